@@ -33,5 +33,5 @@ class GroupedOutput(Output):
             Style.of(self.human),
             fold=self._fold,
             quiet=self.options.quiet,
-            kept=run_id,
+            run_id=run_id,
         )

@@ -93,12 +93,12 @@ class CommandOutput(Subscriber):
 
     def groups(self, fold: bool) -> list[OutputGroup]:
         """Failures first, then the largest groups; ``fold`` ignores names and numbers."""
-        found: dict[tuple[object, ...], list[HostResult]] = {}
+        by_key: dict[tuple[object, ...], list[HostResult]] = {}
         for host in self._order:
             if host in self._results:
                 key = self._key(self._results[host], fold)
-                found.setdefault(key, []).append(self._results[host])
-        groups = [self._group(results) for results in found.values()]
+                by_key.setdefault(key, []).append(self._results[host])
+        groups = [self._group(results) for results in by_key.values()]
         return sorted(groups, key=lambda one: (ORDER.index(_of(one)), -len(one.results)))
 
     def _key(self, result: HostResult, fold: bool) -> tuple[object, ...]:
@@ -118,14 +118,20 @@ class CommandOutput(Subscriber):
     # -- for people -------------------------------------------------------------------------------
 
     def write(
-        self, out: TextIO, style: Style, *, fold: bool = False, quiet: bool = False, kept: str = ""
+        self,
+        out: TextIO,
+        style: Style,
+        *,
+        fold: bool = False,
+        quiet: bool = False,
+        run_id: str = "",
     ) -> None:
         """Write the groups and the totals; ``quiet``: failures only."""
-        for line in self._lines(style, fold, quiet=quiet, kept=kept):
+        for line in self._lines(style, fold, quiet=quiet, run_id=run_id):
             out.write(line + "\n")
         out.flush()
 
-    def _lines(self, style: Style, fold: bool, *, quiet: bool, kept: str) -> Iterator[str]:
+    def _lines(self, style: Style, fold: bool, *, quiet: bool, run_id: str) -> Iterator[str]:
         groups = self.groups(fold)
         shown = [one for one in groups if not quiet or _of(one) != outcome.OK]
         for group in shown:
@@ -146,9 +152,9 @@ class CommandOutput(Subscriber):
             limit = limit_of(outcome.FAILED, names, self._asked.run_id)
             yield total_line(style, "Retry", self._asked.on(limit))
         yield total_line(style, "Time", duration_text(self._took))
-        if kept:
+        if run_id:
             again = style("faint", "  (see ccm report)")
-            yield total_line(style, "Run", f"{kept}{again}")
+            yield total_line(style, "Run", f"{run_id}{again}")
 
 
 def _answer_of(event: dict[str, object]) -> HostOutput:

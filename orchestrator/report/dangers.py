@@ -207,9 +207,9 @@ def _row(role: str, word: str, text: str, style: Style) -> Iterator[str]:
     yield from (f"{'':<{_COLUMN}}{line}" for line in more)
 
 
-def dangers_in(kept: ReportSource) -> Dangers:
+def dangers_in(source: ReportSource) -> Dangers:
     """The dangers of a stored preview, from a plan or a run."""
-    found = Dangers()
-    for event in kept.replay():
-        found.handle(event)
-    return found
+    dangers = Dangers()
+    for event in source.replay():
+        dangers.handle(event)
+    return dangers

@@ -58,12 +58,12 @@ class Grid:
     ``whole``, resources with nothing to report have no cell, which is much faster.
     """
 
-    def __init__(self, kept: ReportSource, maximum: int, *, whole: bool = True) -> None:
-        self.kept = kept
+    def __init__(self, source: ReportSource, maximum: int, *, whole: bool = True) -> None:
+        self.source = source
         self._whole = whole
-        self.noop: bool = kept.about["noop"]
-        self._drift = kept.about["command"] == "drift"
-        self.hosts: list[str] = list(kept.about["hosts"])
+        self.noop: bool = source.about["noop"]
+        self._drift = source.about["command"] == "drift"
+        self.hosts: list[str] = list(source.about["hosts"])
         self.resources: list[str] = []
         self.cells: dict[str, dict[str, Cell]] = {host: {} for host in self.hosts}
         self.results: dict[str, HostResult] = {}
@@ -73,7 +73,7 @@ class Grid:
         self.dangers = Dangers()
         self._entries = Entries(maximum)
         self._known: set[str] = set()
-        for event in kept.replay(whole=whole):
+        for event in source.replay(whole=whole):
             self.unfinished.handle(event)
             self.rollout.handle(event)
             if self.noop and not self._drift:
@@ -112,8 +112,8 @@ class Grid:
     @property
     def asked(self) -> RetryOptions:
         """How to ask for it again; without an ID for a plan's preview, which is not a run."""
-        run_id = self.kept.run_id if self.kept.kind == SavedRun.kind else ""
-        return RetryOptions(run_id, self.kept.about.get("again", ()))
+        run_id = self.source.run_id if self.source.kind == SavedRun.kind else ""
+        return RetryOptions(run_id, self.source.about.get("again", ()))
 
     @property
     def without_turn(self) -> list[str]:

@@ -233,21 +233,21 @@ def _shortened(entry: Entry) -> Entry:
     )
 
 
-def is_reportable(told: dict[str, Any], drift: bool = False) -> bool:
+def is_reportable(event: dict[str, Any], drift: bool = False) -> bool:
     """Whether there is anything to report about a transaction event.
 
     ``drift``: a pending change without drift does not count. An ``apply`` has its own line if it
     failed, was skipped or has a health check to report; otherwise its resources show what it did.
     """
-    if told["type"] == APPLY and told["status"] not in ("failed", "skipped"):
-        return any(check["status"] != "OK" for check in told.get("health_check", ()))
-    if drift and told["status"] == "changed":
-        return "drift" in told
-    return told["status"] != "stable" or any(key in told for key in _TOLD_OF_STABLE)
+    if event["type"] == APPLY and event["status"] not in ("failed", "skipped"):
+        return any(check["status"] != "OK" for check in event.get("health_check", ()))
+    if drift and event["status"] == "changed":
+        return "drift" in event
+    return event["status"] != "stable" or any(key in event for key in _TOLD_OF_STABLE)
 
 
 def entry_of(
-    told: dict[str, Any],
+    event: dict[str, Any],
     verbose: bool = False,
     *,
     outputs: bool = False,
@@ -259,53 +259,53 @@ def entry_of(
     uncertainty = message = ""
     changes = tuple(
         ChangeLine(c["what"], _shown(c["from"]), _shown(c["to"]), c.get("diff", ""))
-        for c in told["changes"]
+        for c in event["changes"]
     )
-    if told["noop"] and told["status"] == "changed":
-        message = f"would {intent(told['type'], changes, told['refreshed']).words}"
-    elif told["status"] == "stable" and told.get("noop_message"):
-        message = told["noop_message"].replace("Would have waited", "would wait", 1)
-    elif "left_out" in told:
-        message = f"left out by --{told['left_out']}{LEFT_AS.get(told.get('left_as', ''), '')}"
-    drift = told.get("drift", {"by": ""})
+    if event["noop"] and event["status"] == "changed":
+        message = f"would {intent(event['type'], changes, event['refreshed']).words}"
+    elif event["status"] == "stable" and event.get("noop_message"):
+        message = event["noop_message"].replace("Would have waited", "would wait", 1)
+    elif "left_out" in event:
+        message = f"left out by --{event['left_out']}{LEFT_AS.get(event.get('left_as', ''), '')}"
+    drift = event.get("drift", {"by": ""})
     if drift["by"]:
         message = f"{DRIFTS[drift['by']]}; {message}"
-    if told.get("prediction") in UNCERTAINTIES:
-        reason = told.get("prediction_reason") or "no reason given"
-        uncertainty = f"{UNCERTAINTIES[told['prediction']]}: {reason}"
-    due = told.get("due_since", "")
-    if due == told.get("run_id"):
+    if event.get("prediction") in UNCERTAINTIES:
+        reason = event.get("prediction_reason") or "no reason given"
+        uncertainty = f"{UNCERTAINTIES[event['prediction']]}: {reason}"
+    due = event.get("due_since", "")
+    if due == event.get("run_id"):
         due = ""  # what this very run left undone: a warning of it says so
     return Entry(
-        f"{told['type']}#{told['name']}",
-        told["status"],
+        f"{event['type']}#{event['name']}",
+        event["status"],
         message=message,
         uncertainty=uncertainty,
-        errors=errors_of(told),
-        unmet=tuple(told["unmet_requirements"]),
+        errors=errors_of(event),
+        unmet=tuple(event["unmet_requirements"]),
         health=tuple(
             CheckResult(check["name"], check["status"], check["output"])
-            for check in told.get("health_check", ())
+            for check in event.get("health_check", ())
             if verbose or check["status"] != "OK"
         ),
-        changes=(*changes, *_traces(drift, told["name"])),
-        noop=told["noop"],
-        fired=told["refreshed"],
+        changes=(*changes, *_traces(drift, event["name"])),
+        noop=event["noop"],
+        fired=event["refreshed"],
         due=due,
         drift=drift["by"],
-        manifest=told.get("manifest", ""),
-        output=told.get("output", "") if outputs and len(told["error"]) < 2 else "",
-        planned=told.get("planned", ""),
-        exit_code=told.get("exit_code"),
-        left_as=told.get("left_as", ""),
-        operations=tuple(map(operation_words, told.get("operations", ()) if operations else ())),
+        manifest=event.get("manifest", ""),
+        output=event.get("output", "") if outputs and len(event["error"]) < 2 else "",
+        planned=event.get("planned", ""),
+        exit_code=event.get("exit_code"),
+        left_as=event.get("left_as", ""),
+        operations=tuple(map(operation_words, event.get("operations", ()) if operations else ())),
     )
 
 
-def errors_of(told: dict[str, Any]) -> tuple[str, ...]:
+def errors_of(event: dict[str, Any]) -> tuple[str, ...]:
     """Why a resource failed, with its position in the manifest after the reason; a reason that
     ends with a position, such as that of a template, has no second one."""
-    errors, place = told["error"], told.get("place", "")
+    errors, place = event["error"], event.get("place", "")
     if not errors or not place or place in errors[0]:
         return tuple(errors)
     reason, newline, rest = errors[0].partition("\n")

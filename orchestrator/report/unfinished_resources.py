@@ -130,11 +130,11 @@ class UnfinishedResources:
 
 
 def unfinished_resources(
-    kept: "ReportSource", results: Iterable[HostResult]
+    source: "ReportSource", results: Iterable[HostResult]
 ) -> UnfinishedResources:
     """The data of a stored run; its events are not read if all hosts completed."""
     unfinished = UnfinishedResources()
     if any(one.is_incomplete for one in results):
-        for event in kept.replay():
+        for event in source.replay():
             unfinished.handle(event)
     return unfinished

@@ -22,18 +22,18 @@ NOT_KNOWN = "not known: the host was lost before it reported this"
 _UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_junit(kept: SavedRun, out: TextIO) -> None:
+def write_junit(run: SavedRun, out: TextIO) -> None:
     """Write a stored run. A failed resource is a failure, a host not reached or lost an error.
 
     InputError for a damaged directory of the run.
     """
-    grid = Grid(kept, MAX_TEXT)
+    grid = Grid(run, MAX_TEXT)
     checked: dict[str, list[Outcome]] = {}
-    found = stored_assessment(kept)
-    for one in found.outcomes if found else ():
+    assessment = stored_assessment(run)
+    for one in assessment.outcomes if assessment else ():
         checked.setdefault(one.host, []).append(one)
     out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
-    out.write(f"<testsuites {_attributes(name=f'ccm {kept.run_id}', **_totals(grid, checked))}>\n")
+    out.write(f"<testsuites {_attributes(name=f'ccm {run.run_id}', **_totals(grid, checked))}>\n")
     for host in grid.hosts:
         for line in _suite(grid, host):
             out.write(line + "\n")
@@ -82,7 +82,7 @@ def _verified(host: str, outcomes: list[Outcome]) -> Iterator[str]:
 def _suite(grid: Grid, host: str) -> Iterator[str]:
     result = grid.results.get(host)
     seconds = result.seconds if result else 0.0
-    began = result.phases[0][1] if result and result.phases else grid.kept.about["start"]
+    began = result.phases[0][1] if result and result.phases else grid.source.about["start"]
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(began))
     told = _attributes(name=host, **_counts(grid, host), time=f"{seconds:.3f}", timestamp=stamp)
     yield f"  <testsuite {told}>"

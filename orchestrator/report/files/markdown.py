@@ -37,22 +37,22 @@ _NAMES = 400  # of resources
 _TITLES = {"failed": "Failures", "changed": "Changes", "skipped": "Skipped"}
 
 
-def write_markdown(kept: ReportSource, out: TextIO) -> None:
+def write_markdown(source: ReportSource, out: TextIO) -> None:
     """Write a stored run, at most ``MAX_CHARACTERS``. InputError for a damaged directory."""
-    left = MAX_CHARACTERS
-    note = f"\n_More in {code(kept.again)}._\n"
-    for block in _blocks(Grid(kept, MAX_TEXT)):
-        if len(block) > left - len(note):
+    room = MAX_CHARACTERS
+    note = f"\n_More in {code(source.again)}._\n"
+    for block in _blocks(Grid(source, MAX_TEXT)):
+        if len(block) > room - len(note):
             out.write(note)
             break
-        left -= len(block)
+        room -= len(block)
         out.write(block)
     out.flush()
 
 
 def _blocks(grid: Grid) -> Iterator[str]:
     """Pieces that are included or dropped as a unit."""
-    about = grid.kept.about
+    about = grid.source.about
     word = run_word(about["command"], grid.noop).capitalize()
     what = inline(run_subject(about["command"], about["manifest"]))
     yield f"## {inline(word)} of {what}\n\n{_totals(grid)}\n"
@@ -74,7 +74,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
         yield f"| {' | '.join(map(cell, row))} |\n"
     if len(troubled) > MAX_ROWS:
         yield f"\n… and {_counted(len(troubled) - MAX_ROWS, 'more host', [])}\n"
-    yield from _verified(grid.kept)
+    yield from _verified(grid.source)
     yield from _unknown(grid)
     yield from _unreported(grid)
     for status, title in _TITLES.items():
@@ -114,7 +114,7 @@ def _failure(failure: SharedFailure, grid: Grid) -> str:
     told = list(failure.errors)
     if told and len(failure.hosts) > 1:
         told[0] = f"on {failure.host}: {told[0]}"
-    parts = [fence("\n".join(told), "") if told else f"see {code(grid.kept.again)}\n"]
+    parts = [fence("\n".join(told), "") if told else f"see {code(grid.source.again)}\n"]
     others = other_values(failure, _NAMES)
     if others:
         parts.append(f"{inline(others)}\n")
@@ -138,12 +138,12 @@ def _rollout(grid: Grid) -> Iterator[str]:
         yield f"| {' | '.join(map(cell, row))} |\n"
 
 
-def _verified(kept: ReportSource) -> Iterator[str]:
-    found = stored_assessment(kept)
-    if found is None:
+def _verified(source: ReportSource) -> Iterator[str]:
+    assessment = stored_assessment(source)
+    if assessment is None:
         return
-    yield f"\n### Verify\n\n{inline(sum_of(found))}\n\n"
-    for (label, text), hosts in shared_failures(found).items():
+    yield f"\n### Verify\n\n{inline(sum_of(assessment))}\n\n"
+    for (label, text), hosts in shared_failures(assessment).items():
         yield f"- {code(label)} on {inline(named(hosts, _HOSTS))}\n{_indented(fence(text, ''))}"
 
 
@@ -177,7 +177,7 @@ def _unreported(grid: Grid) -> Iterator[str]:
 
 
 def _totals(grid: Grid) -> str:
-    about = grid.kept.about
+    about = grid.source.about
     count = grid.statuses()
     total = sum(count.values())
     parts = [f"{number:,} {shown_status(word, grid.noop)}" for word, number in count.items()]
@@ -188,10 +188,10 @@ def _totals(grid: Grid) -> str:
     if left:
         ends.append(f"{left:,} did not finish")
     hosts, resources = _counted(len(grid.hosts), "host", ends), _counted(total, "resource", parts)
-    kept = grid.kept
-    run = f"{kept.kind.capitalize()} {code(kept.run_id)}"
-    by = kept.origin.words
-    return f"{hosts}; {resources}, {kept.until or ended}. {run}{f', {inline(by)}' if by else ''}."
+    source = grid.source
+    run = f"{source.kind.capitalize()} {code(source.run_id)}"
+    by = source.origin.words
+    return f"{hosts}; {resources}, {source.until or ended}. {run}{f', {inline(by)}' if by else ''}."
 
 
 def _counted(number: int, noun: str, parts: list[str]) -> str:

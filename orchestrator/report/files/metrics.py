@@ -42,10 +42,10 @@ _STATES = {
 class _Run:
     """The numbers of one run, a collector of prometheus_client."""
 
-    def __init__(self, kept: SavedRun) -> None:
-        self._about = kept.about
-        self._manifest = plain(kept.about["manifest"])
-        results = kept.results()
+    def __init__(self, run: SavedRun) -> None:
+        self._about = run.about
+        self._manifest = plain(run.about["manifest"])
+        results = run.results()
         self._outcomes = Counter(result.outcome for result in results)
         self._compared = sum(result.tally.compared for result in results)
         self._as_predicted = sum(result.tally.as_predicted for result in results)
@@ -53,9 +53,9 @@ class _Run:
         self._times: dict[tuple[str, str, str], tuple[int, float]] = {}
         self._labels: dict[tuple[str, ...], set[str]] = {}  # by what they are labels of
         self._checks: Counter[tuple[str, str, str, str]] = Counter()
-        for event, _ in kept.events():
+        for event, _ in run.events():
             self._add(event)
-        unknown = unfinished_resources(kept, results).unknown.values()
+        unknown = unfinished_resources(run, results).unknown.values()
         self._unknown = sum(map(len, unknown))
 
     def _add(self, event: dict[str, Any]) -> None:
@@ -152,13 +152,13 @@ def check_metrics() -> None:
         )
 
 
-def write_metrics(kept: SavedRun, out: TextIO) -> None:
+def write_metrics(run: SavedRun, out: TextIO) -> None:
     """Write a stored run's counters. UsageError, InputError for a damaged directory of the run."""
     check_metrics()
     from prometheus_client import CollectorRegistry
     from prometheus_client.exposition import generate_latest
 
     registry = CollectorRegistry()
-    registry.register(_Run(kept))
+    registry.register(_Run(run))
     out.write(generate_latest(registry).decode("utf-8"))
     out.flush()

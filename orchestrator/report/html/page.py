@@ -50,9 +50,9 @@ def environment(own: Callable[[str], str | None] = lambda name: None) -> Environ
     return made
 
 
-def write_html(kept: ReportSource, out: TextIO) -> None:
+def write_html(source: ReportSource, out: TextIO) -> None:
     """Write a stored run as one self-contained page. InputError for a damaged directory."""
-    grid = Grid(kept, MAX_TEXT)
+    grid = Grid(source, MAX_TEXT)
     template = environment().get_template("page.html")
     for piece in template.generate(_scope(grid)):
         out.write(piece)

@@ -39,7 +39,7 @@ def sections_of(grid: Grid, *, max_troubled: int | None = None, with_hosts: bool
     ``max_troubled`` limits the rows of hosts in trouble. Without ``with_hosts``, groups have their
     hosts as a folded text only. InputError for a damaged directory.
     """
-    about = grid.kept.about
+    about = grid.source.about
     results = sorted(grid.results.values(), key=lambda result: ORDER.index(result.outcome))
     troubled = [one for one in results if one.message and one.was_started]
     groups = _Groups(with_hosts)
@@ -86,13 +86,13 @@ class _Groups:
 
 
 def _head(grid: Grid, results: list[HostResult]) -> Record:
-    kept, about = grid.kept, grid.kept.about
+    source, about = grid.source, grid.source.about
     return {
-        "run_id": kept.run_id,
+        "run_id": source.run_id,
         "title": run_word(about["command"], grid.noop).capitalize(),
-        "kind": kept.kind.capitalize(),
-        "until": kept.until,
-        "origin": kept.origin.words,
+        "kind": source.kind.capitalize(),
+        "until": source.until,
+        "origin": source.origin.words,
         "noop": grid.noop,
         "interrupted": about["interrupted"],
         "manifest": run_subject(about["command"], about["manifest"]) or about["manifest"],
@@ -187,10 +187,10 @@ def _troubled(result: HostResult) -> Record:
 
 
 def _verify(grid: Grid, groups: _Groups) -> Record:
-    found = stored_assessment(grid.kept)
-    failures = shared_failures(found) if found else {}
+    assessment = stored_assessment(grid.source)
+    failures = shared_failures(assessment) if assessment else {}
     return {
-        "verified": sum_of(found) if found else "",
+        "verified": sum_of(assessment) if assessment else "",
         "verify_failures": [
             groups.of(names, label=label, text=text) for (label, text), names in failures.items()
         ],

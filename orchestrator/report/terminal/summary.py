@@ -56,13 +56,13 @@ class Summary:
         self._rows = Rows(style, choice)
         self._told = False
 
-    def write(self, out: TextIO, kept: str = "") -> None:
-        """Write the summary; ``kept`` is the run's ID, "" if ccm report cannot show it."""
-        for line in self.lines(kept):
+    def write(self, out: TextIO, run_id: str = "") -> None:
+        """Write the summary; ``run_id`` is "" if ccm report cannot show it."""
+        for line in self.lines(run_id):
             out.write(line + "\n")
         out.flush()
 
-    def lines(self, kept: str = "") -> Iterator[str]:
+    def lines(self, run_id: str = "") -> Iterator[str]:
         """The summary, line by line."""
         blocks = blocks_of(self._collected)
         several = len(blocks) > 1
@@ -76,7 +76,7 @@ class Summary:
             for block in blocks:
                 yield from itertools.chain(self._block(block), self._retry_lines(block))
         if not self._choice.quiet or blocks:
-            yield from self._ending(kept)
+            yield from self._ending(run_id)
         elif not self._noop:
             yield from self._notices()
 
@@ -119,7 +119,7 @@ class Summary:
         yield from [head] if first or len(more) > 1 else []
         yield from more
 
-    def _ending(self, kept: str = "") -> Iterator[str]:
+    def _ending(self, run_id: str = "") -> Iterator[str]:
         if not self._noop:
             yield from self._notices()
         dangers = self._collected.dangers
@@ -127,7 +127,7 @@ class Summary:
             yield ""
             yield from dangers.lines(self._style, everything=self._choice.everything)
         yield ""
-        yield from total_lines(self._collected, self._style, kept)
+        yield from total_lines(self._collected, self._style, run_id)
 
     def _failures(self) -> list[str]:
         """A paragraph for each reason why hosts failed, after a blank line; empty without any."""

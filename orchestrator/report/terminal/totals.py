@@ -16,7 +16,7 @@ _COLUMN = 11  # where the text of a line begins
 _STYLES = {"would change": "changed", UNCHANGED: "ok"}
 
 
-def total_lines(collected: RunCollector, style: Style, kept: str) -> Iterator[str]:
+def total_lines(collected: RunCollector, style: Style, run_id: str) -> Iterator[str]:
     """Hosts, resources, health checks and time."""
     noop = bool(collected.started and collected.started.noop)
     yield total_line(style, "Hosts", _hosts(collected, style, noop))
@@ -41,8 +41,8 @@ def total_lines(collected: RunCollector, style: Style, kept: str) -> Iterator[st
         yield from (f"{'':<{_COLUMN}}{line}" for line in more)
     if noop:
         yield total_line(style, "Preview", "nothing was changed")
-    if kept:
-        yield total_line(style, "Run", f"{kept}{style('faint', '  (see ccm report)')}")
+    if run_id:
+        yield total_line(style, "Run", f"{run_id}{style('faint', '  (see ccm report)')}")
 
 
 def total_line(style: Style, title: str, text: str) -> str:

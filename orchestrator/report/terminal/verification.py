@@ -75,18 +75,20 @@ class Verification:
         """Keep one outcome."""
         self._taken.setdefault(outcome.host, []).append(outcome)
 
-    def finish(self, found: Assessment, seconds: float | None = None) -> None:
+    def finish(self, assessment: Assessment, seconds: float | None = None) -> None:
         """Write the blocks and the totals, with the number of ``seconds`` if known."""
         if self._blocks:
             self._write_blocks()
-        for text in found.warnings[:_MAX_WARNINGS]:
+        for text in assessment.warnings[:_MAX_WARNINGS]:
             self._write([f"warning: {text}"])
-        if len(found.warnings) > _MAX_WARNINGS:
-            self._write([f"and {len(found.warnings) - _MAX_WARNINGS} more warnings"])
-        for text in found.refused:
+        if len(assessment.warnings) > _MAX_WARNINGS:
+            self._write([f"and {len(assessment.warnings) - _MAX_WARNINGS} more warnings"])
+        for text in assessment.refused:
             self._write([self._style("failed", "refused"), *_indented(text, 2)])
         self._write(
-            ["", *self._sum(found, seconds)] if not self._quiet else self._sum(found, seconds)
+            ["", *self._sum(assessment, seconds)]
+            if not self._quiet
+            else self._sum(assessment, seconds)
         )
 
     def _write_blocks(self) -> None:
@@ -132,19 +134,19 @@ class Verification:
         yield f"  {self._style(role, status):<8} {label}"
         yield from _indented(text, 11)
 
-    def _sum(self, found: Assessment, seconds: float | None) -> list[str]:
-        role = "ok" if found.exit_code == 0 else "failed"
+    def _sum(self, assessment: Assessment, seconds: float | None) -> list[str]:
+        role = "ok" if assessment.exit_code == 0 else "failed"
         took = "" if seconds is None else f" in {seconds:.1f} s"
-        lines = [f"{self._style(role, sum_of(found))}{took}"]
-        if found.not_run:
-            stopped = "interrupted" if found.interrupted else "stopped at a failure"
-            silent = [host for host in found.not_run if host not in self._taken]
+        lines = [f"{self._style(role, sum_of(assessment))}{took}"]
+        if assessment.not_run:
+            stopped = "interrupted" if assessment.interrupted else "stopped at a failure"
+            silent = [host for host in assessment.not_run if host not in self._taken]
             nothing = f"; no check ran on {named(silent, _NAMES)}" if silent else ""
-            number = _count(sum(found.not_run.values()), "check")
+            number = _count(sum(assessment.not_run.values()), "check")
             lines.append(f"{stopped}: {number} not run{nothing}")
-        left = [f"{number} {reason}" for reason, number in sorted(found.left_out.items())]
+        left = [f"{number} {reason}" for reason, number in sorted(assessment.left_out.items())]
         if left:
-            total = sum(found.left_out.values())
+            total = sum(assessment.left_out.values())
             lines.append(f"{_count(total, 'resource')} not checked: {', '.join(left)}")
         return lines
 
@@ -154,25 +156,27 @@ class Verification:
         self._out.flush()
 
 
-def sum_of(found: Assessment) -> str:
+def sum_of(assessment: Assessment) -> str:
     """The number of checked hosts, and the number of checks by result."""
-    counts = [f"{found.count(status)} {status}" for status in _WORDS if found.count(status)]
+    counts = [
+        f"{assessment.count(status)} {status}" for status in _WORDS if assessment.count(status)
+    ]
     counts = counts or ["nothing to check"]
-    if found.unreached:
-        counts.append(f"{_count(len(found.unreached), 'host')} not reached")
-    if found.not_run:
-        counts.append(f"{sum(found.not_run.values())} not run")
-    if found.interrupted:
+    if assessment.unreached:
+        counts.append(f"{_count(len(assessment.unreached), 'host')} not reached")
+    if assessment.not_run:
+        counts.append(f"{sum(assessment.not_run.values())} not run")
+    if assessment.interrupted:
         counts.append("interrupted")
-    return f"{_count(found.hosts, 'host')}: {', '.join(counts)}"
+    return f"{_count(assessment.hosts, 'host')}: {', '.join(counts)}"
 
 
-def shared_failures(found: Assessment) -> dict[tuple[str, str], list[str]]:
+def shared_failures(assessment: Assessment) -> dict[tuple[str, str], list[str]]:
     """A failure, as label and text, with the hosts that have it."""
     failures: dict[tuple[str, str], list[str]] = {}
-    for one in found.failed:
+    for one in assessment.failed:
         failures.setdefault(_failure(one), []).append(one.host)
-    for host, why in found.unreached.items():
+    for host, why in assessment.unreached.items():
         failures.setdefault(("the host was not reached", why), []).append(host)
     return failures
 

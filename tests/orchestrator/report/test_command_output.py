@@ -48,7 +48,7 @@ def test_who_says_the_same_stands_together() -> None:
     fleet.said("one\n", "web1", "db1")
     fleet.said("two\n\nlines\n", "web2", "web3", code=3)
     fleet.ended("web4", "unreachable", message="it is silent", phase=Phase.CONNECTING, hint="look")
-    assert fleet.text(kept="run-1").splitlines() == [
+    assert fleet.text(run_id="run-1").splitlines() == [
         "web[2-3] (2 hosts)  exit code 3",
         "    two",
         "",
