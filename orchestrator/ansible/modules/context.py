@@ -221,3 +221,20 @@ def clean_path(text: str) -> str:
         raise NotConvertible(f"the path {text} is not absolute")
     path = posixpath.normpath(text)
     return re.sub(r"^//+", "/", path)
+
+
+def base_name(source: str) -> str:
+    """The name of a file in a path, parts of which may be expressions; "" where it is unknown."""
+    parts: list[str] = re.findall(r"\{\{.*?\}\}|[^{]+|\{", source)
+    name = ""
+    for one in reversed(parts):
+        if not one.startswith("{{"):
+            _, sign, last = one.rpartition("/")
+            name = last + name
+            if sign:
+                return name
+        elif name or one != parts[0]:
+            name = one + name
+        else:
+            return "{{ (" + one[2:-2].strip() + ") | basename }}"
+    return name

@@ -15,7 +15,7 @@ from orchestrator.ansible.jinja.template_files import rewrite
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.jinja.values import OPEN
 from orchestrator.ansible.modules.arguments import LOST_NEWLINE, Arguments, expression_of
-from orchestrator.ansible.modules.context import Context, clean_path, is_vaulted, maps
+from orchestrator.ansible.modules.context import Context, base_name, clean_path, is_vaulted, maps
 from orchestrator.ansible.modules.program_modules import shell
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -246,28 +246,15 @@ def target_path(context: Context, given: Arguments, source: str) -> str:
     """The path of the file: ``dest``, or the name of the source in it where it is a directory."""
     raw = given.at_home(given.required("dest", "path"))
     if raw.endswith("/") or context.is_directory(raw):
-        name = _base_name(source)
+        name = base_name(source)
         if not name:
             raise NotConvertible("dest is a directory, and the name of the file is computed")
         return clean_path(raw.rstrip("/") + "/" + name)
+    known = given.sample("dest").values if raw.startswith("{{") else []
+    ends = [posixpath.basename(one) for one in known if isinstance(one, str)]
+    if ends and not any("." in one or one in source for one in ends):
+        context.check("dest must be the path of the file, not of a directory")
     return clean_path(raw)
-
-
-def _base_name(source: str) -> str:
-    """The name of a file in a path, parts of which may be expressions; "" where it is unknown."""
-    parts: list[str] = re.findall(r"\{\{.*?\}\}|[^{]+|\{", source)
-    name = ""
-    for one in reversed(parts):
-        if not one.startswith("{{"):
-            _, sign, last = one.rpartition("/")
-            name = last + name
-            if sign:
-                return name
-        elif name or one != parts[0]:
-            name = one + name
-        else:
-            return "{{ (" + one[2:-2].strip() + ") | basename }}"
-    return name
 
 
 def validation(given: Arguments) -> dict[str, Any]:

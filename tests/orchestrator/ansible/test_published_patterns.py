@@ -245,3 +245,18 @@ def test_groups_that_a_list_and_words_give_together(tmp_path: Path) -> None:
     )
     assert "groups: \"{{ ('adm,' ~ Data.more | join(',')).split(',')" in text
     check_valid(tmp_path / "site")
+
+
+def test_a_variable_that_may_name_a_directory(tmp_path: Path) -> None:
+    """Ansible would put the file into it, which only the host can tell; it is marked."""
+    result, _ = convert_tasks(
+        tmp_path,
+        """
+        - template: {src: t.j2, dest: "{{ folder }}", owner: root, group: root, mode: "0644"}
+        - template: {src: t.j2, dest: "{{ file }}", owner: root, group: root, mode: "0644"}
+        """,
+        defaults__main="folder: /etc/samba\nfile: /etc/samba/smb.conf\n",
+        templates__t_DOT_j2="x\n",
+    )
+    assert "dest must be the path of the file, not of a directory" in result.records[0].reasons
+    assert result.records[1].outcome == "converted"
