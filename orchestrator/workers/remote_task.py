@@ -12,6 +12,7 @@ from orchestrator.fleet.host.host_task import NEVER, HostTask, InterruptedRunErr
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.ports import Target
+from orchestrator.workers.report_limits import ReportLimits
 from remote_runtime.errors import CcmError, UnreachableError
 
 Done = Callable[[str, HostResult], None]
@@ -82,7 +83,7 @@ class RemoteTask(HostTask[HostResult]):
         self._switch = threading.Lock()
         self._cancelled = False
         self._began = 0.0
-        self._planned = 0
+        self._limits = ReportLimits()
         self._phases: list[tuple[Phase, float]] = []
         self._told: list[run_events.Event] = []
 
@@ -102,13 +103,12 @@ class RemoteTask(HostTask[HostResult]):
             self._pool.tell(self, "cancel")
 
     def record(self, event: run_events.Event) -> None:
-        """Store an event of the host."""
+        """Store an event of the host; ValueError for one too many."""
+        self._limits.take(event)
         if isinstance(event, run_events.HostPhase):
             for phase, at in event.entered:
                 self._entered(phase)
                 self._phases.append((phase, round(at, 3)))
-        elif isinstance(event, run_events.HostPlanned):
-            self._planned = len(event.resources)
         elif isinstance(event, (run_events.ResourceEvent, run_events.ResourcesStable)):
             self._told.append(event)
 
@@ -136,7 +136,7 @@ class RemoteTask(HostTask[HostResult]):
                 return False
             self._told.clear()
             self._phases.clear()
-            self._planned = 0
+            self._limits = ReportLimits()
             self._mute_from = NEVER
             return True
 
@@ -166,7 +166,7 @@ class RemoteTask(HostTask[HostResult]):
             host=self.name,
             tally=self._tally(),
             phase=self._phases[-1][0] if self._phases else Phase.WAITING,
-            planned=self._planned,
+            planned=self._limits.planned,
             seconds=time.monotonic() - self._began if self._began else 0.0,
             phases=tuple(self._phases),
             confirmed=False,

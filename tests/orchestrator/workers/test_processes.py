@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import pytest
 
 from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.checks.unchanged_resources import TextNumbers
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
@@ -24,7 +25,15 @@ from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.processes import ProcessEngine
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
 from orchestrator.workers.worker_handle import WorkerHandle
-from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner
+from tests.orchestrator.fleet.fakes import (
+    SETTINGS,
+    FakeHost,
+    FakePlanner,
+    Recorder,
+    file_text,
+    make_event,
+    unchanged,
+)
 from tests.orchestrator.workers.scenes import Connectors
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -268,6 +277,16 @@ def test_a_worker_that_breaks_the_protocol_is_no_defect_of_ccm(
     report, and it is ended."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     there, bus = Telling(line), Bus([])
+    end = end_of_host(there, bus)
+    assert (end.outcome, end.kind, there.killed) == ("unreachable", "worker.protocol", True)
+    assert end.message.startswith("protocol error of worker w1: expected ")
+    assert "who started that worker" in end.hint
+    assert not list(tmp_path.rglob("*crash*"))
+    assert not bus.faults
+
+
+def end_of_host(there: Telling, bus: Bus) -> HostResult:
+    """The result of web1, the one host of a worker that tells these lines."""
     ends: list[HostResult] = []
 
     def lose(tasks: Sequence[RemoteTask], loss: WorkerLostError) -> None:
@@ -283,8 +302,34 @@ def test_a_worker_that_breaks_the_protocol_is_no_defect_of_ccm(
     hand.listen(EventReceiver("run"), bus, nobody)
     assert hand.wait(time.monotonic() + 300)
     (end,) = ends
-    assert (end.outcome, end.kind, there.killed) == ("unreachable", "worker.protocol", True)
-    assert end.message.startswith("protocol error of worker w1: expected ")
-    assert "who started that worker" in end.hint
-    assert not list(tmp_path.rglob("*crash*"))
-    assert not bus.faults
+    return end
+
+
+PLANNED = ('n[["file#/a","file#/b"],[],[],[]]', "hweb1\t0")
+EVENT = "eweb1\t" + json.dumps(make_event(name="/a"))
+UNCHANGED = [
+    "i" + file_text("/a"),
+    "sweb1\t" + json.dumps(unchanged("web1", "/a").message(TextNumbers())),
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "published"),
+    [
+        ([*PLANNED, *[EVENT] * 9], 3),
+        ([EVENT] * 9, 0),
+        ([*PLANNED, EVENT, *UNCHANGED, *UNCHANGED[1:] * 9], 3),
+        ([*PLANNED, *PLANNED[1:] * 9], 1),
+        ([*PLANNED, EVENT, EVENT, *PLANNED[1:], EVENT], 3),
+        (['pweb1\t[["running",1.0]]'] * 1_009, 1_000),
+        (['tweb1\t["info","a",false]'] * 2_209, 2_200),
+    ],
+)
+def test_a_worker_that_reports_without_end_is_ended(lines: list[str], published: int) -> None:
+    """It reports each resource of a host's plan once, and few phases and notices: the controller
+    keeps them."""
+    there, recorder = Telling(*lines), Recorder()
+    end = end_of_host(there, Bus([recorder]))
+    assert (end.kind, there.killed) == ("worker.protocol", True)
+    assert len(recorder.events) == published
+    assert "of its plan" in end.message or "of the same host" in end.message
