@@ -34,7 +34,7 @@ class Resource(AccountStateType):
         wrong: List[Tuple[str, str]] = []
         given = properties.get
         if given("ensure") == "absent" and name == "root" and not given("force"):
-            wrong.append(("name", "the user root cannot be removed without force"))
+            wrong.append(("force", "the user root cannot be removed without it"))
         if name == "root" and given("uid") not in (None, 0) and not given("force"):
             wrong.append(("uid", "the uid of root is 0; force changes it"))
         for key in ("home", "shell"):
