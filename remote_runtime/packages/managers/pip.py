@@ -7,7 +7,7 @@ environment, as the owner of the environment; ``python3 -m venv`` creates a miss
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from remote_runtime.changes import Unknowable
+from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Effect, PathEffect
 from remote_runtime.errors import ResourceError
@@ -115,11 +115,10 @@ class Pip(EnvironmentManager):
         path = given if given.startswith("/") and "\n" not in given else ""
 
         def read(at: str) -> str:
-            """The text of a file of requirements; ResourceError if it does not exist."""
+            """The text of a file of requirements; Missing if it does not exist."""
             if not self.context.files.exists(at):
-                raise ResourceError(
+                raise Missing(  # a preview expects the installation if the file may come
                     "%s does not exist on this host" % at,
-                    kind="package.requirements",
                     hint="create it in an earlier resource; a relative path is a file next to the "
                     "manifest",
                 )

@@ -16,6 +16,7 @@ from remote_runtime.system.process.commands import Result
 
 from .. import fakes
 from ..fakes import DirectoryTest, item, one, run_items
+from ..git.repositories import repository
 from .wheels import wheel
 
 NAME = "my-app"
@@ -178,6 +179,21 @@ class Reading(DirectoryTest):
         self.assertEqual(event["changes"][1]["from"], "3.0.1")
         event = self.status("all", requirements=self.path("none.txt"))
         self.assertIn("none.txt does not exist on this host (create it", event["error"][0])
+
+    @unittest.skipUnless(shutil.which("git"), "git is not installed")
+    def test_requirements_that_an_earlier_resource_brings(self) -> None:
+        """A preview expects the installation, and says what it depends on."""
+        repository(self.path("source"), "flask")
+        given = {"environment": self.path("venv"), "requirements": self.path("app", "reqs.txt")}
+        items = [
+            item("git", self.path("app"), properties={"url": self.path("source")}),
+            item("package", "all", 1, properties=given, provider="pip"),
+        ]
+        event = run_items(items, noop=True)[1]
+        self.assertEqual((event["status"], event["error"]), ("changed", []))
+        foretold = (event["prediction"], event["noop_message"])
+        self.assertEqual(foretold, ("unknown", "Would have installed"))
+        self.assertIn("reqs.txt does not exist on this host, but git#", event["prediction_reason"])
 
     @unittest.skipUnless(fakes.ROOT, "only root can give files away")
     def test_whose_requirements_count(self) -> None:
