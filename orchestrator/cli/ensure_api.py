@@ -117,9 +117,13 @@ class _Aside(Output):
         self.human = sys.stderr
 
     def say(self, text: str) -> None:
-        """Write a warning."""
+        """Write a text of the run."""
         if text:
             print(f"ccm: {plain(text)}", file=self.human)
+
+    def say_warning(self, text: str) -> None:
+        """Write a warning as all commands do."""
+        self.warn(text)
 
     def on_this_machine(self) -> None:
         """Do nothing: a program has chosen its hosts."""

@@ -2,6 +2,7 @@
 
 import sys
 
+from orchestrator.report.terminal.wrapping import marked
 from orchestrator.runs.request import HostChoice
 from orchestrator.support.plain_text import plain
 
@@ -10,8 +11,8 @@ ON_THIS_MACHINE = "on this machine only; use -i or -l for other hosts"
 
 
 def note(text: str) -> None:
-    """Write a remark."""
-    print(plain(f"ccm: {text}"), file=sys.stderr)
+    """Write a remark, wrapped on a terminal."""
+    print(marked("ccm: ", plain(text), sys.stderr), file=sys.stderr)
 
 
 def warn(text: str) -> None:

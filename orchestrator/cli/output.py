@@ -19,6 +19,7 @@ from orchestrator.cli.prompts import ask_line, ask_secret
 from orchestrator.cli.signals import Interrupts
 from orchestrator.cli.verify_output import VerifyOutput
 from orchestrator.report.terminal.style import Style, can_redraw
+from orchestrator.report.terminal.wrapping import marked
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.line_file import LineFile
 from orchestrator.support.plain_text import plain
@@ -251,10 +252,14 @@ class Output:
                 yield
 
     def say(self, text: str) -> None:
-        """Write a text of the user's manifest, or a warning."""
+        """Write a text of the user's manifest."""
         if text and not self.options.quiet:
             self.human.write(plain(text).rstrip("\n") + "\n")
             self.human.flush()
+
+    def say_warning(self, text: str) -> None:
+        """Write a warning, wrapped on a terminal."""
+        self.say(marked("warning: ", plain(text), self.human))
 
     def summary(self, result: RunResult) -> None:
         """Write the faults of the output, the summary and the metrics."""

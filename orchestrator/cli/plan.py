@@ -83,6 +83,6 @@ def run(args: argparse.Namespace) -> int:
             try:
                 require_own_file(args.out)
             except InputError as error:
-                output.say(f"warning: ccm push will refuse this plan: {error}")
+                output.say_warning(f"ccm push will refuse this plan: {error}")
         output.human.write(f"{plan.id}\n" if args.quiet else f"plan {plan.id}\n")
     return output.exit_code(result)

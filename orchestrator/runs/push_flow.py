@@ -87,7 +87,7 @@ class PushFlow:
         if request.hosts.inventory is None:
             reporter.on_this_machine()
         for warning in self._hosts_without_share(push):
-            reporter.say(f"warning: {warning}")
+            reporter.say_warning(warning)
         types = own_types(push)
         remote = self._remote_work(push)
         read = self._shown_hosts(push)
@@ -100,7 +100,7 @@ class PushFlow:
         )
         for site in push.sites:
             for text in site.warnings:
-                reporter.say(f"warning: {text}")
+                reporter.say_warning(str(text))
         for message in dict.fromkeys(site.pre_message for site in push.sites):
             reporter.say(message)
         verify = self._verification(push, connector) if request.verify else None

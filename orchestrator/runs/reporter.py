@@ -57,7 +57,11 @@ class Reporter(Protocol):
         ...
 
     def say(self, text: str) -> None:
-        """Show a text of the manifest, or a warning about the run."""
+        """Show a text of the manifest, or a message of the run."""
+        ...
+
+    def say_warning(self, text: str) -> None:
+        """Show a warning about the run."""
         ...
 
     def note(self, text: str) -> None:

@@ -49,7 +49,7 @@ class QuietReporter:
     def say(self, text: str) -> None:
         """Texts of the manifest are not shown."""
 
-    note = warn = say
+    say_warning = note = warn = say
 
     def ask_secret(self, prompt: str) -> str:
         """There is no terminal."""

@@ -1,6 +1,9 @@
 """Wraps text so that commands in it can be copied (controller)."""
 
 import re
+from typing import TextIO
+
+from orchestrator.report.terminal.style import width_of
 
 # between quotes that are not inside a word
 _QUOTED = r"(?<!\w)(?P<quote>['\"`])(?:(?!(?P=quote)).)+(?P=quote)(?!\w)"
@@ -26,3 +29,13 @@ def wrapped(text: str, width: int, command: str = "") -> list[str]:
         joined, width, break_on_hyphens=False, break_long_words=_KEPT not in joined
     )
     return [line.replace(_KEPT, " ") for line in lines]
+
+
+def marked(mark: str, text: str, stream: TextIO) -> str:
+    """A text behind a mark. On a terminal, it is wrapped, and its other lines are indented."""
+    if not stream.isatty():
+        return mark + text
+    width = width_of(stream) - len(mark)
+    first, *below = [part for line in text.split("\n") for part in wrapped(line, width) or [""]]
+    indent = " " * len(mark)
+    return "\n".join([mark + first, *(f"{indent}{line}".rstrip() for line in below)])
