@@ -77,6 +77,27 @@ def test_redirects_lead_to_trusted_addresses_only(web: server.Web) -> None:
     assert "redirects more than 5 times" in why(web.url("/nowhere"))
 
 
+def test_a_redirect_of_a_download_with_a_digest(web: server.Web, tmp_path: Path) -> None:
+    """It leads anywhere, with the login that ~/.netrc has for that place."""
+    netrc = tmp_path / "home" / ".netrc"
+    netrc.write_text("machine localhost login ccm password s3cret\n")
+    netrc.chmod(0o600)
+    web.answers["/a"] = server.guarded(b"x", "ccm", "s3cret")
+    web.answers["/other"] = server.redirect(web.url("/a", host="localhost"))
+    assert got(web.url("/other") + DIGEST, ()) == b"x"
+    first, second = (headers for _, headers in web.requests)
+    assert "authorization" not in first
+    assert second["host"].startswith("localhost:")
+    plain, inner = server.Web(), server.Web(address="127.0.0.2")
+    plain.answers["/a"] = server.redirect(inner.url("/b"))
+    inner.answers["/b"] = server.content(b"y")
+    try:
+        assert got(plain.url("/a") + DIGEST, ()) == b"y"
+    finally:
+        plain.close()
+        inner.close()
+
+
 def test_a_redirect_takes_no_login_along(web: server.Web, tmp_path: Path) -> None:
     """The login of ~/.netrc is for its host alone, and never sent without TLS."""
     netrc = tmp_path / "home" / ".netrc"

@@ -92,6 +92,20 @@ class ResourceTest(DirectoryTest):
         self.assertEqual(self.run_one()["status"], "changed")
         self.assertEqual(os.stat(self.keys).st_uid, os.geteuid())
 
+    @unittest.skipIf(os.geteuid(), "only root can give files away")
+    def test_a_directory_that_a_user_moves_there(self):
+        """A directory of somebody else becomes the user's, as sshd requires; its files do not."""
+        private = os.path.join(self.home, "private")
+        os.mkdir(private, 0o700)
+        with open(os.path.join(private, "secret"), "w"):
+            pass
+        for path in (private, os.path.join(private, "secret")):
+            os.chown(path, 12345, 12345)
+        os.rename(private, os.path.dirname(self.keys))
+        self.assertEqual(self.run_one()["status"], "changed")
+        self.assertEqual(os.stat(os.path.dirname(self.keys)).st_uid, os.geteuid())
+        self.assertEqual(os.stat(os.path.join(self.home, ".ssh/secret")).st_uid, 12345)
+
     def test_records_have_fingerprints(self):
         """Records name keys as ssh-keygen does, with options and comment, and no data."""
         self.put("no-pty %s old\n" % ONE)

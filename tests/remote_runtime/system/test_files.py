@@ -99,6 +99,20 @@ class AnothersDirectoryTest(DirectoryTest):
         self.assertEqual(one(run_items([copy]))["status"], "changed")
         self.assertEqual(one(run_items([wanted]))["status"], "stable")
 
+    def test_what_a_user_moves_to_a_path(self) -> None:
+        """A file or directory of root in a user's directory is given to the owner of its path."""
+        self.write("home/secret", b"secret")
+        os.mkdir(self.path("home/private"))
+        for name, place, ensure in (
+            ("secret", "home/f", "present"),
+            ("private", "home/d", "directory"),
+        ):
+            os.rename(self.path("home", name), self.path(place))  # as Bob can
+            self.assertEqual(os.stat(self.path(place)).st_uid, 0)
+            wanted = self.file(place, ensure=ensure, owner=str(BOB), group=str(BOB), mode="0600")
+            self.assertEqual(one(run_items([wanted]))["error"], [])
+            self.assertEqual(os.stat(self.path(place)).st_uid, BOB)
+
     def test_a_file_with_another_name(self) -> None:
         """A file that may be anybody's is not read, and its attributes stay; it can be removed."""
         path = self.hard()
