@@ -109,7 +109,7 @@ class Scalar(Node):
 
     def describe(self) -> str:
         if self.plain and self.kind == "str" and self.text.lower() in _YAML11_BOOLS:
-            return f"the text {self.text!r} (YAML 1.2 has true and false alone)"
+            return f"the text {self.text!r} (YAML 1.2 has only true and false)"
         return _KIND_NAMES[self.kind]
 
     def as_data(self) -> Any:

@@ -27,12 +27,12 @@ def expanded(name: str) -> list[str]:
     """The names that a name with ranges stands for, in order, both ends included; BadRangeError."""
     pieces = _RANGE.split(name)
     if len(pieces) == 1 or any(sign in piece for piece in pieces[::2] for sign in "[]"):
-        raise BadRangeError(f"the brackets of the host name {name[:60]!r} do not fit")
+        raise BadRangeError(f"the brackets of the host name {name[:60]!r} do not match")
     choices = [_values(piece, name) if at % 2 else [piece] for at, piece in enumerate(pieces)]
     count = math.prod(map(len, choices))
     if count > MAX_HOSTS:
-        message = f"the host name {name[:60]!r} stands for {count:,} hosts"
-        raise BadRangeError(message, f"a name expands to at most {MAX_HOSTS:,}")
+        message = f"the host name {name[:60]!r} expands to {count:,} hosts"
+        raise BadRangeError(message, f"a name can expand to at most {MAX_HOSTS:,}")
     return ["".join(parts) for parts in itertools.product(*choices)]
 
 
@@ -51,7 +51,7 @@ def _values(text: str, name: str) -> Sequence[Any]:
         found = [part for part in letters.groups()[:4] if part]
         whole = _steps((ord(found[0]), ord(found[1])), letters[5], text, name)
         return list(map(chr, whole))
-    raise _bad(text, name, "is not of two numbers or two letters")
+    raise _bad(text, name, "does not consist of two numbers or two letters")
 
 
 def _steps(ends: tuple[int, int], step: str | None, text: str, name: str) -> range:
