@@ -23,7 +23,7 @@ def facts(families: Dict[str, Any], limit: int) -> Tuple[int, Dict[str, str]]:
     sizes = {name: _size(value) + len(name) + 4 for name, value in families.items()}
     while sum(sizes.values()) > limit:
         name = max(sizes, key=lambda family: sizes[family])
-        too_large[name] = "its %d bytes are too large to be sent" % sizes.pop(name)
+        too_large[name] = "its %d bytes are too many to send" % sizes.pop(name)
         del families[name]
     return limit - sum(sizes.values()), too_large
 

@@ -386,7 +386,7 @@ class Accounts(AccountReader):
         advance."""
         numbers = [entry.uid if isinstance(entry, User) else entry.gid for entry in self._all(kind)]
         if system and min(numbers, default=0) < 0:
-            raise Unknowable("the numbers of the accounts of packages are not known before")
+            raise Unknowable("the IDs of accounts that packages create are not known yet")
         rules, what = self._rules, "UID" if kind == "user" else "GID"
         highest = max([n for n in numbers if rules.is_in_range(what, n)], default=-1)
         used, named = set(numbers), self.user_name if kind == "user" else self.group_name

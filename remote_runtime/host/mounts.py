@@ -230,7 +230,7 @@ def changed(what: str) -> ResourceError:
     return ResourceError(
         "%s was changed by another process at the same time" % what,
         kind=_KIND + ".changed",
-        hint="find out who manages it, too, and push again",
+        hint="find out what else manages it, then push again",
     )
 
 
@@ -239,7 +239,7 @@ def busy_error(point: str, users: Sequence[str]) -> ResourceError:
     return ResourceError(
         "%s is busy: it is used by %s" % (point, ", ".join(users)),
         kind=_KIND + ".busy",
-        hint="end what uses it in an earlier resource",
+        hint="stop what uses it in an earlier resource",
     )
 
 
@@ -247,5 +247,5 @@ def _missing(what: str, path: str) -> ResourceError:
     return ResourceError(
         "%s %s does not exist" % (what, path),
         kind="resource.missing",
-        hint="make it in an earlier resource",
+        hint="create it in an earlier resource",
     )

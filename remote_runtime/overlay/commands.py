@@ -138,7 +138,7 @@ class OverlayCommands(Commands):
         if _ONE_FILE.search(text) or _ABOUT_INODES.search(text):
             raise Unknowable("%s would see files other than the planned ones" % argv[0])
         if _ABOUT_SYSTEMS.search(text):
-            raise Unknowable("%s would see other file systems than there are" % argv[0])
+            raise Unknowable("%s would see file systems other than the actual ones" % argv[0])
         mounts = [node.mount for node in self._layer.nodes.values() if node.mount is not None]
         if any(mount.source for mount in mounts):
             raise Unknowable(

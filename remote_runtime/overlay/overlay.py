@@ -243,7 +243,7 @@ class HostOverlay(object):
 def _accounts_of(path: str, known: bool) -> UnknownEffect:
     """An account that is in no planned file may be in another database of the host. If the content
     of a file is not known, its accounts may be removed."""
-    why = "whether it is there is up to the planned %s" % path
+    why = "whether it exists depends on the planned %s" % path
 
     def covers(kind: str, name: str, there: bool) -> bool:
         return kind == _ACCOUNTS[path] and name != "root" and not (there and known)

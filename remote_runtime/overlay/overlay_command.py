@@ -69,7 +69,9 @@ class OverlayCommand(object):
         if os.geteuid() != 0:
             raise Unknowable("only root can run %s on the planned state" % program)
         if not self._host.find("unshare") or not sys.executable:
-            raise Unknowable("there is no unshare to run %s on the planned state" % program)
+            raise Unknowable(
+                "%s cannot run on the planned state: unshare is not installed" % program
+            )
 
         def told(stream: str, line: str) -> None:
             if line.startswith(self._token):

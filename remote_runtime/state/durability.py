@@ -48,5 +48,5 @@ class DirectorySync(object):
         failed, self._failed = self._failed, None
         if failed is None:
             return b""
-        text = "a directory could not be synced: if this host loses its power, files are lost: %s"
+        text = "a directory could not be synced: if this host loses power, files may be lost: %s"
         return wire.encode({"t": "notice", "level": "warning", "text": text % failed.strerror})

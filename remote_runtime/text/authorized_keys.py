@@ -181,7 +181,7 @@ def _key(text: str) -> Tuple[Optional[Key], str]:
         return None, "the key after %s is not an SSH key; is it cut off?" % kind
     own = fields[0].decode("latin-1")
     if own != kind:
-        return None, "the line says %s, and the key itself is of the type %s" % (kind, own[:60])
+        return None, "the line says %s, but the key itself is of the type %s" % (kind, own[:60])
     wrong = sum(4 + len(field) for field in fields) != len(data)
     sizes = _FIELDS.get(kind)
     if sizes is not None:

@@ -107,7 +107,7 @@ class Systemd(object):
             result = self.context.commands.run((*CALENDAR, expression))
             if result.code:
                 raise ResourceError(
-                    "systemd does not read the schedule %r" % expression,
+                    "systemd cannot parse the schedule %r" % expression,
                     kind="resource.timer.schedule",
                     hint="try it on the host with `systemd-analyze calendar`",
                 )

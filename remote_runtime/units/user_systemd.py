@@ -158,7 +158,7 @@ class UserSystemd(Systemd):
         while not self._runs():
             if not self.context.files.exists(lingers) or left <= 0:
                 raise ResourceError(
-                    "the systemd manager of %s does not run" % self.user,
+                    "the systemd manager of %s is not running" % self.user,
                     kind="service.user",
                     hint="run `loginctl enable-linger %s` in an earlier exec resource, with "
                     "`creates: %s`" % (self.user, lingers),

@@ -54,5 +54,5 @@ def test_timers(remote: Target, host: Host) -> None:
     assert f"*-*-* {passed}" in host.run("systemctl show -p TimersCalendar late.timer").stdout
     assert not host.exists("/home/anna/x")
     broken = remote.push(ALL.replace("Europe/Berlin", "Nowhere/Town"))
-    assert "does not read the schedule 'Mon..Fri 12:00 Nowhere/Town'" in broken.output
+    assert "cannot parse the schedule 'Mon..Fri 12:00 Nowhere/Town'" in broken.output
     assert host.run("systemctl is-active late.timer").stdout == "active\n"

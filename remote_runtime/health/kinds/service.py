@@ -22,7 +22,7 @@ class _Service(Kind):
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """The answers of systemctl, which runs only for what a rule compares."""
         if not os.path.isdir(_BOOTED):
-            raise CannotTellError("systemd does not run on this host")
+            raise CannotTellError("systemd is not running on this host")
 
         def answer(question: str) -> bool:
             return probe.run(["systemctl", "--quiet", question, "--", subject]).code == 0

@@ -159,5 +159,5 @@ def require_idle(user: User) -> None:
         raise ResourceError(
             "the user %s is in use: process %d runs as that user" % (user.name, running[0]),
             kind="resource.account",
-            hint="stop what runs as the user in an earlier resource",
+            hint="stop the user's processes in an earlier resource",
         )

@@ -11,7 +11,7 @@ _DATABASE = "var/lib/dpkg/status"
 _SOURCES = ("etc/apt/sources.list", "etc/apt/sources.list.d")
 
 
-FUTURE = "the package lists are dated in the future, as a clock that was wrong leaves them"
+FUTURE = "the package lists are dated in the future, probably because the clock was wrong"
 _AHEAD = 60.0  # seconds that a date may lie ahead, as on a shared file system
 
 

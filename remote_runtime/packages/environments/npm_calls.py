@@ -114,9 +114,9 @@ def failure(what: str, result: "Result") -> ResourceError:
     elif "E404" in said or "ETARGET" in said:
         hint = "check the name, the version and index_url"
     elif "EACCES" in said or "EPERM" in said:
-        hint = "the owner of the directory must be able to write it"
+        hint = "the owner of the directory must be able to write to it"
     elif "EUSAGE" in said and "npm ci" in said:
-        hint = "package.json and package-lock.json do not fit: run npm install and commit both"
+        hint = "package.json and package-lock.json do not match: run npm install and commit both"
     return ResourceError(
         "%s: npm: %s" % (what, result.ending(None)), kind=kind, hint=hint, output=result.tail()
     )

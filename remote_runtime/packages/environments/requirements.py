@@ -41,7 +41,7 @@ def read(text: str, where: str, reader: Read, depth: int = 0) -> List[Requiremen
     """The requirements of a text and of the files that it names. ``where`` is its path, "" for
     none; ``reader`` reads a file. ``ResourceError`` for a line that names no package."""
     if depth > _DEEPEST:
-        raise _wrong(where, "the files of requirements name one another", "")
+        raise _wrong(where, "the requirements files include each other", "")
     found: List[Requirement] = []
     for line in _lines(text):
         other = re.match(r"(?:-r|--requirement)[ =]?\s*(\S+)\Z", line)

@@ -314,7 +314,7 @@ class Interpreter(Shell):
 
     def _function(self, body: Node, arguments: List[str]) -> Optional[bool]:
         if self._depth >= _DEEPEST:
-            raise ParseError("too many functions within one another")
+            raise ParseError("functions are nested too deeply")
         kept, self.arguments, certain = self.arguments, arguments, self._certain
         self._depth += 1
         try:

@@ -29,7 +29,7 @@ class Lexer(object):
 
     def __init__(self, text: str, depth: int = 0) -> None:
         if depth > DEEPEST:
-            raise ParseError("too many expansions within one another")
+            raise ParseError("expansions are nested too deeply")
         self._text = text
         self.at = 0
         self._depth = depth
@@ -139,7 +139,7 @@ class Lexer(object):
                     self.at += 1
                 parts.append(Part("text", self._text[begun : self.at]))
         if not parts:
-            raise ParseError("a word expected at %r" % self._text[self.at : self.at + 20])
+            raise ParseError("expected a word at %r" % self._text[self.at : self.at + 20])
         return tuple(parts)
 
     def quoted(self, end: str) -> Word:

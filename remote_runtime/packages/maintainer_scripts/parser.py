@@ -47,7 +47,7 @@ class _Parser(Lexer):
         """Commands up to one of these words or signs, which is left."""
         self._depth += 1
         if self._depth > DEEPEST:
-            raise ParseError("too many commands within one another")
+            raise ParseError("commands are nested too deeply")
         found: List[Node] = []
         while True:
             self._space()
@@ -229,7 +229,7 @@ class _Parser(Lexer):
                 continue
             words.append(self._word())
         if not (assigned or words or redirects):
-            raise ParseError("a command expected at %r" % self._text[self.at : self.at + 20])
+            raise ParseError("expected a command at %r" % self._text[self.at : self.at + 20])
         return Simple(assigned, words, redirects)
 
     def _redirect(self) -> List[Redirect]:

@@ -29,7 +29,7 @@ class Words(object):
     def _counted(self, text: str) -> str:
         self._left -= len(text) + 1  # empty words take room, too
         if self._left < 0:
-            raise ParseError("its words come to too much text")
+            raise ParseError("its words expand to too much text")
         return text
 
     def fields(self, words: Sequence[Word]) -> List[str]:

@@ -54,7 +54,7 @@ def _problem_of_text(text: str) -> str:
     if any(mark in text for mark in _PRIVATE):
         return "this is a private key; use the public one, the file with the suffix .pub"
     if any(mark in text for mark in _OTHER_FORMS):
-        return "this is not the form of OpenSSH; convert it with ssh-keygen -i -f FILE"
+        return "this is not in OpenSSH format; convert it with ssh-keygen -i -f FILE"
     if text.startswith(("http://", "https://")):
         return "it must be a key, not a URL"
     if "\0" in text:

@@ -147,7 +147,7 @@ class Resource(StateType):
         found = file_of(host.files.read(place.path))
         if place.is_hidden and any(not (line.key or line.ignored) for line in found.lines):
             raise ResourceError(
-                "%s belongs to another user, with the uid %d, and holds lines that are no keys"
+                "%s belongs to another user, with the uid %d, and contains lines that are not keys"
                 % (place.path, place.file.uid),
                 kind="resource.file.owner",
                 hint="find out what it is; remove it, or give it to %s" % place.user.name,

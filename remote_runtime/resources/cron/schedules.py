@@ -109,7 +109,7 @@ def _never(fields: Dict[str, str]) -> str:
     months, days = _values("month", fields["month"]), _values("day", fields["day"])
     if any(day <= _LENGTHS[month - 1] for month in months for day in days):
         return ""
-    return "no month of it has such a day, so the job never runs"
+    return "no such day exists in the given months, so the job never runs"
 
 
 def _values(field: str, text: str) -> List[int]:

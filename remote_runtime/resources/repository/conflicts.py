@@ -54,7 +54,7 @@ def _of_apt(state: Mapping[str, Any], others: List[Tuple[str, str]]) -> List[str
             if entry.signed_by != signed:
                 with_key = "with the key %s" % entry.signed_by if entry.signed_by else "without key"
                 raise ResourceError(
-                    "%s, %s: apt could read no source any more" % (what, with_key),
+                    "%s, %s: apt could no longer read any source" % (what, with_key),
                     kind="resource.repository.conflict",
                     hint="use the same key, or let an earlier file resource make %s absent" % path,
                 )

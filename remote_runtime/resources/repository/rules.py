@@ -154,7 +154,7 @@ def _key_itself(key: str, expected: Optional[str]) -> Iterator[Problem]:
 def _more(properties: Mapping[str, Any]) -> Iterator[Problem]:
     lower = {key.lower() for key in properties.get("options") or {}}
     if len(lower) < len(properties.get("options") or {}):
-        yield "options", "an option is there twice"
+        yield "options", "an option appears twice"
     for key in sorted(lower):
         own = deb822.OWN.get(key) or repo_file.OWN.get(key)
         if own:

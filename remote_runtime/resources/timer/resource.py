@@ -231,5 +231,5 @@ def _unstarted(properties: Properties) -> List[Tuple[str, str]]:
         elif properties.get("command") is not None:
             wrong.append(("", "set schedule, on_boot or on_active"))
     if properties.get("persistent") and properties.get("schedule") is None:
-        wrong.append(("persistent", "it has an effect with schedule only"))
+        wrong.append(("persistent", "it has an effect only with schedule"))
     return wrong

@@ -79,7 +79,7 @@ def calendar_problem(expression: str) -> str:
     if problem:
         return "%r: %s" % (expression, problem)
     if date and _never(date):
-        return "%r: no month of it has such a day, so the job never runs" % expression
+        return "%r: no such day exists in the given months, so the job never runs" % expression
     return _rest(expression, left)
 
 

@@ -39,7 +39,7 @@ class Resource(AccountStateType):
             wrong.append(("uid", "the uid of root is 0; force changes it"))
         for key in ("home", "shell"):
             if {".", ".."} & set(str(given(key) or "").split("/")):
-                wrong.append((key, "the path has a part . or .."))
+                wrong.append((key, "the path contains . or .."))
         group = given("group") or ""
         if group.isdigit() and group.strip("0123456789"):
             wrong.append(("group", "the number of a group must have only the digits 0 to 9"))

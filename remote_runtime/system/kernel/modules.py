@@ -54,7 +54,7 @@ def require_loading(name: str) -> None:
     if os.geteuid() != 0:
         why, hint = "only root may do that", "use become for the host, or connect as root"
     elif not _may_load():
-        why = "this host may not load or unload modules, as in a container"
+        why = "this host cannot load or unload modules, as in a container"
         hint = "do it on the host of the container, or set live: false"
     else:
         return
@@ -80,7 +80,7 @@ def require_unused(name: str, module: Module) -> None:
         raise ResourceError(
             "the module %s is in use by %s" % (name, users),
             kind="resource.module",
-            hint="end what uses it first, or set live: false",
+            hint="stop what uses it first, or set live: false",
         )
 
 

@@ -116,7 +116,9 @@ class StartChecks(object):
 
     def _own_directories(self, unit: Definition) -> Iterator[str]:
         for path in linked_directories(unit, self._context):
-            yield "needs the directory %s, where a symbolic link is: systemd follows none" % path
+            yield (
+                "needs the directory %s, but systemd does not follow the symbolic link in it" % path
+            )
         for own in made_directories(unit, self._context):
             there = own.kind == "directory" and self._files.exists(own.path)
             if there and not self._files.is_directory(own.path):

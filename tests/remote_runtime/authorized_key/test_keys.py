@@ -30,7 +30,7 @@ class CheckTest(unittest.TestCase):
         private = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\n"
         for told, properties in (
             ("key: this is a private key", {"key": private}),
-            ("key: this is not the form of OpenSSH", {"key": "---- BEGIN SSH2 PUBLIC KEY ----"}),
+            ("key: this is not in OpenSSH format", {"key": "---- BEGIN SSH2 PUBLIC KEY ----"}),
             ("key: it must be a key, not a URL", {"key": "https://github.com/anna.keys"}),
             ("key: line 2: the line says", {"key": ONE + "\nssh-rsa " + ONE.split()[1]}),
             ("key: key 2: expected TYPE", {"key": [ONE, "x"]}),

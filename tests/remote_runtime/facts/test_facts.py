@@ -114,7 +114,7 @@ def test_a_family_too_large_for_the_frame_is_named() -> None:
     ]
     gathered = gather(30, Source(), families)
     assert list(gathered.facts) == ["memory"]
-    assert "too large to be sent" in gathered.unavailable["cpu"]
+    assert "too many to send" in gathered.unavailable["cpu"]
     assert len(frame(gathered)) < wire.MAX_FROM_TARGET
 
 

@@ -34,7 +34,7 @@ class ExchangeTest(RuntimeTest):
         target.send({"t": "ask", "questions": asked})
         answers = target.until("answers")["answers"]
         self.assertEqual(answers[0]["content"], "x")
-        self.assertIn("too large to be sent", answers[1]["error"])
+        self.assertIn("too many to send", answers[1]["error"])
         self.assertEqual(len(answers[2]["content"]), 100 << 10)
 
     def refused(self, *messages: Dict[str, Any]) -> str:

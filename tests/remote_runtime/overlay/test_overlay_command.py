@@ -60,7 +60,7 @@ class LayeredTest(DirectoryTest):
         self.lay("new", "file", "x")
         with self.assertRaises(Unknowable) as caught:
             self.run_in_preview("test", "-f", self.path("new"))
-        wanted = "no unshare" if os.geteuid() == 0 else "only root"
+        wanted = "unshare is not installed" if os.geteuid() == 0 else "only root"
         self.assertIn(wanted, caught.exception.message)
 
     def test_what_reads_nothing_planned_runs_on_the_host(self) -> None:

@@ -345,7 +345,7 @@ class RealPip(DirectoryTest):
         self.assertIn("available: 2.0rc1, 1.1, 1.0", lacking[1]["error"][0])
         wrong = pinned.replace(self.sha, "0" * 64)
         event = one(events_of(("all", dict(self.given, requirements=wrong))))
-        self.assertIn("the index has another file", event["error"][0])
+        self.assertIn("the index has a different file", event["error"][0])
 
     def test_what_was_withdrawn(self) -> None:
         """The latest version is one that its index has not withdrawn."""

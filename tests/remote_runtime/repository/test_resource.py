@@ -189,7 +189,8 @@ class RepositoryTest(RepositoryCase):
         """Another file with the same source and key is told; with another key it is refused."""
         old = self.write("apt/sources.list.d/old.list", b"deb https://x/debian/ bookworm main\n")
         self.assertIn(
-            "apt could read no source", one(self.both(self.repository(key=KEY, **GOOD)))["error"][0]
+            "apt could no longer read any source",
+            one(self.both(self.repository(key=KEY, **GOOD)))["error"][0],
         )
         self.assertEqual(self.listed("apt/sources.list.d"), ["old.list"])
         gone = item("file", old, 0, properties={"ensure": "absent"})

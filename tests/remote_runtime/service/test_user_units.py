@@ -165,7 +165,7 @@ class UserUnitsTest(DirectoryTest):
         for noop in (True, False):
             with self.assertRaises(ResourceError) as caught:
                 plan.messages() if noop else plan.resources[0].observe()
-            self.assertIn("the systemd manager of alice does not run", caught.exception.message)
+            self.assertIn("the systemd manager of alice is not running", caught.exception.message)
             self.assertIn("loginctl enable-linger alice", caught.exception.hint)
         self.write("linger/alice")
         slept: List[float] = []

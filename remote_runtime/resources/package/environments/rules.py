@@ -101,9 +101,9 @@ def _of_whole(provider: str, properties: Properties) -> List[Tuple[str, str]]:
         if not properties.get(key):
             continue
         if ensure not in (PRESENT, ABSENT):
-            found.append((key, "the versions are those of the file: leave out ensure"))
+            found.append((key, "the file sets the versions: leave out ensure"))
         if properties.get("package"):
-            found.append(("package", "%s takes the place of one package" % key))
+            found.append(("package", "%s replaces the single package" % key))
     if properties.get("require_hashes") and not properties.get("requirements"):
         found.append(("require_hashes", "it needs requirements"))
     if properties.get("ci") and properties.get("global"):
