@@ -151,7 +151,7 @@ def _edits_again(error: SecretError) -> bool:
     if not sys.stdin.isatty():
         return False
     print(f"ccm: error: {error}", file=sys.stderr)
-    print("Enter edits again, Ctrl-D discards the changes: ", end="", file=sys.stderr, flush=True)
+    print("Press Enter to edit again, Ctrl-D to discard: ", end="", file=sys.stderr, flush=True)
     return bool(sys.stdin.readline())
 
 

@@ -215,7 +215,7 @@ def _proxy(address: str | None, header: str) -> TrustedProxy | None:
         raise UsageError(f"--proxy {address[:60]}: not an IP address", hint=hint) from error
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,63}", header):
         hint = "expected a name such as X-Remote-User"
-        raise UsageError(f"--proxy-header {header[:60]!r}: not a name of a header", hint=hint)
+        raise UsageError(f"--proxy-header {header[:60]!r}: not a valid header name", hint=hint)
     return TrustedProxy(address, header)
 
 

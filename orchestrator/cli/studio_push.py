@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.result import RunResult
 
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from {0} import main; sys.exit(main())"
-_OTHERS = "did not end well; the run shows why"
+_OTHERS = "did not finish successfully; the run shows why"
 
 
 def push_command() -> tuple[str, ...]:

@@ -276,7 +276,7 @@ class _ClosedDirectory(Directory):
     """Refuses all files, for expressions from another machine."""
 
     def locate(self, name: str, literal: bool) -> Path:
-        raise EvaluationError("data of another machine cannot read files", kind="template.file")
+        raise EvaluationError("data from another machine cannot read files", kind="template.file")
 
 
 _CLOSED = _ClosedDirectory(Path("/"))

@@ -84,7 +84,7 @@ def _check_times(about: Mapping[str, Any], run_id: str, now: float) -> None:
     start, end = records.seconds(about["start"]), about["end"]
     begin = start_time_of(run_id)
     if begin is None or abs(start - begin) > DAY or start > now + SKEW:
-        raise ValueError("start does not agree with the ID of the run")
+        raise ValueError("start does not match the ID of the run")
     if end is not None and not start - DAY <= records.seconds(end) <= now + SKEW:
         raise ValueError("end is not a time after start")
 
@@ -127,7 +127,7 @@ class LineChecks:
 
     def _host(self, value: Any) -> str:
         if type(value) is not str or value not in self._hosts:
-            raise ValueError("it is not about a host of the run")
+            raise ValueError("it is about a host that is not part of the run")
         return value
 
     def _resource(self, told: dict[str, Any]) -> None:

@@ -28,8 +28,8 @@ _REFUSED = {
     401: "the studio does not know this token",
     403: "the token does not allow this",
     404: "the studio has no such run",
-    410: "the studio does not keep a run that old",
-    413: "the studio does not store that much",
+    410: "the studio does not keep runs that old",
+    413: "the studio does not store that much data",
 }
 
 
@@ -48,7 +48,7 @@ class Answer:
             found = None
         if not isinstance(found, dict):
             raise HistoryError(
-                "the history does not answer as a studio does", hint="check the address in history"
+                "the history does not respond like a studio", hint="check the address in history"
             )
         return found
 
@@ -128,7 +128,7 @@ class StudioClient:
             return HistoryUnreachableError(f"{self.label} answers {status}", hint="try again later")
         if 300 <= status < 400:
             return HistoryError(
-                f"{self.label} sends to another address, which ccm does not follow",
+                f"{self.label} redirects to another address, which ccm does not follow",
                 hint="set history to that address",
             )
         why = _REFUSED.get(status, f"the studio answers {status}")

@@ -44,7 +44,7 @@ class StudioCopy:
         """Replace run.json."""
         if self._post(self._path, text).status != 200:
             raise HistoryError(
-                "the studio has another run of this ID", hint="the run is kept on this machine"
+                "the studio has another run with this ID", hint="the run is kept on this machine"
             )
         self._about = text
 
@@ -67,6 +67,6 @@ class StudioCopy:
         whole = isinstance(sizes, dict) and all(type(size) is int for size in sizes.values())
         if answer.status != 200 or not isinstance(sizes, dict) or not whole:
             raise HistoryError(
-                "the studio has another run of this ID", hint="the run is kept on this machine"
+                "the studio has another run with this ID", hint="the run is kept on this machine"
             )
         return sizes

@@ -61,7 +61,7 @@ class StudioRuns:
         copy.mkdir(mode=0o700, exist_ok=True)
         total = sum(listed.files.values())
         if total > MAX_RUN or RUN_FILE not in listed.files:
-            raise HistoryError(f"run {name} is not as a run is", hint="read it at the studio")
+            raise HistoryError(f"run {name} is not a valid run", hint="read it in the studio")
         for file in (*LINES, RUN_FILE):
             if file in listed.files:
                 self._fetch(name, file, listed.files[file], copy)

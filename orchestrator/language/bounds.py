@@ -68,7 +68,7 @@ def check_collection(value: Any) -> None:
     if any(isinstance(one, _HOLDERS) for one in _values(value)):
         size = text_length(value)
         if size > MAX_TEXT:
-            check_size(size, MAX_TEXT, "the value, with all in it,")
+            check_size(size, MAX_TEXT, "the value, including its contents,")
         spend(size // PER_GLANCE)
 
 
@@ -100,7 +100,9 @@ def multiply(left: Any, right: Any) -> Any:
         if isinstance(value, str | bytes | list | tuple) and isinstance(count, int):
             limit = MAX_TEXT if isinstance(value, str | bytes) else MAX_ITEMS
             check_size(len(value) * count, limit, "the repetition")
-            check_size(text_length(value) * count, MAX_TEXT, "the repetition, with all in it,")
+            check_size(
+                text_length(value) * count, MAX_TEXT, "the repetition, including its contents,"
+            )
             return left * right
     if isinstance(left, int) and isinstance(right, int):
         check_size(left.bit_length() + right.bit_length(), MAX_BITS, "the product", "bits")
@@ -230,7 +232,7 @@ def bounded_list(items: Iterable[Any]) -> list[Any]:
         found.append(item)
         size += _PER_ENTRY + text_length(item)
         if size > MAX_TEXT:
-            check_size(size, MAX_TEXT, "the list, with all in it,")
+            check_size(size, MAX_TEXT, "the list, including its contents,")
     check_size(len(found), MAX_SUM, "the list")
     return found
 

@@ -140,7 +140,7 @@ def secret_problems(trees: Sequence[nodes.Node]) -> list[Finding]:
     others = [n for n in walk(trees, nodes.Name) if n.name == "secret" and id(n) not in names]
     if any(name.ctx != "load" for name in others):
         return []  # a name of the template's own
-    alone = "secret is called by its own name only"
+    alone = "secret can be called only by its own name"
     return problems + [(alone, "", name.lineno) for name in others]
 
 

@@ -379,7 +379,7 @@ def _templates_in(node: Node) -> Iterator[Problem]:
     """A warning for each value of a remote source that looks like a template."""
     if isinstance(node, Scalar):
         if node.kind == "str" and holds_expression(node.text):
-            message = "this is plain text: data of another machine is never a template"
+            message = "this is plain text: data from another machine is never a template"
             hint = "put templates into the manifest or a local file"
             yield Problem(message, node.position, hint, "data.remote")
     elif isinstance(node, Mapping):

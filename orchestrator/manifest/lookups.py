@@ -61,7 +61,7 @@ class Ask(NamedTuple):
             of = _text(render_value(self.of, scope))
             settings = {key: _fitting(render_value(v, scope)) for key, v in self.settings.items()}
         except NeedFileError as error:
-            message = f"{self.told}: {error.path!r} is a file of the target, which it cannot read"
+            message = f"{self.told}: {error.path!r} is a file on the target, which it cannot read"
             raise EvaluationError(message, self.where) from error
         for message in complaints(self.kind, of, settings, self.types):
             raise EvaluationError(f"{self.told}: {message}", self.where, KEY)
@@ -90,7 +90,7 @@ def read_asks(node: Node | None, types: Types, problems: list[Problem]) -> Asks:
             problems.append(Problem(message, node.position, _FORM, "input.type"))
         return {}
     if len(node.entries) > MAX_LOOKUPS:
-        message = f"{KEY} has {len(node.entries)} look-ups, of at most {MAX_LOOKUPS}"
+        message = f"{KEY} has {len(node.entries)} look-ups; at most {MAX_LOOKUPS} are allowed"
         problems.append(Problem(message, node.position, "", "input"))
     found = {}
     for key, value in node.pairs():
@@ -197,8 +197,8 @@ def _check(ask: Ask, node: Mapping, problems: list[Problem]) -> None:
             hint = "ask in one command, or in a child manifest"
             problems.append(Problem(message, expression.where, hint, "template"))
         for path in expression.target_files():
-            message = f"{ask.told}: file({path!r}) reads a file of the target"
-            problems.append(Problem(message, expression.where, "look it up as file", "template"))
+            message = f"{ask.told}: file({path!r}) reads a file on the target"
+            problems.append(Problem(message, expression.where, "use a file look-up", "template"))
     of, plain = to_plain(node.value(ask.kind)), {}
     for key in ask.settings:
         value = to_plain(node.value(key))
@@ -215,7 +215,9 @@ def complaints(kind: str, of: str | None, settings: dict[str, Any], types: Types
         found = [*of_words(kind, of), *of_settings(kind, settings)]
         messages = [message for _, message in found]
         if not found and _seconds(settings.get("timeout")) > MAX_SECONDS:
-            messages.append(f"timeout is {settings['timeout']}, of at most {MAX_SECONDS:.0f}s")
+            messages.append(
+                f"timeout must be at most {MAX_SECONDS:.0f}s, not {settings['timeout']}"
+            )
         return messages
     if of is None:
         return []

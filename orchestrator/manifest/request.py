@@ -37,7 +37,7 @@ def read_request(stream: BinaryIO, types: Types) -> Request:
     root = _document(_text(stream), problems)
     if not isinstance(root, Mapping):
         message = f"a request must be a map, not {root.describe()}"
-        hint = f"it holds {', '.join(_KEYS)}"
+        hint = f"it can contain {', '.join(_KEYS)}"
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
     refuse_unknown_keys(root, _KEYS, what="a request", problems=problems)
     _check_protocol(root, problems)

@@ -94,7 +94,7 @@ def _approvers_of(path: str, text: bytes, signatures: bytes, signers: str) -> Ap
     for key, block in _blocks(path + SUFFIX, signatures):
         person = _signer(text, block, signers)
         if not person:
-            why.append("one is not by an approver, or is not for this file")
+            why.append("one is not from an approver, or is not for this file")
         elif key in people.values() or person in people:
             why.append(f"{person} has signed twice")
         else:

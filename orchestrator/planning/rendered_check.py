@@ -49,7 +49,7 @@ def guessed_numbers(declared: DeclaredResource, key: str, made: Any, scope: Scop
     for expression in made.expressions if len(made.pieces) > 1 else ():
         value = expression.evaluate(scope)
         if isinstance(value, float):
-            message = f"{declared.id}: {key} holds {value!r}, a number of uncertain spelling"
+            message = f"{declared.id}: {key} is {value!r}, a number with several spellings"
             hint = "quote it where it is set"
             problems.append(Problem(message, expression.where, hint, "plan"))
     return problems

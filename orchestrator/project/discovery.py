@@ -113,7 +113,7 @@ def _require_trust(path: str) -> None:
 
 def _require_own(looked: list[PathStatus], path: str) -> None:
     """InputError if one of these belongs to another user, or others can write it."""
-    require_own(looked, f"then what {path} has ccm do", "change to a directory that you own")
+    require_own(looked, f"what {path} makes ccm do", "change to a directory that you own")
 
 
 def _refused(message: str, hint: str, kind: str) -> InputError:

@@ -40,7 +40,7 @@ def parse_amount(text: str) -> Amount:
         raise ValueError(f"{text!r} is neither a number of hosts nor a percentage such as 10%")
     number, percent = float(found[1]), bool(found[2])
     if percent and number > 100:
-        raise ValueError(f"{text!r} is more than all hosts")
+        raise ValueError(f"{text!r} is more than 100%")
     if not percent and (number != int(number) or number > _LIMIT):
         raise ValueError(f"{text!r} is not a whole number of hosts")
     return Amount(number, percent)

@@ -52,7 +52,7 @@ class Editor:
         """The plain text. Encrypted values inside YAML keep their tags; SecretError."""
         name = str(self.path)
         if self.kind == "sops":
-            raise SecretError(f"{name} belongs to sops", hint=f"use sops edit {name}")
+            raise SecretError(f"{name} is encrypted with sops", hint=f"use sops edit {name}")
         if self.kind == "vault":
             opened, vault_id = self._keyring.passwords.open(decoded(self._data, name))
             own = read_envelope(decoded(self._data, name)).vault_id

@@ -95,9 +95,7 @@ def decoded(data: bytes, name: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         message = f"{name} is not UTF-8 text"
-        raise SecretError(
-            message, hint="secret() takes texts; encode the file as base64"
-        ) from error
+        raise SecretError(message, hint="secret() takes text; encode the file as base64") from error
 
 
 def _is_structured(text: str) -> bool:

@@ -34,7 +34,7 @@ def read_text(name: str, access: Access) -> str | None:
         return _value(address, access)
     if address.manifest:
         hint = "manifest= is for apply"
-        raise SourceError(f"{address.shown} is data and no archive", hint=hint)
+        raise SourceError(f"{address.shown} is data, not an archive", hint=hint)
     data = read_bytes(address, access, MAX_TEXT)
     if data is None:
         return None

@@ -81,7 +81,7 @@ def files_of(data: bytes, shown: str) -> dict[str, File]:
     for path in found:
         for above in _above(path):
             if above in found:
-                raise _refused(shown, f"{one_line(above, 80)!r} is a file and a directory")
+                raise _refused(shown, f"{one_line(above, 80)!r} is both a file and a directory")
     return found
 
 

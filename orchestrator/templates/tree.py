@@ -227,7 +227,7 @@ class TreeRendering:
         above = {parent for path in self._made for parent in _parents(path)}
         above.update(self._tree.directories)
         for path in sorted(above & self._made.keys()):
-            message = f"{self._tree.prefix}: {path!r} would be a file and a directory"
+            message = f"{self._tree.prefix}: {path!r} would be both a file and a directory"
             raise EvaluationError(message)
 
 

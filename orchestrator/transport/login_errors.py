@@ -23,7 +23,7 @@ _SUDO = (
     ("i'm afraid i can't do that", "the user may not use sudo", "allow the user in sudoers"),
     ("must be owned by uid 0", "sudo is installed incorrectly (no setuid)",
      "reinstall sudo on the host, and check its file system for the nosuid option"),
-    ("no new privileges", "sudo may not gain privileges on the host",
+    ("no new privileges", "sudo cannot gain privileges on the host",
      "check NoNewPrivileges of sshd's unit, or of the container"),
     ("unknown user", "sudo does not know the become user", "check become in the inventory"),
     ("account validation failure", "the account is locked or has expired", "unlock it on the host"),
@@ -153,7 +153,7 @@ def too_much_output(host: str, limit: int) -> UnreachableError:
     return UnreachableError(
         f"{host} sent {limit} bytes of other output before the runtime started",
         "transport.bootstrap",
-        hint="check the output of the start files of its shell",
+        hint="check the output of its shell's startup files",
     )
 
 

@@ -123,7 +123,7 @@ class Router:
     ) -> Route:
         if len(via) >= MAX_JUMPS or label in via:
             way = " -> ".join([*via, label])
-            message = f"the jump hosts form a cycle or are more than {MAX_JUMPS}: {way}"
+            message = f"the jump hosts form a cycle or exceed the limit of {MAX_JUMPS}: {way}"
             hint = "check 'jump' in the inventory and ProxyJump in the SSH configuration"
             raise InputError([Problem(message, None, hint, "transport.config")])
         if host is not None:

@@ -136,7 +136,7 @@ def test_a_preview_shows_the_waves_and_runs_without_them(fleet: Fleet) -> None:
     [
         (["--waves", "10%,5%"], "5% comes after 10%"),
         (["--waves", "0"], "a wave of 0 has no hosts"),
-        (["--max-fail", "200%"], "'200%' is more than all hosts"),
+        (["--max-fail", "200%"], "'200%' is more than 100%"),
         (["--max-fail", "-1"], "--max-fail"),
         (["--per", "rak=1"], "did you mean rack?"),
         (["--per", "rack"], "such as rack=1"),

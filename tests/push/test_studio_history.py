@@ -94,7 +94,7 @@ def test_tokens_from_the_command_line(ccm: Ccm) -> None:
     add = ("studio", "token", "add")
     token = ccm.run(*add, "ci", "--group", "web", "--expires", "90d", *state).stdout.strip()
     assert re.fullmatch(r"ccm_[0-9a-f]{12}_\S{43}", token)
-    assert "there is a token ci" in ccm.run(*add, "ci", *state).stderr
+    assert "the token ci already exists" in ccm.run(*add, "ci", *state).stderr
     assert ccm.run(*add, "wall", "--read-only", *state).code == 0
     listed = ccm.run("studio", "token", "list", *state).stdout
     assert re.search(r"^ci  post, read  web  until \d{4}-", listed, re.MULTILINE)

@@ -93,7 +93,7 @@ class Builder(Conversion):
             if task.problem:
                 raise NotConvertible(task.problem)
             if self._never(task):
-                self.tell(task, record, "the condition is never true on a host of ccm")
+                self.tell(task, record, "the condition is never true on a host that ccm manages")
                 return
             keywords.refuse(task, self.is_root)
             statement = STATEMENTS.get(task.module)
@@ -321,7 +321,9 @@ class Builder(Conversion):
             listed(task.keywords.get("when")), scope, self.manifest.entries()
         )
         if conditions.never:
-            self.mark(record, record.outcome, "the condition is never true on a host of ccm")
+            self.mark(
+                record, record.outcome, "the condition is never true on a host that ccm manages"
+            )
             return []
         context = self._context(task, scope, loop, extra)
         given = Arguments(keywords.arguments(task), scope, omits)

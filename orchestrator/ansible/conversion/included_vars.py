@@ -52,7 +52,7 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
         builder.tell(task, record, "in data")
         return
     if conditions == ["false"]:
-        record.reasons.append("the condition is never true on a host of ccm")
+        record.reasons.append("the condition is never true on a host that ccm manages")
         return
     if others and not any(is_template(one) for one in names):
         _as_facts(builder, task, record, names)

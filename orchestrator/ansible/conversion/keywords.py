@@ -59,7 +59,7 @@ def refuse(task: Task, is_root: bool) -> None:
     if "never" in [
         str(one).strip() for tag in listed(words.get("tags")) for one in str(tag).split(",")
     ]:
-        raise NotConvertible("the tag never: ccm runs all that no --tags leaves out")
+        raise NotConvertible("the tag never: ccm runs everything unless --tags excludes it")
 
 
 _FIRST = re.compile(

@@ -45,7 +45,7 @@ def _place(builder: Conversion, task: Task, record: Record, entry: Entry) -> Non
     if conditions.on_change:
         raise NotConvertible("a role that runs after a change only")
     if conditions.never:
-        record.reasons.append("the condition is never true on a host of ccm")
+        record.reasons.append("the condition is never true on a host that ccm manages")
         builder.place(task, record, [])
         return
     entry.conditions += conditions.expressions

@@ -191,7 +191,7 @@ def fail(builder: Conversion, task: Task, record: Record) -> None:
     uncertainties = len(scope.uses.uncertainties)
     when = _expressions(builder, task, scope)
     if when == ["false"]:
-        builder.tell(task, record, "the condition is never true on a host of ccm")
+        builder.tell(task, record, "the condition is never true on a host that ccm manages")
         return
     message = task.args.get("msg") or task.name or "the original fails here"
     that = f"not ({both(when)})" if when else "false"

@@ -108,7 +108,7 @@ class Arguments:
         if isinstance(value, (int, float)):
             return str(value)
         if not isinstance(value, str):
-            raise NotConvertible(f"{names[0]} is no text")
+            raise NotConvertible(f"{names[0]} is not text")
         return text_rewriter.text(value, self.scope)
 
     def piece(self, prefix: str, *names: str, quote: bool = True) -> str:
@@ -321,7 +321,7 @@ class Arguments:
         if not is_template(value):
             return
         if self.sample(name).all_kinds() - {"text", "number", "bool"}:
-            raise NotConvertible("content that may be no text, which Ansible writes as JSON")
+            raise NotConvertible("content that might not be text, which Ansible writes as JSON")
         if loses_newline(value, self.scope):
             self.checks.append(LOST_NEWLINE)
 

@@ -275,7 +275,7 @@ def git(context: Context, given: Arguments) -> list[Entry]:
     if given.flag("accept_hostkey", "accept_newhostkey", default=False) or given.flag(
         "accept_newhostkey", default=False
     ):
-        context.check("ccm accepts no unknown host key of a server: set known_host")
+        context.check("ccm does not accept unknown host keys of servers: set known_host")
     properties: dict[str, Any] = {"url": given.required("repo", "name")}
     version = given.text("version")
     if version not in (None, "HEAD"):

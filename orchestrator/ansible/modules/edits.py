@@ -66,7 +66,7 @@ def lineinfile(context: Context, given: Arguments) -> list[Entry]:
     if state != "present" or line is None:
         raise NotConvertible("no line")
     if "\n" in line.rstrip("\n"):
-        raise NotConvertible("a line that is several lines; use blockinfile")
+        raise NotConvertible("a line that consists of several lines; use blockinfile")
     line = line.rstrip("\n")
     if given.flag("firstmatch", default=False):
         context.check("with several matches the original takes the first, ccm the last one")

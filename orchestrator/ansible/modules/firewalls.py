@@ -255,7 +255,7 @@ def selinux(context: Context, given: Arguments) -> list[Entry]:
     test = " && ".join(f"grep -qx {one} {config}" for one in lines)
     command = f"sed -i '{changes}' {config}"
     if state == "disabled":
-        context.check("SELinux is off after the next start only")
+        context.check("SELinux is off only after the next boot")
     else:
         number = 1 if state == "enforcing" else 0
         command += f" && if selinuxenabled; then setenforce {number}; fi"

@@ -43,7 +43,7 @@ def boolean_of_selinux(context: Context, given: Arguments) -> list[Entry]:
         "command": f"setsebool -P {name} {word}",
         "unless": f"sh -c 'getsebool {name} | grep -qw {word}'",
     }
-    context.check("whether it is also set for the next start is not tested")
+    context.check("whether it is also set for the next boot is not tested")
     return [context.exec(f"set {name} {word}", properties)]
 
 
@@ -57,7 +57,7 @@ def pip(context: Context, given: Arguments) -> list[Entry]:
     program = given.text("executable") or "pip3"
     if environment is not None:
         program = f"{environment}/bin/pip"
-        context.check(f"the virtual environment {environment} must be there")
+        context.check(f"the virtual environment {environment} must exist")
     options = given.text("extra_args")
     install = f"{program} install {options or ''}".strip()
     return _installed(context, given, install=install, test=f"{program} show -q", sign="==")

@@ -45,7 +45,7 @@ def within(root: Path, path: Path, what: str) -> Path:
         path.resolve().relative_to(root)
     except ValueError as error:
         raise bad_input(
-            f"{what} leads out of the project {root}",
+            f"{what} is outside the project {root}",
             hint="import the directory that contains both, or copy the file into the project",
         ) from error
     return path

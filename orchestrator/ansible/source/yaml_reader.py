@@ -69,7 +69,7 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> Map:
             key = key_node.value
         if not isinstance(key, (str, int, float, bool)) and key is not None:
             raise yaml.constructor.ConstructorError(
-                None, None, "a key is a text or a number", key_node.start_mark
+                None, None, "a key must be text or a number", key_node.start_mark
             )
         name = key if isinstance(key, str) else str(key_node.value)
         result[name] = loader.construct_object(value_node, deep=True)
@@ -143,7 +143,7 @@ def read_text(path: Path) -> str:
             raise bad_input(f"{path}: not a file", hint="check the path")
         if not is_readable(path):
             raise bad_input(
-                f"{path}: leads out of the project", hint="copy the file into the project"
+                f"{path}: is outside the project", hint="copy the file into the project"
             )
         if path.stat().st_size > MAX_BYTES:
             raise bad_input(f"{path}: larger than 4 MiB", hint="split the file")

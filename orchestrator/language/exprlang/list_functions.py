@@ -103,7 +103,7 @@ def _unique(entries: Any) -> list[Any]:
 
 def _descending(name: str, order: Any) -> bool:
     if order not in ("asc", "desc"):
-        raise ValueError(f"{name} orders 'asc' or 'desc', not {order!r}")
+        raise ValueError(f"{name} takes 'asc' or 'desc', not {order!r}")
     return bool(order == "desc")
 
 
@@ -244,7 +244,7 @@ def _group_by(entries: Any, predicate: Predicate) -> dict[str, list[Any]]:
 def _reduce(entries: Any, predicate: Predicate, *start: Any) -> Any:
     found = value_types.entries("reduce", entries)
     if not found and not start:
-        raise ValueError("reduce of an empty list needs a value to begin with")
+        raise ValueError("reduce of an empty list needs an initial value")
     value = start[0] if start else found[0]
     for at in range(0 if start else 1, len(found)):
         value = predicate(found[at], at, value)

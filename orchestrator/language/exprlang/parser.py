@@ -131,7 +131,7 @@ class Parser(Operands):
         if self.accept(":"):
             return nodes.CondExpr(test, value, self.expression(), lineno=at)
         yes = self.expression()
-        self.expect(":", "':' and the value otherwise")
+        self.expect(":", "':' and the value for false")
         return nodes.CondExpr(test, yes, self.expression(), lineno=at)
 
     def binary(self, least: int) -> nodes.Expr:

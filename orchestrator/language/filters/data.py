@@ -194,7 +194,7 @@ def product(first: Any, *more: Any) -> list[list[Any]]:
     count = prod(map(len, lists))
     bounds.check_size(count, bounds.MAX_ITEMS, "the product")
     per_list = (count // len(one) * bounds.text_length(one) for one in lists if one)
-    bounds.check_size(sum(per_list), bounds.MAX_TEXT, "the product, with all in it,")
+    bounds.check_size(sum(per_list), bounds.MAX_TEXT, "the product, including its contents,")
     bounds.spend(count)
     return [list(entry) for entry in itertools.product(*lists)]
 

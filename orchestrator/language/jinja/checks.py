@@ -71,7 +71,7 @@ def tree_problems(tree: nodes.Template, sandbox: WholeSandbox) -> list[Finding]:
     called = {id(call.node) for call in calls([tree], ("lookup",))}
     for name in tree.find_all(nodes.Name):
         if name.name == "lookup" and name.ctx == "load" and id(name) not in called:
-            found.append(("lookup is called by its own name only", "", name.lineno))
+            found.append(("lookup can be called only by its own name", "", name.lineno))
     told = {at for _, _, at in found}
     introduced = frozenset(_introduced(tree))
     for one in missing_arguments(tree, sandbox.filters, sandbox.tests, introduced):

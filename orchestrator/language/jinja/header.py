@@ -39,7 +39,7 @@ def split_header(text: str, settings: Settings) -> TemplateHeader:
         pair = _PAIR.match(match[1], at)
         if pair is None:
             return TemplateHeader(
-                text, settings, f"it has no setting at {match[1][at:].strip()[:40]!r}"
+                text, settings, f"expected a setting at {match[1][at:].strip()[:40]!r}"
             )
         at = pair.end()
         value = _value(pair[2])

@@ -167,8 +167,8 @@ class Library:
         signs = sandbox.variable_start_string, sandbox.block_start_string
         tags = sum(map(whole.text.count, signs))
         if tags > MAX_TAGS:
-            what = f"a template with {tags:,} expressions and blocks, of at most {MAX_TAGS:,}"
-            raise InputError([template.problem(what, "make it of a loop, or divide it", 0)])
+            what = f"a template with {tags:,} expressions and blocks, more than {MAX_TAGS:,}"
+            raise InputError([template.problem(what, "use a loop, or split it", 0)])
         try:
             tree = sandbox.parse_text(whole.text, path)
             problems = checks.tree_problems(tree, sandbox)

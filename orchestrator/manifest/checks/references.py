@@ -147,10 +147,10 @@ def _add_names(
         where = entry.declared.where((label,))
         if resources[other].declared is entry.declared:  # foreach made both
             if label == "name":
-                message = f"{id_} is made more than once by foreach"
+                message = f"{id_} is created more than once by foreach"
                 hint = (
-                    "use item, index or key in its name, and have each element once: "
-                    "lists of several sources of data are joined"
+                    "use item, index or key in its name, and list each element once: "
+                    "lists from several data sources are joined"
                 )
                 problems.append(Problem(message, entry.declared.position, hint, "input.duplicate"))
             continue

@@ -87,8 +87,8 @@ class SiteOverview:
         for key in _STRENGTHENED:
             if key in on and declared.values.get(key) is False:
                 message = (
-                    f"{declared.id}: {key}: false changes nothing, because {key} is on for all of "
-                    "this manifest and can only be switched on"
+                    f"{declared.id}: {key}: false changes nothing, because {key} is on for the "
+                    "whole manifest and cannot be switched off"
                 )
                 self.warnings.append(Problem(message, declared.where((key,))))
 

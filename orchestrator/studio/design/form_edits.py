@@ -294,7 +294,7 @@ def _set_section(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
             manifest = manifest.put((*part.path, name), value)
     name = _one(sent, "new_part").strip()
     if name and not section.is_open and name not in section.news:
-        raise refusal(f"{name[:80]!r} is not one of the list", "choose one of the list")
+        raise refusal(f"{name[:80]!r} is not in the list", "choose one from the list")
     if name:
         manifest = manifest.put((*PATHS[section.name], name), {})
     draft.take(manifest.text)

@@ -38,7 +38,7 @@ def commit(root: Path, name: str, data: bytes, wanted: Commit) -> str:
     """
     branch = wanted.branch
     if not branch or _git(root, "check-ref-format", "--branch", branch, check=False) != branch:
-        raise refusal(f"{branch[:80]!r} is not the name of a branch", "such as design/web")
+        raise refusal(f"{branch[:80]!r} is not a valid branch name", "such as design/web")
     if branch == _git(root, "symbolic-ref", "--quiet", "--short", "HEAD", check=False):
         hint = "save without a commit and commit there, or name another branch"
         raise refusal(f"the branch {branch} is checked out", hint)
@@ -57,7 +57,7 @@ def commit(root: Path, name: str, data: bytes, wanted: Commit) -> str:
         _git(top, "update-index", "--add", "--cacheinfo", f"{mode},{blob},{path}", more=index)
         tree = _git(top, "write-tree", more=index)
     if tree == _git(top, "rev-parse", f"{parent}^{{tree}}"):
-        raise refusal(f"{branch} has this content already", "change something first")
+        raise refusal(f"{branch} already has this content", "change something first")
     author = wanted.author
     who = {"GIT_AUTHOR_NAME": author, "GIT_AUTHOR_EMAIL": f"{author}@ccm-studio"}
     text = (wanted.message.strip() or f"Change {name}").encode()

@@ -69,7 +69,7 @@ def render(desk: Desk, draft: Draft, hosts: KnownHosts, name: str) -> Rendering:
     """The manifest of one host, of stored facts. No host is contacted. CcmError."""
     host, inventory = hosts.host(name), hosts.inventory
     if host is None or inventory is None:
-        raise UsageError(f"there is no host {name[:80]!r}", hint="choose one of the inventory")
+        raise UsageError(f"there is no host {name[:80]!r}", hint="choose one from the inventory")
     site, planner = _planned(desk, draft)
     show_hosts([planner], inventory)
     record = hosts.facts(name)
@@ -164,7 +164,7 @@ class Previews:
         if hosts.visible is not None:
             chosen = hosts.inventory.select(pattern) if hosts.inventory else []
             if not chosen:
-                raise UsageError("there is no such host", hint="choose one of the inventory")
+                raise UsageError("there is no such host", hint="choose one from the inventory")
             choice = choice._replace(limit=[one.name for one in chosen], visible=hosts.visible)
         if not self._busy.acquire(blocking=False):
             raise UsageError("another preview runs", hint="wait until it has ended")

@@ -136,7 +136,7 @@ class YamlText:
         data = copy.deepcopy(self.data)
         holder = self._map_at(data, parent)
         if name in holder:
-            self._refuse(path, f"there is a key {name!r} already")
+            self._refuse(path, f"the key {name!r} already exists")
         pairs = [(name if one == key else one, value) for one, value in holder.items()]
         holder.clear()
         holder.update(pairs)

@@ -82,7 +82,7 @@ class RunInbox:
         if begin is None:
             raise RefusalError(400, "the ID of the run is invalid")
         if not now - OLDEST <= begin <= now + SKEW:
-            raise RefusalError(400, "the ID of the run does not agree with the clock of the studio")
+            raise RefusalError(400, "the ID of the run does not match the studio's clock")
         try:
             about = checked_run_file(text, run_id, now)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -174,7 +174,7 @@ class RunInbox:
 
     def _check_right(self, token: Token) -> None:
         if token.reads_only:
-            raise RefusalError(403, "this token only reads")
+            raise RefusalError(403, "this token is read-only")
 
     def _check_hosts(self, token: Token, hosts: list[str]) -> None:
         if not self.may_read(token, hosts):
@@ -212,7 +212,7 @@ class RunInbox:
         if active >= MAX_CONCURRENT:
             raise RefusalError(429, "too many runs of this token are in progress")
         if self._superfluous({run_id: token.name}) == run_id:
-            raise RefusalError(410, "the studio keeps newer runs only")
+            raise RefusalError(410, "the studio keeps only newer runs")
         self._usage.require(token.name, len(text))
         with _storing():
             make_private(self._runs)

@@ -99,13 +99,14 @@ class TokenFile:
         """Create a token for a name that has none, and return its text. UsageError."""
         if not _NAME.fullmatch(name):
             raise UsageError(
-                f"{name[:80]!r} is not a name of a token",
+                f"{name[:80]!r} is not a valid token name",
                 hint="use up to 64 letters, digits and any of . _ @ -",
             )
         tokens = self.tokens()
         if any(one.name == name for one in tokens.values()):
             raise UsageError(
-                f"there is a token {name}", hint=f"remove it first: ccm studio token rm {name}"
+                f"the token {name} already exists",
+                hint=f"remove it first: ccm studio token rm {name}",
             )
         number, now = secrets.token_hex(6), self._clock()
         text = f"ccm_{number}_{secrets.token_urlsafe(32)}"

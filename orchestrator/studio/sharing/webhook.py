@@ -47,7 +47,7 @@ def webhook_target(url: str, secret: str) -> WebhookTarget:
     secret = secret.strip()
     if len(secret) < LEAST_SECRET:
         raise UsageError(
-            f"the secret of --webhook-secret has less than {LEAST_SECRET} characters",
+            f"the secret of --webhook-secret has fewer than {LEAST_SECRET} characters",
             hint="create it with: openssl rand -hex 32",
         )
     return WebhookTarget(url, secret)

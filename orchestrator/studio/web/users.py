@@ -98,7 +98,7 @@ class UserFile:
 
     def _check(self, found: os.stat_result) -> None:
         if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_FILE_BYTES:
-            raise self._refuse("is not a users file", "name a file of ccm studio user")
+            raise self._refuse("is not a users file", "name a file created by ccm studio user")
         if found.st_uid != os.geteuid():
             raise self._refuse("belongs to another user", "copy it, and use the copy")
         if found.st_mode & 0o077:
@@ -123,7 +123,7 @@ class UserFile:
         """
         if not _NAME.fullmatch(name):
             raise UsageError(
-                f"{name[:80]!r} is not a name of a user",
+                f"{name[:80]!r} is not a valid user name",
                 hint="use up to 64 letters, digits and any of . _ @ -",
             )
         if password is not None and not LEAST_PASSWORD <= len(password) <= MAX_PASSWORD_LENGTH:
@@ -134,7 +134,7 @@ class UserFile:
         for group in groups:
             if not _GROUP.fullmatch(group):
                 raise UsageError(
-                    f"{group[:80]!r} is not a name of a group",
+                    f"{group[:80]!r} is not a valid group name",
                     hint="name a group of the studio's inventory",
                 )
         users = self.users() if self._path.exists() else {}

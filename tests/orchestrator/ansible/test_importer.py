@@ -204,8 +204,8 @@ def test_the_result_says_what_was_read(tmp_path: Path) -> None:
     [
         ({"group_vars/all.yml": BOMB}, "aliases expand to too many values"),
         ({"group_vars/all.yml": "a: &a [1, *a]\n"}, "aliases expand to too many values"),
-        ({"site.yml": "- import_playbook: /dev/zero\n"}, "leads out of the project"),
-        ({"hosts": "[web]\nweb[1:999999999]\n"}, "stands for 999,999,999 hosts"),
+        ({"site.yml": "- import_playbook: /dev/zero\n"}, "is outside the project"),
+        ({"hosts": "[web]\nweb[1:999999999]\n"}, "expands to 999,999,999 hosts"),
         ({"group_vars/all.yml": "a: 1" + ":1" * 200_000}, "all.yml:1: a number is too large"),
         ({"group_vars/all.yml": "a: 1" + ":1" * 400 + ".5"}, "all.yml:1: a number is too large"),
         ({"group_vars/all.yml": "a: 1" + "0" * 5000}, "all.yml:1: a number is too large"),
@@ -296,7 +296,7 @@ def test_a_file_of_data_that_links_out_of_the_project_is_refused(
 ) -> None:
     """Such a link could lead to anything of the user, so the import names it and ends."""
     project, site = project_with_link(tmp_path, place), tmp_path / "site"
-    with pytest.raises(CcmError, match="leads out of the project"):
+    with pytest.raises(CcmError, match="is outside the project"):
         import_project(str(project), str(site))
     assert not site.exists()
 
@@ -359,7 +359,7 @@ OUTSIDE = ["import_playbook: ../other.yml", "hosts: all\n  vars_files: [../x.yml
 def test_files_outside_of_the_project_are_refused(tmp_path: Path, play: str) -> None:
     """A playbook reads nothing above its project, also where the file is there."""
     write(tmp_path, {"other.yml": "- hosts: all\n", "x.yml": "secret: 1\n"})
-    with pytest.raises(CcmError, match="leads out of the project"):
+    with pytest.raises(CcmError, match="is outside the project"):
         convert(tmp_path, {"site.yml": f"- {play}\n"}, "site.yml")
 
 

@@ -34,7 +34,7 @@ def text(asks: str, resources: str = RESOURCES, head: str = "") -> str:
         ("{a: {file: etc/x}}", "ask.a: file must be an absolute path, not 'etc/x'"),
         ("{a: {file: [x]}}", "ask.a: file must be text, not "),
         ("{a: {command: 'x \"'}}", "ask.a: "),
-        ("{a: {command: x, timeout: 11s}}", "ask.a: timeout is 11s, of at most 10s"),
+        ("{a: {command: x, timeout: 11s}}", "ask.a: timeout must be at most 10s, not 11s"),
         ("{a: {command: x, timeout: soon}}", "ask.a: timeout: 'soon' is not a duration"),
         ("{a: {command: x, cwd: y}}", "'y' is not an absolute path"),
         ("{a: {command: x, environment: y}}", "environment must be a list of KEY=value"),
@@ -44,7 +44,7 @@ def text(asks: str, resources: str = RESOURCES, head: str = "") -> str:
         ("{a: {stat: /a}, b: {stat: '{{ Asked.a.target }}'}}", "cannot wait for another one"),
         (
             "{a: {stat: '{{ file(\"/etc/x\") }}'}}",
-            "reads a file of the target (look it up as file)",
+            "reads a file on the target (use a file look-up)",
         ),
     ],
 )
@@ -58,7 +58,7 @@ def test_mistakes_are_told_with_their_place(tmp_path: Path, asks: str, message: 
 def test_there_are_at_most_64(tmp_path: Path) -> None:
     """In one manifest."""
     asks = ", ".join(f"a{number}: {{stat: /a}}" for number in range(65))
-    assert "ask has 65 look-ups, of at most 64" in refused(tmp_path, text(f"{{{asks}}}"))
+    assert "ask has 65 look-ups; at most 64 are allowed" in refused(tmp_path, text(f"{{{asks}}}"))
 
 
 @pytest.mark.parametrize(

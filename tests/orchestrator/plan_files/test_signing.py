@@ -94,7 +94,7 @@ def test_who_may_not(plan: str, signers: Path, key: Callable[[str], str]) -> Non
     sign(plan, TEXT, mallory)
     sign(plan, TEXT, alice)
     told = refusal(plan, signers)
-    assert "0 of 1 approvals; one is not by an approver, or is not for this file" in told
+    assert "0 of 1 approvals; one is not from an approver, or is not for this file" in told
     allow(signers, "mallory@example.com", mallory)
     assert approved(plan, signers) == ["mallory@example.com"]
     assert "is not for this file" in refusal(plan, signers, text=TEXT + b" ")

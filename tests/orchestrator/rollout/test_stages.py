@@ -75,7 +75,7 @@ ONE = "  - {name: a, hosts: all, manifest: site.yaml"
         ),
         (f"stages:\n{ONE}, wave: 1}}\n", "did you mean waves?"),
         (f'stages:\n{ONE}, waves: "3,2"}}\n', "waves: 2 comes after 3"),
-        (f"stages:\n{ONE}, max_fail: 200%}}\n", "max_fail: '200%' is more than all hosts"),
+        (f"stages:\n{ONE}, max_fail: 200%}}\n", "max_fail: '200%' is more than 100%"),
         (f"stages:\n{ONE}, per: rack}}\n", "per: 'rack' is not a variable and a number"),
         (f"stages:\n{ONE}, soak: soon}}\n", "soak: 'soon' is not a duration"),
         (f"stages:\n{ONE}, gate: [verify, '']}}\n", "gate: the command is empty"),

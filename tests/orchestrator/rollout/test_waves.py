@@ -32,7 +32,7 @@ def test_waves_are_cumulative_and_have_all_hosts(text: str, hosts: int, sizes: l
         ("5,5", "5 comes after 5"),
         ("0,10%", "has no hosts"),
         ("1,,5", "neither a number"),
-        ("1,200%", "more than all"),
+        ("1,200%", "more than 100%"),
         ("", "neither a number"),
     ],
 )

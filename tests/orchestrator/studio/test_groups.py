@@ -295,7 +295,7 @@ def test_the_file_of_users_has_groups(tmp_path: Path) -> None:
     file.add("alice", "look", PASSWORD)
     assert [one.groups for one in file.users().values()] == [("web", "edge-1"), ()]
     for group in ("", "a b", "a,b", "web\n"):
-        with pytest.raises(UsageError, match="is not a name of a group"):
+        with pytest.raises(UsageError, match="is not a valid group name"):
             file.add("eve", "look", PASSWORD, (group,))
     path.write_text(path.read_text().replace("web,edge-1", "web,"))
     with pytest.raises(UsageError, match="line 1 is invalid"):

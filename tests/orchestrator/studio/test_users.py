@@ -52,9 +52,9 @@ def test_the_file_holds_no_password(users: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "password", "words"),
     [
-        ("", PASSWORD, "is not a name of a user"),
-        ("a b", PASSWORD, "is not a name of a user"),
-        ("a\nroot push x", PASSWORD, "is not a name of a user"),
+        ("", PASSWORD, "is not a valid user name"),
+        ("a b", PASSWORD, "is not a valid user name"),
+        ("a\nroot push x", PASSWORD, "is not a valid user name"),
         ("bob", "short", "expected a password of 12 to 1000 characters"),
         ("bob", "x" * 1001, "expected a password"),
     ],

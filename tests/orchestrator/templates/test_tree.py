@@ -83,9 +83,9 @@ def test_two_templates_cannot_give_one_file(engine: str, tmp_path: Path) -> None
 
 @engines
 def test_a_file_is_no_directory(engine: str, tmp_path: Path) -> None:
-    """A path that would be a file and a directory at once is refused."""
+    """A path that would be both a file and a directory is refused."""
     files = {"a": writing(engine, "sub"), "sub/b": "b"}
-    assert "'sub' would be a file and a directory" in failure(tmp_path, files, engine=engine)
+    assert "'sub' would be both a file and a directory" in failure(tmp_path, files, engine=engine)
 
 
 @engines

@@ -190,7 +190,7 @@ def test_tasks_after_a_failure_in_check_mode_are_listed(tmp_path: Path) -> None:
     assert [(one.task, one.resource) for one in proof.unknown][1:] == [
         ("t.yml:7 (Run)", "exec#date")
     ]
-    assert proof.unknown[1].what == "not looked at, as a task before it fails in check mode"
+    assert proof.unknown[1].what == "not checked, because an earlier task fails in check mode"
 
 
 @pytest.mark.parametrize("first", ["ansible", "ccm"])

@@ -156,7 +156,7 @@ REFUSED = [
     ("map(Data.users, .nick)", "there is no 'nick'"),
     ("sort([1, 'a'])", "sort sorts numbers or texts"),
     ("fromJSON('{')", "this is not JSON"),
-    ("reduce([], #acc + #)", "needs a value to begin with"),
+    ("reduce([], #acc + #)", "needs an initial value"),
     ("(-8) ^ .5", "takes a whole number"),
     ("0 ^ -1", "0.0 cannot be raised"),
     ("lookup('data.nope') + len('')", "no such path"),

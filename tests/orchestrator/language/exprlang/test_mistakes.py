@@ -38,7 +38,7 @@ def problems(source: str) -> list[Problem]:
         ("Data.x = 1", 7, "write == to compare"),
         ("Data.x <> 1", 8, "write !="),
         ("Data.x & 1", 7, "write && or and"),
-        ("Data.x ? 1", 10, "expected ':' and the value otherwise"),
+        ("Data.x ? 1", 10, "expected ':' and the value for false"),
         ("1..", 3, "expected a value, found the end of the expression"),
         ("Data.x matches '(a'", 15, "missing )"),
         ("Data.x matches '(?=a)'", 15, "look-around is not supported"),

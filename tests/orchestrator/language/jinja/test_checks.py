@@ -20,7 +20,10 @@ from .fakes import refused, text
         ("{{ Dta.name }}", "t.j2:1:4: 'Dta' is not a name or function of this template"),
         ("{% for x in y %}{{ x }}{% endfor %}", "t.j2:1:13: 'y' is not a name"),
         ("{{ lookup(Facts.x) }}", "t.j2:1:"),
-        ("{% set l = lookup %}{{ l(Facts.x) }}", "t.j2:1:12: lookup is called by its own name"),
+        (
+            "{% set l = lookup %}{{ l(Facts.x) }}",
+            "t.j2:1:12: lookup can be called only by its own name",
+        ),
         ("{{ hostvars['web1'].port }}", "this template (write Hosts)"),
         ("{{ ansible_fqdn }}", "this template (write a path below Facts; ccm facts lists them)"),
         ("{{ lookup('env', 'HOME') }}", "not 'env': write Environ.NAME"),

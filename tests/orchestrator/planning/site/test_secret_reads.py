@@ -135,7 +135,7 @@ def test_validate_reads_none(tmp_path: Path, keys: KeySources) -> None:
         ("secret(Host.name)", "secret() takes one literal text"),
         ("secret('v' ~ '.yml')", "secret() takes one literal text"),
         ("secret()", "secret() takes one literal text"),
-        ("[secret] | first", "secret is called by its own name only"),
+        ("[secret] | first", "secret can be called only by its own name"),
     ],
 )
 def test_mistakes_show_before_any_host(

@@ -126,7 +126,7 @@ def test_defaults_have_the_forms_of_types(browser: DesignerBrowser) -> None:
     (finding,) = [one for one in browser.errors() if "nonsense" in one]
     assert finding.startswith("site.yaml:")
     put(browser, "defaults", new_part="nonsense")
-    assert "is not one of the list" in browser.errors()[0]
+    assert "is not in the list" in browser.errors()[0]
 
 
 def test_options_are_those_of_the_manifest(browser: DesignerBrowser) -> None:

@@ -45,7 +45,7 @@ def test_a_host_gets_its_values(at_work: tuple[Site, DesignerBrowser]) -> None:
     assert "No facts of web1 are stored" in page
     assert "no role 012" in browser.get("/design/try", file="site.yaml", host="web2")
     browser.get("/design/try", file="site.yaml", host="db")
-    assert browser.errors() == ["there is no host 'db' (choose one of the inventory)"]
+    assert browser.errors() == ["there is no host 'db' (choose one from the inventory)"]
 
 
 def test_a_preview_is_a_run_that_changes_nothing(

@@ -120,7 +120,7 @@ def test_the_studio_prunes(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> N
     for second in (1, 2, 3, 4):
         post(studio, kept("web1", run_id=f"20260921T13364{second}Z-aaaaaa"), token, monkeypatch)
     assert stored(studio) == [f"20260921T13364{second}Z-aaaaaa" for second in (2, 3, 4)]
-    with pytest.raises(HistoryError, match="does not keep a run that old"):
+    with pytest.raises(HistoryError, match="does not keep runs that old"):
         post(studio, kept("web1", run_id="20260921T133640Z-aaaaaa"), token, monkeypatch)
     assert len(stored(studio)) == 3
 
