@@ -391,13 +391,16 @@ class ManagedResource(object):
     def _account_pins(self, kind: str) -> Sequence[Effect]:
         accounts = self._reader().accounts
         entry: "Union[User, Group, None]"
-        with self.context.ignoring():
-            if kind == "user":
-                entry = user = accounts.user(self.name)
-                number = -1 if user is None else user.uid
-            else:
-                entry = group = accounts.group(self.name)
-                number = -1 if group is None else group.gid
+        try:
+            with self.context.ignoring():
+                if kind == "user":
+                    entry = user = accounts.user(self.name)
+                    number = -1 if user is None else user.uid
+                else:
+                    entry = group = accounts.group(self.name)
+                    number = -1 if group is None else group.gid
+        except Unknowable:  # an earlier change decides the rest of it
+            return ()
         return [AccountEffect(kind, self.name, number, present=entry is not None, entry=entry)]
 
     def unachieved(self, state: Any) -> str:

@@ -9,7 +9,7 @@ from remote_runtime.content import Text
 from remote_runtime.effects import UNKNOWN, AccountEffect, PathEffect, Uncertainty
 from remote_runtime.overlay.accounts import parsed
 from remote_runtime.system.accounts import Accounts
-from tests.remote_runtime.fakes import context, item
+from tests.remote_runtime.fakes import context, item, run_items
 
 
 class AccountsTest(unittest.TestCase):
@@ -51,6 +51,15 @@ class AccountsTest(unittest.TestCase):
         self.context.expect([made], Uncertainty(), "package#a")
         self.assertEqual(self.found("late"), (5000, ""))
         self.assertEqual(self.context.accounts.group_name(5000), "late")
+
+    def test_a_group_that_an_edit_adds(self) -> None:
+        """The resource of a group that is in the planned file is unchanged, and no failure."""
+        edit = item("edit", "/etc/group", 0, properties={"line": "ccm-new:x:64711:"})
+        events = run_items(
+            [edit, item("group", "ccm-new", 1, properties={"gid": 64711})], noop=True
+        )
+        self.assertEqual([event["error"] for event in events], [[], []])
+        self.assertEqual([event["status"] for event in events], ["changed", "stable"])
 
     def test_a_file_that_cannot_be_read(self) -> None:
         """Whoever is there may go; root is root."""
