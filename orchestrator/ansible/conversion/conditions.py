@@ -122,7 +122,7 @@ def _changed(node: nodes.Expr, scope: Scope) -> list[str] | None:
 
 
 def _uncertainties_of_change(node: nodes.Expr, scope: Scope) -> list[str]:
-    """What ccm counts as a change, and the original does under a condition only."""
+    """Return what ccm counts as a change and the original counts only under a condition."""
     if isinstance(node, nodes.Or):
         return [
             *_uncertainties_of_change(node.left, scope),

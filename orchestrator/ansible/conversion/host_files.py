@@ -105,7 +105,7 @@ def _note_shared(project: Project) -> None:
 
 
 def _why_not_shared(name: str, value: Any) -> str:
-    """Why a variable cannot stand in the inventory, where other hosts can read it; "" if it can."""
+    """Return why a variable cannot be in the inventory, where other hosts can read it, or ""."""
     if name in _FACTS:
         return "in the inventory, it would hide facts of this name"
     if is_password_variable(name):

@@ -377,7 +377,7 @@ def _fact(path: tuple[str, list[Any]]) -> str:
 
 
 def _candidates(builder: Conversion, name: str, folder: str) -> list[Candidate]:
-    """The files of the role that a name with facts can stand for."""
+    """Return the files of the role that a name with facts can refer to."""
     pattern, facts = "", []
     for kind, text in _parts(name):
         if kind == "text":
@@ -434,7 +434,7 @@ def _own_expression(name: str) -> str:
 def candidates(
     builder: Conversion, task: Task, name: str, folder: str
 ) -> list[tuple[str, list[str]]]:
-    """The files that a computed name can stand for, each with the conditions of Ansible."""
+    """Return the files that a computed name can refer to, each with the conditions of Ansible."""
     looked = _first_found_of(name, task)
     if looked is not None:
         return _first_of(builder, looked, folder)
@@ -457,9 +457,9 @@ def candidates(
 def by_value(
     builder: Conversion, task: Task, name: str, folder: str
 ) -> list[tuple[str, list[str]]]:
-    """The files that a name with variables can stand for, each where the name has this value.
+    """Return the files that a name with variables can refer to, each with its condition.
 
-    A value for which there is no file is refused by an assertion. NotConvertible.
+    An assertion refuses a value without a file. Raises NotConvertible.
     """
     parts = outputs(name)
     if parts is None:

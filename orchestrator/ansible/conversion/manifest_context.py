@@ -42,7 +42,7 @@ class Handler:
 
 @dataclass
 class Choice:
-    """Files of variables of which a host gets the first that there is.
+    """Variable files, of which a host uses the first one that exists.
 
     ``order`` is the entry of the hierarchy; ``files`` maps the entry that it gives to the values.
     """
@@ -52,7 +52,7 @@ class Choice:
 
 
 class Roles(Protocol):
-    """What knows the roles of the project. ``included`` counts the tasks of included files."""
+    """Finds the roles of the project. ``included`` counts the tasks of included files."""
 
     included: int
 

@@ -374,7 +374,7 @@ def _add_values(values: dict[str, list[Any]], path: Path) -> None:
 
 
 def _add_facts(values: dict[str, list[Any]], tasks: list[Task | Block], base: Path) -> None:
-    """What ``set_fact`` gives counts as a value, too."""
+    """Add the values that ``set_fact`` assigns to ``values``."""
     found: list[Task | Block] = list(tasks)
     for one in sorted((base / "tasks").rglob("*.y*ml")):
         if one.is_file() and one != main_file(base / "tasks"):

@@ -261,7 +261,7 @@ def _note(builder: Conversion, task: Task, record: Record, text: str) -> None:
 
 
 def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
-    """Remember which resources stand for a result, for ``when: x is changed``."""
+    """Remember which resources represent a result, for ``when: x is changed``."""
     name = task.keywords.get("register")
     if not name:
         return

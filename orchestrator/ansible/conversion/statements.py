@@ -275,7 +275,7 @@ def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def _files_of(builder: Conversion, task: Task, name: str) -> list[tuple[str, list[str]]]:
-    """The files that a computed name can stand for, with their conditions. NotConvertible."""
+    """Return the files that a computed name can refer to, with conditions, or NotConvertible."""
     try:
         return included_vars.candidates(builder, task, name, "tasks")
     except NotConvertible:

@@ -150,7 +150,7 @@ class _Writer:
     # --- facts
 
     def _facts(self) -> dict[str, Any]:
-        """What ``set_fact`` sets: a default, or a value that wins over the others."""
+        """Return the values that ``set_fact`` sets as defaults or as overrides."""
         overriding: dict[str, Any] = {}
         for name, settings in self.builder.facts.items():
             try:

@@ -114,12 +114,12 @@ def parts_of(node: Any, operator: type[nodes.BinExpr]) -> list[Any]:
 
 
 def sole_expressions(text: str) -> list[nodes.Expr]:
-    """The expressions of which each can be all that a text renders to."""
+    """Return the expressions that can each produce the complete rendered text."""
     return _sole(parse_template(text).body)[1]
 
 
 def _sole(body: Sequence[nodes.Node]) -> tuple[bool, list[nodes.Expr]]:
-    """Whether these parts can render to nothing, and the expressions that can stand alone."""
+    """Return whether these parts can render to nothing, and the expressions that can be alone."""
     found = [_sole_of(one) for one in body]
     blockers = sum(not empty for empty, _ in found)
     alone = [one for empty, some in found if blockers == (0 if empty else 1) for one in some]

@@ -218,7 +218,7 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
 
 
 def _of_result(element: Any, name: str, keys: list[Any], scope: Scope) -> Sample:
-    """What one result of a loop has: its element, and what the task found."""
+    """Return a sample of one result of a loop: its element, or what the task found."""
     if keys[0] != "item":
         return _of_register(keys)
     rest = {key: one for key, one in scope.registers.items() if key != name}

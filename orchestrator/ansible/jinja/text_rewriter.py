@@ -89,7 +89,7 @@ def _part(node: nodes.Expr, scope: Scope) -> str:
 
 
 def _braces(node: nodes.Expr) -> str:
-    """A text that is one expression; a constant text stands without braces."""
+    """Return one expression as text in braces; a constant text has no braces."""
     if isinstance(node, nodes.Const) and isinstance(node.value, str):
         return plain_text(node.value)
     if isinstance(node, nodes.Concat):
@@ -159,7 +159,7 @@ def boolean(given: Any, scope: Scope) -> Any:
 
 
 def as_bool(given: Any) -> bool | None:
-    """What Ansible's modules read as a boolean; None for anything else."""
+    """Return a value as a boolean, as Ansible's modules read it; None for anything else."""
     if isinstance(given, bool):
         return given
     if isinstance(given, (int, float)) and given in (0, 1):

@@ -1,4 +1,4 @@
-"""What ``service_facts`` and ``package_facts`` tell, as look-ups on the host (controller)."""
+"""Convert ``service_facts`` and ``package_facts`` to look-ups on the host (controller)."""
 
 from __future__ import annotations
 

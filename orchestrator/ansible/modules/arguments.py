@@ -448,7 +448,7 @@ def shell_word(text: str) -> str:
 
 
 def _omitted(node: nodes.Expr) -> nodes.Expr | None:
-    """What ``default(omit)`` is applied to; None for other expressions."""
+    """Return the operand of ``default(omit)``; None for other expressions."""
     if isinstance(node, nodes.Filter) and node.name in ("default", "d") and node.args:
         return node.node if path_of(node.args[0]) == ("omit", []) else None
     if isinstance(node, nodes.CondExpr) and node.expr2 is not None:

@@ -157,7 +157,7 @@ def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
 def _below(
     context: Context, path: str, *, owner: str | None, group: str | None, mode: str
 ) -> Entry:
-    """What ``recurse`` sets of all that is in a directory, unless it is so."""
+    """Return a resource that sets what ``recurse`` sets in a directory, if it differs."""
     words: list[str] = []
     tests: list[str] = []
     if owner is not None or group is not None:

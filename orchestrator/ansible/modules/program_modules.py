@@ -31,7 +31,7 @@ def state_of(given: Arguments, *known: str) -> str:
 
 
 def by_program(context: Context, program: str) -> Program:
-    """What makes the command of a program, which is marked."""
+    """Mark that a program does this, and return the builder of its commands."""
     context.check(f"{program} does this; ccm has no type for it")
     return Program(context)
 

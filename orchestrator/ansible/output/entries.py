@@ -13,7 +13,7 @@ from orchestrator.ansible.jinja.unparse import literal
 READS_ELEMENT = re.compile(r"\{\{[^}]*\b(item|index|key)\b")
 """A text with an expression that differs between the elements of a loop."""
 CONVERTED, CHECK, KEPT = "converted", "check", "not converted"
-"""What became of a task: exactly, with a difference that is marked, or kept as a comment."""
+"""The outcome of a task: converted exactly, with a marked difference, or kept as a comment."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Record:
 
 @dataclass
 class Entry:
-    """One resource. ``comments`` stand above it, ``checks`` as well, marked."""
+    """One resource. ``comments`` are written above it, and ``checks`` too, marked."""
 
     type: str
     name: str
@@ -89,7 +89,7 @@ class Entry:
 
 @dataclass
 class Comment:
-    """Lines that stand alone among the resources."""
+    """Lines between the resources that belong to none of them."""
 
     lines: list[str]
 

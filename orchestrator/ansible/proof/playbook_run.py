@@ -72,7 +72,7 @@ class Playbook(NamedTuple):
 
 
 class TaskResult(NamedTuple):
-    """The result of a task on a host. ``path`` and ``line`` say where it stands, ``name`` includes
+    """The result of a task on a host. ``path`` and ``line`` give its position, ``name`` includes
     its role; ``status`` is ok, skipped or failed, ``timed_out`` says that it failed at a time
     limit. ``by_condition``: it was skipped by its ``when``.
     """
@@ -93,7 +93,7 @@ class TaskResult(NamedTuple):
 
     @property
     def place(self) -> tuple[str, int]:
-        """Where the task stands."""
+        """The position of the task."""
         return self.path, self.line
 
 

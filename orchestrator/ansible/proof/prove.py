@@ -169,7 +169,7 @@ class _Steps:
         self._number = 0
 
     def run(self, title: str, call: Callable[[], _Result]) -> _Result:
-        """What ``call`` returns. ProofError with the step in front."""
+        """Return the result of ``call``; a ProofError begins with the step."""
         self._number += 1
         self._say(f"step {self._number} of {_STEPS}: {title}")
         try:

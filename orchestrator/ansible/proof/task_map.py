@@ -12,7 +12,7 @@ _EXPRESSION = re.compile(r"\{\{.*?\}\}|\$\{\s.*?\}", re.DOTALL)
 
 
 class Origin(NamedTuple):
-    """A task of the original: where it stands and its name."""
+    """A task of the original: its position and name."""
 
     path: str
     line: int
@@ -84,5 +84,5 @@ class TaskMap:
         ]
 
     def place(self, origin: Origin) -> tuple[str, int]:
-        """Where a task stands, as Ansible's results say it."""
+        """Return the position of a task, in the form of Ansible's results."""
         return self._place(origin.path, origin.line)
