@@ -28,7 +28,7 @@ PER_GLANCE = 512
 LONG = 4096
 _PER_ENTRY = 4  # characters
 _HOLDERS = (dict, list, tuple, ItemsView, ValuesView)
-"""What has the text of all that it holds in its own."""
+"""Types whose text includes the text of their contents."""
 
 _WIDTH = r"\*|\d{5,}"
 _COMPUTED = r"\{[^{}]*:[^{}]*\{"

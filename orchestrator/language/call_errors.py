@@ -43,7 +43,7 @@ _FORMS = (
         "element {sign} is {left}, not text",
     ),
 )
-"""What Python says of operators and values, and the words for it; none for two operands."""
+"""Python's errors about operators and values, and ccm's words; none for two operands."""
 _KINDS = {
     "str": "text",
     "int": "a number",

@@ -17,7 +17,7 @@ Finding = tuple[str, str, int]
 """A mistake: the message, a hint, and the ``lineno`` of its node."""
 _LISTED = 30
 NULLS, NONE = ("null", "nil"), "none"
-"""What other languages call nothing, and what Jinja2 does."""
+"""The names of the null value in other languages, and in Jinja2."""
 _OF_FOREACH = ("item", "key", "index")
 _OF_FILES = ("managed",)
 
@@ -25,8 +25,8 @@ _OF_FILES = ("managed",)
 class Vocabulary(NamedTuple):
     """The limits of an expression: the sandbox that runs it, and the names of a scope.
 
-    ``known`` are all names, of which the ``extra`` ones beat functions of expr-lang. ``jet`` gives
-    message and hint of each mistake in a call of ``jet()``.
+    ``known`` contains all names; those in ``extra`` override functions of expr-lang. ``jet``
+    returns the message and hint of each mistake in a call of ``jet()``.
     """
 
     engine: Sandbox

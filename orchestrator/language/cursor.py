@@ -16,8 +16,8 @@ class ParseError(Exception):
 
 
 class Token(NamedTuple):
-    """``kind``: name, number, string and so on. ``sign``: what a reader asks for, which no text has
-    in common with an operator. ``spaced``: a blank stands before it.
+    """``kind``: name, number, string and so on. ``sign``: what a parser compares; a text never
+    has the sign of an operator. ``spaced``: a blank precedes it.
 
     The last token is of the kind ``end``; its value says so in words.
     """

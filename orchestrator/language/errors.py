@@ -1,4 +1,4 @@
-"""What evaluating an expression can end in (controller)."""
+"""Errors of evaluating an expression (controller)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that stand next to a manifest on the controller."""
+"""Text files next to a manifest on the controller."""
 
 from __future__ import annotations
 

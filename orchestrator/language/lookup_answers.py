@@ -62,7 +62,7 @@ class Answers(dict[str, Any]):
         return super().items()
 
     def copied(self) -> Answers:
-        """One of which a template may change what it reads."""
+        """Return a deep copy, whose values a template may change."""
         import copy
 
         other = Answers(self._left, self._find)

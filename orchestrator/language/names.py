@@ -10,12 +10,12 @@ FUNCTIONS = ("lookup", "file", "readFile", "registrations", "kvGet", "secret")
 TEMPLATE_FUNCTIONS = ("template", "jet")
 """They render other templates."""
 LOOP_VARIABLES = ("item", "index", "key")
-"""What ``foreach`` adds."""
+"""The variables that ``foreach`` adds."""
 TEMPLATE_VARIABLES = ("facts", "data", "environ", *VARIABLES)
 """In whole templates, small letters do as well for some."""
 
 VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
-"""What the methods of a map give, which is a list in any result."""
+"""The types that the methods of a map return; results contain lists instead."""
 
 Names = Callable[[frozenset[str]], Mapping[str, Any]]
 """Gives the variables and functions of one host to a text that spells out certain texts: a path

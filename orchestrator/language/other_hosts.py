@@ -13,7 +13,7 @@ from orchestrator.language.facts import Facts
 FACTS = "facts"
 GATHERED = "gathered"
 OF_FACTS = (FACTS, GATHERED)
-"""What a host has where its facts are known."""
+"""The keys of a host whose facts are known."""
 _MAX_UNPACKED = 32
 
 

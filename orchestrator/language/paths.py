@@ -12,7 +12,7 @@ from remote_runtime.text.nearest import nearest
 
 ROOTS = ("facts", "data", "environ")
 MISSING = object()
-"""What a path gives that leads nowhere; a present null is None."""
+"""The value of a path that does not exist; a null that exists is None."""
 
 # What gjson says where the query is well formed and the tree does not have it.
 _NOT_THERE = (

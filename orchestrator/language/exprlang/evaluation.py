@@ -1,4 +1,4 @@
-"""What expr-lang's operators do, and the bodies of one expression at work (controller)."""
+"""Evaluates expr-lang's operators and the predicates of one expression (controller)."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Evaluation(Trusted):
         return None if self.missing(value) else _Value(value)
 
     def release(self, value: Any) -> Any:
-        """What ``??`` comes to."""
+        """Return the result of ``??``."""
         return value.value if isinstance(value, _Value) else value
 
     def missing(self, value: Any) -> bool:

@@ -74,4 +74,4 @@ REFUSED = {
     "endsWith": "it is an operator: text endsWith end",
     "matches": "it is an operator: text matches pattern",
 }  # fmt: skip
-"""What has another name or is not there, with what to write instead."""
+"""Functions with another name or without support, and what to write instead."""

@@ -41,7 +41,7 @@ PRECEDENCE = {
     "**": 100, "^": 100,
     "??": 500,
 }  # fmt: skip
-"""What binds tighter has the larger number. ``not`` is the one of ``not in``."""
+"""Operators that bind tighter have larger numbers. ``not`` is that of ``not in``."""
 
 _UNARY = 50
 _LOGIC = ("or", "||", "and", "&&")

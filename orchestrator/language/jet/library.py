@@ -89,7 +89,7 @@ class Library:
 
     Paths in ``include``, ``import`` and ``extends`` are relative to the template that names them,
     or, with a slash in front, to the directory; no path leads out of it. ``functions`` are names of
-    functions beyond Jet's own, which each rendering provides. ``prefix`` stands before a path in
+    functions beyond Jet's own, which each rendering provides. ``prefix`` precedes a path in
     positions.
     """
 

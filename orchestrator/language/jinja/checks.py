@@ -26,7 +26,7 @@ _OPTIONAL_FILTERS = ("default", "d", "mandatory")
 _SPECIAL = ("caller", "kwargs", "loop", "self", "super", "varargs")
 _CALLED = ("template", "jet", "file", "readFile")
 _PERHAPS = (nodes.If, nodes.For, nodes.Macro, nodes.CondExpr, nodes.And, nodes.Or)
-"""What may leave out a part of itself."""
+"""Nodes that may not evaluate all of their parts."""
 _REFERENCES = (nodes.Extends, nodes.FromImport, nodes.Import, nodes.Include)
 
 

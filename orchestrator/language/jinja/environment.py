@@ -242,7 +242,7 @@ def as_output(value: Any) -> str:
 
 
 def _inside(value: Any) -> str:
-    """What no JSON can have: a missing value tells its name as it raises."""
+    """Return text for a value that JSON cannot contain; a missing value raises with its name."""
     if isinstance(value, Undefined):
         return str(value)
     raise ValueError(f"{value_types.kind(value)} in a list or a map cannot be rendered")

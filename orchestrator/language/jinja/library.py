@@ -98,7 +98,7 @@ class Library:
     A path in ``include``, ``import`` or ``extends`` is relative to the template that names it, or
     with a slash in front to the directory. It only leaves the directory for files next to a
     template with a literal path. ``functions`` are names in addition to those of every template.
-    ``prefix`` stands before a path in positions. Without ``relative`` every path is the
+    ``prefix`` precedes a path in positions. Without ``relative`` every path is the
     directory's.
     """
 
