@@ -135,12 +135,12 @@ class Tree:
             return self._compiled[path]
 
     def texts(self) -> list[tuple[str, str]]:
-        """What positions call each template, with its text."""
+        """Return the name of each template in positions, with its text."""
         return [(self.prefix + path, text) for path, text in self._texts.items()]
 
     @property
     def delimiters(self) -> tuple[str, str]:
-        """What its code begins and ends with."""
+        """The delimiters of its code."""
         usual = ("[[", "]]") if self.settings.engine == "jet" else ("{{", "}}")
         return self.settings.delimiters or usual
 

@@ -115,7 +115,7 @@ class GoEngine(StandaloneTemplate):
 
 @cache
 def _environment(left: str, right: str) -> gotpl.Environment:
-    """What templates with these delimiters are compiled with; InputError without gotpl."""
+    """Return the environment for templates with these delimiters; InputError without gotpl."""
     try:
         import gotpl
     except ImportError as error:
