@@ -28,6 +28,9 @@ MAX_OUTPUT = 8 << 20
 MAX_TOGETHER = 64 << 20
 """At most so many bytes of all answers to one set of questions."""
 
+MAX_TIMED_OUT = 3
+"""After so many commands that timed out, a host is not waited for any longer."""
+
 ANSWER_TIMEOUT = 30.0  # a host that takes no bytes for so long is lost
 MAX_TIMEOUT = 86_400.0
 GRACE = 30.0  # beyond a command's own timeout, before a silent host counts as lost
@@ -36,12 +39,17 @@ _MAX_LENGTH = 64 << 10  # characters of all arguments: a system limits their tot
 
 
 class Answer(NamedTuple):
-    """The output and result of a command: ``fate`` is "", or the reason why it was killed."""
+    """The output and result of a command: ``fate`` is "", or why it was killed or not run."""
 
     code: int
     out: bytes
     err: bytes
     fate: str = ""
+
+
+_NOT_RUN = Answer(
+    -1, b"", b"", f"was not run because {MAX_TIMED_OUT} commands on this host timed out"
+)
 
 
 @functools.lru_cache(maxsize=1)
@@ -67,6 +75,7 @@ class Shell:
         self._lock = threading.Lock()
         self._broken = ""
         self._left = 0
+        self._timed_out = 0
 
     def run(self, command: bytes) -> Answer:
         """One command of ``/bin/sh``, by itself."""
@@ -77,14 +86,17 @@ class Shell:
         return self._run(list(_batches(commands)))
 
     def _run(self, batches: Sequence[Sequence[bytes]]) -> list[Answer]:
+        commands = [len(batch) for batch in batches for _ in batch]
         with self._lock:
+            if self._gave_up:
+                return [_NOT_RUN] * len(commands)
             if self._broken:
                 raise UnreachableError(self._broken, "transport.lost")
             try:
                 for batch in batches:
                     self._send(self._request(batch))
                 self._left = MAX_TOGETHER
-                return [self._answer(len(batch)) for batch in batches for _ in batch]
+                return [self._next(together) for together in commands]
             except BaseException as error:
                 # Answers are identified by their order alone, so all must be read.
                 self._broken = f"the connection to {self._host} was lost: {error}"
@@ -92,6 +104,18 @@ class Shell:
                 if isinstance(error, UnreachableError):
                     raise UnreachableError(self._broken, "transport.lost") from error
                 raise
+
+    @property
+    def _gave_up(self) -> bool:
+        return self._timed_out >= MAX_TIMED_OUT
+
+    def _next(self, together: int) -> Answer:
+        if self._gave_up:
+            return _NOT_RUN
+        answer = self._answer(together)
+        if self._gave_up:
+            self._link.close()  # ends the other commands, too
+        return answer
 
     def close(self) -> None:
         """Close the channel; its commands end, too."""
@@ -125,6 +149,7 @@ class Shell:
 
     def _fate(self, number: int) -> str:
         if number == shell_server.TIMED_OUT:
+            self._timed_out += 1
             return f"timed out after {self._timeout:g} s"
         if number == shell_server.TOO_LARGE:
             return f"was killed because it wrote more than {MAX_OUTPUT >> 20} MiB"

@@ -106,6 +106,20 @@ def test_a_slow_command_of_a_batch_is_told_by_itself(impatient: Shell) -> None:
     assert [bool(answer.fate) for answer in answers] == [False, True, False]
 
 
+def test_a_host_on_which_commands_time_out_is_not_asked_on(tmp_path: Path) -> None:
+    """After three of them nothing more is waited for; what was answered before stays."""
+    shell = local_shell(tmp_path, timeout=2.0)
+    answers = shell.read_all([b"echo a", *[b"sleep 600"] * 4, b"echo b"])
+    assert answers[0].out == b"a\n"
+    assert [answer.fate for answer in answers[1:4]] == ["timed out after 2 s"] * 3
+    later = [*answers[4:], *shell.read_all([b"echo c"]), shell.run(b"echo d")]
+    assert {answer.fate for answer in later} == {
+        "was not run because 3 commands on this host timed out"
+    }
+    assert [answer.out for answer in later] == [b""] * 4
+    shell.close()
+
+
 def test_output_is_bounded(shell: Shell) -> None:
     """A command that writes without end is ended, and said to have been."""
     answer = shell.run(b"yes")
@@ -214,3 +228,41 @@ def test_a_host_that_hangs_up_is_lost(tmp_path: Path) -> None:
     shell = shell_on(Wire(struct.pack(">i", 0)))
     with pytest.raises(UnreachableError, match="it closed the session"):
         shell.run(b"true")
+
+
+class Sluggish(Wire):
+    """A link whose other side reports that each command timed out, and counts them."""
+
+    answers = 0
+
+    def receive(self, timeout: float) -> bytes:
+        self.answers += 1
+        return shell_server.ANSWER.pack(-9, shell_server.TIMED_OUT, 0, 0)
+
+
+def test_a_host_that_only_reports_timeouts_is_hung_up_on() -> None:
+    """However many commands it has, it costs the time of three."""
+    wire = Sluggish(b"")
+    shell = shell_on(wire)
+    answers = [*shell.read_all([b"true"] * 500), *shell.read_all([b"true"] * 500)]
+    assert (len(answers), wire.answers, wire.closed) == (1000, 3, True)
+
+
+class Silent(Wire):
+    """A link whose other side answers nothing, and how often that was waited for."""
+
+    waits = 0
+
+    def receive(self, timeout: float) -> bytes:
+        self.waits += 1
+        raise TimeoutError
+
+
+def test_a_silent_host_is_waited_for_once() -> None:
+    """The first command without an answer loses the host."""
+    wire = Silent(b"")
+    shell = shell_on(wire)
+    for _ in range(2):
+        with pytest.raises(UnreachableError, match="it no longer responds"):
+            shell.read_all([b"true"] * 500)
+    assert (wire.waits, wire.closed) == (1, True)
