@@ -1,7 +1,7 @@
 """The predicted users and groups when a resource runs (target)."""
 
 import os
-from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import AccountEffect
@@ -14,22 +14,38 @@ _FIRST = -1000  # numbers below stand for accounts that get theirs when they are
 
 class Table(NamedTuple):
     """The content of a planned /etc/passwd or /etc/group: numbers by name, with those of the host's
-    current file, which are gone if the planned one lacks them.
+    current file, which are gone if the planned one lacks them. ``groups``: those of a planned
+    /etc/group with their members.
     """
 
     numbers: Dict[str, int]
     today: Dict[str, int]
     since: int
     path: str = ""
+    groups: Optional[Dict[str, Group]] = None
+
+
+def _lines(text: str) -> Iterator[List[str]]:
+    """The fields of each account in such a file."""
+    for line in text.split("\n"):
+        fields = line.split(":")
+        if len(fields) > 3 and fields[2].isdigit() and fields[0][:1] not in ("", "+", "-", "#"):
+            yield fields
 
 
 def parsed(text: str) -> Dict[str, int]:
     """The numbers of the accounts in such a file, the first of a name."""
     found: Dict[str, int] = {}
-    for line in text.split("\n"):
-        fields = line.split(":")
-        if len(fields) > 3 and fields[2].isdigit() and fields[0][:1] not in ("", "+", "-", "#"):
-            found.setdefault(fields[0], int(fields[2]))
+    for fields in _lines(text):
+        found.setdefault(fields[0], int(fields[2]))
+    return found
+
+
+def parsed_groups(text: str) -> Dict[str, Group]:
+    """The groups of such a file with their members, the first of a name."""
+    found: Dict[str, Group] = {}
+    for name, _, number, members, *_ in _lines(text):
+        found.setdefault(name, Group(name, int(number), tuple(filter(None, members.split(",")))))
     return found
 
 
@@ -87,7 +103,9 @@ class OverlayAccounts(Accounts):
         effect, since = self.planned.get((kind, name), (None, 0))
         table = self.tables.get(kind)
         if table is not None and table.since > since:
-            raise Unknowable("%s %s depends on the new %s" % (kind, name, table.path))
+            if table.groups is None or self._is_older(kind, table):
+                raise Unknowable("%s %s depends on the new %s" % (kind, name, table.path))
+            on_host = table.groups.get(name, None if name in table.today else on_host)
         found = on_host if effect is None else effect.entry
         there = found is not None if effect is None else effect.present
         self._unknown_regions.record_read(kind, name, there, since)
@@ -105,8 +123,12 @@ class OverlayAccounts(Accounts):
         return [group.name for group in self.groups() if user in group.members]
 
     def _entries(self, kind: str, entries: Dict[str, Any]) -> Sequence[Any]:
-        if kind in self.tables:
-            raise Unknowable("the accounts depend on the new %s" % self.tables[kind].path)
+        table = self.tables.get(kind)
+        if table is not None:
+            if table.groups is None or self._is_older(kind, table):
+                raise Unknowable("the accounts depend on the new %s" % table.path)
+            elsewhere = {name: one for name, one in entries.items() if name not in table.today}
+            entries = {**elsewhere, **table.groups}
         since = 0
         for (its_kind, name), (effect, laid) in self.planned.items():
             if its_kind != kind:
@@ -122,8 +144,15 @@ class OverlayAccounts(Accounts):
         self._unknown_regions.record_read(kind, "*", True, since)
         return list(entries.values())
 
+    def _is_older(self, kind: str, table: Table) -> bool:
+        """Whether an account was planned before a file, which may lack it."""
+        return any(its == kind and at < table.since for (its, _), (_, at) in self.planned.items())
+
     def is_local(self, kind: str, name: str) -> bool:
-        effect, _ = self.planned.get((kind, name), (None, 0))
+        effect, since = self.planned.get((kind, name), (None, 0))
+        table = self.tables.get(kind)
+        if table is not None and table.since > since:
+            return name in table.numbers
         return effect.present if effect is not None else self._host.is_local(kind, name)
 
     def is_new(self, kind: str, name: str) -> bool:

@@ -24,7 +24,7 @@ from remote_runtime.effects import (
     is_account_database,
 )
 from remote_runtime.errors import ResourceError
-from remote_runtime.overlay.accounts import OverlayAccounts, Table, parsed
+from remote_runtime.overlay.accounts import OverlayAccounts, Table, parsed, parsed_groups
 from remote_runtime.overlay.commands import OverlayCommands
 from remote_runtime.overlay.crontabs import OverlayCrontabs
 from remote_runtime.overlay.file_overlay import FileOverlay
@@ -189,8 +189,12 @@ class HostOverlay(object):
         except ResourceError:
             text = None
         if text is not None:
-            numbers = parsed(text.decode("utf-8", "replace"))
-            self.accounts.tables[kind] = Table(numbers, today, self.sequence, path)
+            lines = text.decode("utf-8", "replace")
+            sure = not (effect.content and effect.content.uncertainty)
+            groups = parsed_groups(lines) if kind == "group" and sure else None
+            self.accounts.tables[kind] = Table(
+                parsed(lines), today, since=self.sequence, path=path, groups=groups
+            )
         self.unknown_regions.add(_accounts_of(path, known=text is not None), self.sequence)
         if uncertainty.level:
             self.unknown_regions.add(

@@ -8,6 +8,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import UNKNOWN, AccountEffect, PathEffect, Uncertainty
 from remote_runtime.overlay.accounts import parsed
+from remote_runtime.system.account_files import Group
 from remote_runtime.system.accounts import Accounts
 from tests.remote_runtime.fakes import context, item, run_items
 
@@ -60,6 +61,33 @@ class AccountsTest(unittest.TestCase):
         )
         self.assertEqual([event["error"] for event in events], [[], []])
         self.assertEqual([event["status"] for event in events], ["changed", "stable"])
+
+    def test_the_members_of_groups(self) -> None:
+        """Groups of the planned file have its members; those that it lacks are gone."""
+        self.plan("root:x:0:\nnew:x:4711:ann,joe\nother:x:4712:ann\n")
+        accounts = self.context.accounts
+        with self.context.step(item("t", "a"), True):
+            self.assertEqual(accounts.group("new"), Group("new", 4711, ("ann", "joe")))
+            self.assertEqual(accounts.groups_of("ann"), ["new", "other"])
+            self.assertEqual(self.context.uncertainty.level, "")
+            self.assertNotIn("daemon", [group.name for group in accounts.groups()])
+            self.assertTrue(accounts.is_local("group", "new"))
+            self.assertFalse(accounts.is_local("group", "daemon"))
+        late = Group("new", 4711, ("joe",))
+        self.context.expect(
+            [AccountEffect("group", "new", 4711, entry=late)], Uncertainty(), "group#new"
+        )
+        self.assertEqual(accounts.groups_of("ann"), ["other"])
+
+    def test_groups_that_a_file_may_not_have(self) -> None:
+        """A file that is planned after a change of groups leaves open who is in them."""
+        made = AccountEffect("group", "made", 5000, entry=Group("made", 5000, ("ann",)))
+        self.context.expect([made], Uncertainty(), "group#made")
+        self.plan("root:x:0:\nnew:x:4711:ann\n")
+        with self.assertRaises(Unknowable):
+            self.context.accounts.groups_of("ann")
+        with self.assertRaises(Unknowable):
+            self.context.accounts.group("new")
 
     def test_a_file_that_cannot_be_read(self) -> None:
         """Whoever is there may go; root is root."""
