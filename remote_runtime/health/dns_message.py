@@ -50,7 +50,7 @@ def ask(record: str, name: str, server: Tuple[str, int], seconds: float) -> Answ
     try:
         return _Reply(reply).answer(TYPES[record])
     except (LookupError, struct.error, ValueError) as error:
-        raise ResourceError("%s:%d sent a malformed response" % server) from error
+        raise ResourceError("%s:%d sends a malformed response" % server) from error
 
 
 def reverse_name(address: str) -> str:

@@ -150,7 +150,7 @@ class Resource(StateType):
                 "%s belongs to another user, with the uid %d, and contains lines that are not keys"
                 % (place.path, place.file.uid),
                 kind="resource.file.owner",
-                hint="find out what it is; remove it, or give it to %s" % place.user.name,
+                hint="find out what it is; move it away, or give it to %s" % place.user.name,
             )
         return found
 

@@ -84,7 +84,7 @@ class ResourceTest(DirectoryTest):
         """It is given to the user if it has keys only: others may hold what is not for the user."""
         self.put("a secret\n")
         os.chown(self.keys, 12345, 0)
-        self.assertIn("belongs to another user, with the uid 12345, and holds", self.refused())
+        self.assertIn("belongs to another user, with the uid 12345, and contains", self.refused())
         with open(self.keys) as file:
             self.assertEqual((file.read(), os.stat(self.keys).st_uid), ("a secret\n", 12345))
         with open(self.keys, "w") as file:
