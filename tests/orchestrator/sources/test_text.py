@@ -43,5 +43,5 @@ def test_what_is_no_text(web: server.Web) -> None:
     web.answers["/a"] = server.content(b"\xff")
     with pytest.raises(SourceError, match="not UTF-8"):
         read_text(web.url("/a"), NAMED)
-    with pytest.raises(SourceError, match="no archive"):
+    with pytest.raises(SourceError, match="not an archive"):
         read_text(f"{web.url('/a')}#sha256={'0' * 64}&manifest=x.yaml", NAMED)

@@ -155,7 +155,7 @@ def test_a_proxy_needs_users(tmp_path: Path) -> None:
     ("words", "told"),
     [
         (["--proxy", "proxy.example"], "--proxy proxy.example: not an IP address"),
-        (["--proxy", "::1", "--proxy-header", "a b"], "--proxy-header 'a b': not a name"),
+        (["--proxy", "::1", "--proxy-header", "a b"], "'a b': not a valid header name"),
         (["--proxy", "::1"], "--proxy requires --auth"),
     ],
 )
