@@ -30,7 +30,7 @@ class Item(NamedTuple):
     needed: bool = False  # it is excluded, and a selected resource requires it
     sensitive: bool = False
     secrets: Tuple[str, ...] = ()  # properties whose values are masked in every sink
-    veiled: bool = False  # its content contains a secret, so its hash must not be shown
+    redact_hash: bool = False  # its content contains a secret, so its hash must not be shown
     deferred_error: str = ""  # a deferred template that failed; reported when the resource runs
     deferred_render: bool = False  # the controller renders it when the resource runs
     health_checks: Tuple[Dict[str, Any], ...] = ()

@@ -39,7 +39,7 @@ def desired_of(plan: HostPlan) -> list[Desired]:
 
 def _desired(item: Item, text: bytes, mask: Mask, masks: bool) -> Desired:
     name = mask.text(item.id) if masks else item.id
-    hidden = item.sensitive or item.veiled
+    hidden = item.sensitive or item.redact_hash
     if not (masks or hidden or item.secrets or _MARK in text):
         return Desired(name, hashlib.sha256(text).hexdigest())
     entry = item.entry()

@@ -127,7 +127,7 @@ def _verdict(
     if check.broken:
         return ResourceOutcome(label, [MASKED if hidden else one_line(mask.text(check.broken))])
     # Templates that are rendered on demand were not searched.
-    mask = mask.extended((), check.item.veiled or check.item.deferred_render)
+    mask = mask.extended((), check.item.redact_hash or check.item.deferred_render)
     told, said = iter(observed), iter(commanded)
     found = [next(said if one.commands else told) for one in check.expectations]
     return ResourceOutcome(label, list(map(str, judge(check.expectations, found, mask, hidden))))

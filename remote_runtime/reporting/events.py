@@ -150,7 +150,7 @@ class EventMaker(object):
         if self._secrets_of[0] is not item:
             self._secrets_of = item, secrets_of(item)
         mask = self._mask.extended(self._secrets_of[1])
-        return mask.extended((), item.veiled or _holds_secret(item, mask))
+        return mask.extended((), item.redact_hash or _holds_secret(item, mask))
 
     def labelled(self, item: Item, text: str) -> str:
         """A text about a resource in addition to its properties, masked as in its event."""
@@ -168,7 +168,7 @@ class EventMaker(object):
         For most events, a search of the text shows that nothing must be masked.
         """
         item, about = outcome.item, (self.ids.next(), timestamp(time.time()), duration, noop)
-        if self._mask.is_empty and not (item.sensitive or item.veiled or item.deferred_render):
+        if self._mask.is_empty and not (item.sensitive or item.redact_hash or item.deferred_render):
             event = _event(outcome, about, _AS_IT_IS, _AS_IT_IS.text)
             text = jsontext.dumps(event)
             if self.leaves_plain(item, text):
@@ -188,7 +188,7 @@ class EventMaker(object):
 
     def leaves_plain(self, item: Item, text: str) -> bool:
         """Whether nothing of an item is masked, by its JSON ``text``."""
-        return self._mask.passes(text) and not (item.secrets or item.sensitive or item.veiled)
+        return self._mask.passes(text) and not (item.secrets or item.sensitive or item.redact_hash)
 
     def _label(self, item: Item, mask: Mask) -> Callable[[str], str]:
         """Masks the identity of a resource: that of a sensitive one is shown, without secrets of

@@ -46,7 +46,7 @@ def _redacted(
         at = next(places)
         children = tuple(_redacted(entry.children, every, holding, places))
         if at in holding:
-            entry = entry.extended(children, veiled=True)
+            entry = entry.extended(children, redact_hash=True)
         elif children:
             entry = entry.extended(children)
         every[at] = entry

@@ -53,9 +53,9 @@ def test_no_hash_is_told_of_what_an_earlier_stage_calls_secret(tmp_path: Path) -
     last.host_secrets = HostSecrets(first.host_secrets)
     stage = EarlierStage("first", ["web1"], first, "")
     preview = StagedPlanner(last, [stage]).plan(FakeHost(), gathered())
-    assert [item.name for item in preview.items if item.veiled] == ["/etc/a"]
-    assert [item.name for item in last.plan(FakeHost(), gathered()).items if item.veiled] == [
+    assert [item.name for item in preview.items if item.redact_hash] == ["/etc/a"]
+    assert [item.name for item in last.plan(FakeHost(), gathered()).items if item.redact_hash] == [
         "/etc/a"
     ]
     other = last.plan(FakeHost("web2"), gathered())
-    assert not any(item.veiled for item in other.items)
+    assert not any(item.redact_hash for item in other.items)

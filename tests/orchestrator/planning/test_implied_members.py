@@ -125,7 +125,7 @@ ccm:
     - file:
         - defaults: {owner: root, group: root, mode: "0644"}
         - /etc/plain: {content: "on {{ Host.name }}", alias: "first\u00e9"}
-        - /etc/veiled: {content: "{{ Data.token }} on {{ Host.name }}"}
+        - /etc/redacted: {content: "{{ Data.token }} on {{ Host.name }}"}
         - /etc/hidden: {content: "on {{ Host.name }}", sensitive: true}
         - "/etc/?a=b": {content: "on {{ Host.name }}"}
 """

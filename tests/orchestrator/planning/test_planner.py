@@ -331,9 +331,9 @@ ccm:
         - /tree: {{source: tree, engine: jinja}}
 """
     made = plan(tmp_path, text)
-    veiled = [entry["name"] for entry in entries(made) if entry.get("veiled")]
-    assert veiled == ["/data", "/url", "/file", "/tree"]
-    assert [item.name for item in made.items if item.veiled] == veiled
+    redacted = [entry["name"] for entry in entries(made) if entry.get("redact_hash")]
+    assert redacted == ["/data", "/url", "/file", "/tree"]
+    assert [item.name for item in made.items if item.redact_hash] == redacted
 
 
 def test_an_announcement_is_masked(tmp_path: Path) -> None:

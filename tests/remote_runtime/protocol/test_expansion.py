@@ -19,7 +19,7 @@ ITEMS = [
     item("file", "/s3cret/f", properties={"ensure": "s3cret"}, alias="s3cret"),
     item("file", "/f", properties={"content": "s3cret"}, sensitive=True),
     item("file", "/f", properties={"password": "hidden!"}, secrets=("password",)),
-    item("file", "/f", properties={"content": {"$blob": "ab" * 32, "size": 2}}, veiled=True),
+    item("file", "/f", properties={"content": {"$blob": "ab" * 32, "size": 2}}, redact_hash=True),
     item("archive", "/a", properties={"url": "https://me:p4ssw0rd@h/x", "n": [1, {"2": None}]}),
     item("archive", "/a", properties={"url": "HTTPS://token123@h", "x": "http://h/?a=b&key=s"}),
     item("archive", "/a", properties={"headers": {"Authorization": "Basic x"}, "b": "c=d"}),

@@ -64,14 +64,14 @@ class EventTest(unittest.TestCase):
         url = Outcome(item("file", "/f", properties=dict(given, source="https://a:b@h/f")))
         query = Outcome(item("file", "/f", properties=dict(given, source="/x?token=t0ken")))
         header = Outcome(item("exec", "x", properties={"environment": ["Authorization: Basic x"]}))
-        veiled = Outcome(item("file", "/f", veiled=True, properties=given))
+        redacted = Outcome(item("file", "/f", redact_hash=True, properties=given))
         for outcome, is_plain in (
             (plain, True),
             (failed, True),
             (url, False),
             (query, False),
             (header, False),
-            (veiled, False),
+            (redacted, False),
         ):
             outcome.changes = changes
             event, text = EventMaker(Mask()).make_text(outcome, False, 0.5)
@@ -150,7 +150,7 @@ class EventTest(unittest.TestCase):
         old, new = "sha256:" + "a" * 64, "sha256:" + "b" * 64
         wanted = {"$blob": "b" * 64, "size": 12}
         cases: List[Dict[str, Any]] = [
-            {"veiled": True, "properties": {"content": wanted}},
+            {"redact_hash": True, "properties": {"content": wanted}},
             {"deferred_render": True, "properties": {"content": "pin s3cret!"}},
         ]
         for fields in cases:

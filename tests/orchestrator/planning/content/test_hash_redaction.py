@@ -41,8 +41,8 @@ def test_a_child_may_call_secret_what_stands_before_it(tmp_path: Path) -> None:
     makes = planner(tmp_path, SITE)
     for name in ("a", "b", "c"):
         plan = makes.plan(FakeHost(name), gathered())
-        veiled = ["/etc/before", "/etc/own", "/etc/netrc", "/etc/inner", "/etc/behind"]
-        assert [item.name for item in plan.items if item.veiled] == veiled
+        redacted = ["/etc/before", "/etc/own", "/etc/netrc", "/etc/inner", "/etc/behind"]
+        assert [item.name for item in plan.items if item.redact_hash] == redacted
         told = parse({"t": "plan", "run_id": "1", "resources": entries(plan)})
-        assert [item.name for item in each_of(told.items) if item.veiled] == veiled
+        assert [item.name for item in each_of(told.items) if item.redact_hash] == redacted
         assert [item.name for item in each_of(told.items)] == [item.name for item in plan.items]
