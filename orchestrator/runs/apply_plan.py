@@ -184,7 +184,7 @@ class PlanPush:
         return push._replace(stages=stages, binder=stages[0].push.binder), chosen
 
     def _choose(self) -> TargetSelection:
-        """The hosts of the plan, or those that ``-l`` selects."""
+        """Return the hosts of the plan, or only the hosts that ``-l`` selects."""
         plan, request = self._plan, self._request
         manifest = plan.record["manifest"]
         chosen = wiring.select_targets(request.hosts, self._reporter.warn, manifest, plan.hosts)

@@ -164,7 +164,7 @@ class RemoteWork:
             data = push.data._asdict()
             del data["run"], data["environ"]
             data["archives"] = planner.site.children.archives.known()
-            # They have the texts, and ask for values; keys never leave this machine.
+            # Workers get the content and request the values. Keys never leave this machine.
             data.update(contact=False, nats=None, secret_keys=None, secrets_elsewhere=True)
             yield Recipe(str(planner.site.path), data, push.identity, *self._stage_of(push))
 

@@ -57,7 +57,7 @@ class Reporter(Protocol):
         ...
 
     def say(self, text: str) -> None:
-        """Show a text of the manifest, or a message of the run."""
+        """Show a message from the manifest or from the run."""
         ...
 
     def say_warning(self, text: str) -> None:

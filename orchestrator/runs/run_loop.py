@@ -260,7 +260,7 @@ def _planned(
     config: PushConfig,
     staged: bool,
 ) -> run_events.RolloutPlanned:
-    """The order in which the hosts start, and the command for those that were not started."""
+    """Return the order in which hosts start, with the command for hosts that were not started."""
     from orchestrator.report.terminal.paragraphs import RetryOptions
 
     # The failed hosts of a stage must be healthy before the next stage.
