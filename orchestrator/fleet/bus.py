@@ -1,8 +1,8 @@
 """Delivers the events of a run to its subscribers (controller).
 
-A publishing thread delivers its own events and those that other threads publish in the meantime.
-Otherwise, hundreds of hosts would wait for each other and hold their data that long. All
-subscribers see the same order. A slow subscriber slows the hosts down, so almost nothing piles up
+A publishing thread delivers its own events and the events that other threads publish in the
+meantime. Otherwise, hundreds of hosts would wait for each other and keep their data in memory. All
+subscribers see the same order. A slow subscriber slows the hosts down, so almost no events pile up
 in memory.
 """
 

@@ -1,6 +1,6 @@
 """The events of a run for its subscribers, in the order in which they happen (controller).
 
-Times are seconds of ``time.time()``; every text is safe to display.
+Times are seconds of ``time.time()``; every string is safe to display.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class GateAnswered(NamedTuple):
 class RolloutHeld(NamedTuple):
     """No further host starts: ``why`` is the kind of the reason, ``text`` its detail.
 
-    ``hosts`` are those that were not started.
+    ``hosts`` were not started.
     """
 
     why: str

@@ -28,7 +28,7 @@ _OUTCOMES = (OK, FAILED, UNREACHABLE, INTERRUPTED, REFUSED, DEFECT, NOT_STARTED)
 USELESS_OUTCOMES = tuple(f"{REFUSAL}.{how}" for how in ("drifted", "used", "expired"))
 """The kinds of refusals after which another plan has to be made: this one stays refused."""
 
-APPLY = "apply"  # the type whose events stand for a complete manifest
+APPLY = "apply"  # the type whose events represent a complete manifest
 
 _HEALTH = {"OK": "ok", "WARNING": "warning", "CRITICAL": "critical", "UNKNOWN": "unknown"}
 # In the order of the records.
@@ -43,10 +43,10 @@ _COUNTS = tuple(name for name in _TALLY if name != "health_checks")
 class Tally:
     """The summary of a host's events; ``unique`` counts a ``type#name`` once.
 
-    ``pending`` are those of ``changed`` that only would change: all of them in a preview, and those
-    of a child in noop mode. ``drifted`` differ from the last push. ``compared`` are those that a
-    plan file predicted, ``as_predicted`` those with the predicted result. ``applies`` counts those
-    of ``apply`` resources again, None if there are none.
+    ``pending`` is the part of ``changed`` that only would change: all in a preview, and the
+    resources of a child in noop mode. ``drifted`` differ from the last push. ``compared`` counts
+    the resources that a plan file predicted, ``as_predicted`` those with the predicted result.
+    ``applies`` counts those of ``apply`` resources again, None if there are none.
     """
 
     __slots__ = (*_TALLY, "applies")

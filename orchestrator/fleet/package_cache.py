@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.host.framed_link import FramedLink
 
 WAIT = 10.0  # seconds that a host waits for another one
-MAX_REQUESTS = 10_000  # packages of one host, including those that it requests again
+MAX_REQUESTS = 10_000  # packages of one host, including repeated requests
 MAX_CACHED = 2_000  # packages in the directory
 FREE_SPACE = 64 << 20  # bytes of a run for all that is known
 _ENOUGH = 2  # hosts that found the same
@@ -279,7 +279,7 @@ def _checked(text: str) -> str:
 
 
 def _unless_held(text: str, digest: str | None) -> str | None:
-    """A text; None if it is the text of this digest."""
+    """Return the text, or None if it has this digest."""
     return None if digest == _digest(text) else text
 
 

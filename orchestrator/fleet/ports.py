@@ -105,7 +105,7 @@ class Plan(Protocol):
         ...
 
     def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
-        """What to announce once the resource of that ``type#name`` is stable."""
+        """Return the entries to announce once the resource of that ``type#name`` is stable."""
         ...
 
     def place(self, identity: str) -> str:

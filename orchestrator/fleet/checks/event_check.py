@@ -26,8 +26,9 @@ MAX_TEXTS = 1_000
 MAX_DURATION = 10**18
 
 ADDED = ("host", "run_id", "place", "planned", "reported_later")
-"""What the controller adds to an event: its position in the manifest if it failed, the prediction
-of a plan file if the result differs, and the time of the report if the run had lost the host."""
+"""Members that the controller adds to an event: its position in the manifest if it failed, the
+prediction of a plan file if the result differs, and the time of the report if the run had lost the
+host."""
 
 _EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z", re.ASCII)
@@ -119,7 +120,7 @@ def _health(value: Any) -> bool:
 
 
 def _is_of(value: Any, kinds: Sequence[str], states: Sequence[str] = ()) -> bool:
-    """Whether it is an effect or an operation of these kinds; without states, any text is valid."""
+    """Whether it is an effect or operation of these kinds; without states, any string is valid."""
     return (
         type(value) is dict
         and value.keys() == {"kind", "name", "state"}
@@ -376,7 +377,7 @@ class EventCheck:
 def finished(
     event: dict[str, Any], mask: Callable[[Any], Any] = lambda value: value
 ) -> tuple[dict[str, Any], str]:
-    """An event with plain texts only, and its JSON text; ProtocolError."""
+    """Return the event with plain strings only, and its JSON text; ProtocolError."""
     try:
         line = _encode(event)
         if not is_plain_json(line):

@@ -1,8 +1,8 @@
 """Converged resources, as a host reports them and a run stores them (controller).
 
 A host sends rows (``remote_runtime/protocol/unchanged_batch.py``). A run directory and the messages
-of a worker have the same rows, each with the number of the text that the plan implies for its
-resource. An event is made only on request.
+of a worker have the same rows. Each row has the number of the string that the plan implies for its
+resource. An event is created only on request.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class PlannedFields(NamedTuple):
 
 class UnchangedResources(NamedTuple):
     """Resources of one host, in the order of the run; ``number`` is the id of the first one's event
-    and ``at`` its end, in microseconds since the epoch. ``implied`` has a text for each row."""
+    and ``at`` its end, in microseconds since the epoch. ``implied`` has a string for each row."""
 
     host: str
     run_id: str
@@ -79,7 +79,7 @@ class UnchangedResources(NamedTuple):
 
 
 class TextNumbers:
-    """Numbers texts from 0. ``new`` are those numbered since the last reset."""
+    """Numbers strings from 0. ``new`` are those numbered since the last reset."""
 
     def __init__(self) -> None:
         self.new: list[str] = []
@@ -90,7 +90,7 @@ class TextNumbers:
         return len(self._numbers)
 
     def of(self, text: str) -> int:
-        """The number of a text."""
+        """Return the number of a string."""
         number = self._numbers.get(text)
         if number is None:
             number = self._numbers[text] = self._next
@@ -134,7 +134,7 @@ def _is_short(text: Any) -> bool:
 def read_unchanged(
     host: str, run_id: str, message: dict[str, Any], text: Callable[[int], str]
 ) -> UnchangedResources:
-    """The rows of a message with ``resources``; ``text`` gives the text of a number.
+    """The rows of a message with ``resources``; ``text`` returns the string with a number.
 
     ValueError, LookupError or TypeError for a damaged message, and errors of ``text``.
     """

@@ -42,7 +42,7 @@ class HostFacts(NamedTuple):
     """The facts of one host.
 
     ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
-    target, text) of custom fact files, in ascending precedence; ``hello`` is the greeting of the
+    target, content) of custom fact files, in ascending precedence; ``hello`` is the greeting of the
     runtime, ``host_key`` the fingerprint of the verified host key, "" on this machine; ``answers``
     are those of look-ups, by their questions as JSON.
     """

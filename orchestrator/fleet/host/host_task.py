@@ -54,7 +54,7 @@ class HostTask(ABC, Generic[R]):
         self._patience = patience
         self._mute_from = NEVER
         self._secrets: Iterable[str] = ()
-        """The texts that this report must not contain."""
+        """Strings that this report must not contain."""
 
     def begin(self, done: Callable[[str, R], None]) -> None:
         """Run in another thread; ``done`` receives the name and the answer."""

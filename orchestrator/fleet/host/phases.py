@@ -1,4 +1,4 @@
-"""The phases of one host's run (controller): stored keys, and texts."""
+"""The phases of one host's run (controller): stored keys and displayed words."""
 
 import enum
 
@@ -18,7 +18,7 @@ class Phase(str, enum.Enum):
 
     @property
     def words(self) -> str:
-        """The activity of a host as text."""
+        """Return the activity of a host in words."""
         return _WORDS.get(self, self.value)
 
     @property

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
 MAX_CONCURRENT = 4
-"""Hosts of which facts are read and used at the same time."""
+"""Maximum number of hosts whose facts are read and used at the same time."""
 _turns = threading.BoundedSemaphore(MAX_CONCURRENT)
 R = TypeVar("R")
 _GATHERED = ("event", "stable")  # messages whose events are published with those behind them

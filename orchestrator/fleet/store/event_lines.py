@@ -94,7 +94,7 @@ class LineReader:
 
 
 class ImpliedTexts:
-    """The implied texts of plans, by line number; also of a run in progress.
+    """The strings that plans imply, by line number, including those of a run in progress.
 
     Only some blocks of lines are in memory, with the offsets of the others, because hosts may have
     many different resources.
@@ -106,7 +106,7 @@ class ImpliedTexts:
         self._block = lru_cache(_MAX_BLOCKS)(self._read)
 
     def text(self, number: int) -> str:
-        """The text of a number; LookupError, OSError, ValueError."""
+        """Return the string with a number; LookupError, OSError, ValueError."""
         block, place = divmod(number, _BLOCK)
         if place >= len(self._block(block)):
             self._block.cache_clear()  # it was written before the event that names it

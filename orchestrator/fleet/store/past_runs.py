@@ -33,7 +33,7 @@ class PastRuns:
         self._identity = _named(manifest) if manifest else ""
         of = f" of {os.path.basename(manifest)}" if manifest else ""
         self.last = f"its last push{of}"
-        """What the last push of a host is called."""
+        """The name of a host's last push in messages."""
         self._among = among
 
     def named(self, word: str, run_id: str, hosts: Collection[str]) -> set[str]:

@@ -8,11 +8,11 @@ from typing import Any
 from orchestrator.support.plain_text import plain
 
 DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""What reading a record raises that is not as a run writes it."""
+"""Errors raised by reading a record that differs from the format that a run writes."""
 
 
 def problem_text(error: Exception) -> str:
-    """The problem of a record, as text."""
+    """Return the problem of a record in words."""
     if isinstance(error, KeyError):
         return f"{error} is missing; another version of ccm may have written it"
     return str(error)
@@ -23,21 +23,21 @@ _LIMIT = 10**15
 
 
 def text(value: Any) -> str:
-    """A text without control characters."""
+    """Return a string without control characters; ValueError if it is not a string."""
     if not isinstance(value, str):
         raise ValueError(f"expected a text, got {_shown(value)}")
     return plain(value)
 
 
 def word(value: Any) -> str:
-    """A text of one line that is safe to display."""
+    """Return a string of one line that is safe to display; ValueError for any other value."""
     if text(value) != value or "\n" in value:
         raise ValueError(f"expected a word, got {_shown(value)}")
     return str(value)
 
 
 def texts(value: Any) -> list[str]:
-    """A list of texts."""
+    """Return a list of strings without control characters; ValueError for any other value."""
     if not isinstance(value, list):
         raise ValueError(f"expected a list, got {_shown(value)}")
     return [text(one) for one in value]

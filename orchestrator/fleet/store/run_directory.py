@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from orchestrator.fleet.checks.unchanged_resources import TextNumbers
 
-# Texts whose number is at hand, by the largest plan: twice as many as that has resources, within
-# these limits. Others are stored again: unique texts of hosts fill up the rest.
+# Strings whose number is in memory: twice the number of resources in the largest plan, within these
+# limits. Other strings are stored again, because unique strings of hosts fill up the rest.
 MIN_NUMBERED, MAX_NUMBERED = 2_000, 20_000
 MAX_PLANS = 16  # plans that are known without their digest
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl

@@ -94,7 +94,7 @@ class SavedRun:
         return not self.about["end"] and is_held(self.path / "events.jsonl")
 
     def results(self) -> list[HostResult]:
-        """The result of every host; during a run, of those that ended. InputError.
+        """Return the result of every host; during a run, of the finished hosts. InputError.
 
         The result of a host that is missing because ccm ended is derived from its phases and
         events.
