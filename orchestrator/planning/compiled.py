@@ -31,7 +31,7 @@ NOT_PROPERTIES = {
     "render",
 }
 _BEFORE = ("type", "name")
-"""What an entry says before its properties."""
+"""The members of an entry before its properties."""
 _PROPERTIES = Item._fields.index("properties")
 
 

@@ -39,7 +39,7 @@ from remote_runtime.reporting.masking import Mask
 
 MAX_PROBLEMS = 20
 _MAY_READ = re.compile("data|asked|template|jet", re.IGNORECASE)
-"""What stands in an expression of data that may read other values of it."""
+"""Matches in any expression of data that may read other values of the data."""
 _KEY_OF_PATH = re.compile(r"\bdata\.([\w-]+)")
 INHERIT = "inherit_data"
 """The property of an apply that names keys of its manifest's data."""
@@ -203,7 +203,7 @@ def _buckets(options: PlanOptions) -> KeyValueLookup:
 
 
 class ResolvedData(NamedTuple):
-    """The data of a manifest, its problems, and its secret texts."""
+    """The data of a manifest, its problems, and its secret strings."""
 
     data: dict[str, Any]
     problems: list[Problem]
@@ -337,8 +337,9 @@ class ManifestData:
         keys: Sequence[str],
         look_ups: ManifestLookups = NO_LOOKUPS,
     ) -> tuple[Explanation, list[str]]:
-        """The origin of each part of a value of a host's data, and its secret texts; ``keys`` lead
-        to the value. PlanError.
+        """Return the origin of each part of a value in a host's data, and its secret strings.
+
+        ``keys`` lead to the value. PlanError.
         """
         from orchestrator.planning.explanation import Explainer
 

@@ -175,7 +175,7 @@ def _parts(tree: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Part
 
 
 def hidden(explanation: Explanation, secrets: Keys[str]) -> Explanation:
-    """The explanation with these texts masked."""
+    """Return the explanation with these strings masked."""
     return explanation._replace(
         value=masked(explanation.value, secrets),
         sources=[one._replace(value=masked(one.value, secrets)) for one in explanation.sources],
@@ -187,7 +187,7 @@ def hidden(explanation: Explanation, secrets: Keys[str]) -> Explanation:
 
 
 def masked(data: Any, secrets: Keys[str]) -> Any:
-    """The value with these texts masked."""
+    """Return the value with these strings masked."""
     mask, whole = Mask(secrets), frozenset(secrets)
 
     def walk(value: Any) -> Any:

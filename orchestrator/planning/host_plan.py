@@ -37,14 +37,14 @@ class HostPlan:
     """The plan of one host. Hosts share equal resources instead of copying them.
 
     ``resources`` are those of the manifest itself, each with its children, ``everything`` is all of
-    them, pre-order, and ``declared`` their declarations. ``own_secrets`` are texts to mask in every
-    sink; rendering on demand adds the environment's secrets that it reads. ``warnings`` are
+    them, pre-order, and ``declared`` their declarations. ``own_secrets`` are strings to mask in
+    every sink; rendering on demand adds the environment's secrets that it reads. ``warnings`` are
     sentences for the user. ``fail_on_error``: the first failure ends the run. ``earlier`` are the
     results of the session's earlier commands on the host. ``binding`` binds the run to a plan file.
     ``incoming`` receives files that the host is asked for. ``compare`` describes differences from
     the plan file, and ``keep`` gives the record for a plan file that is being written. ``before``,
     in a preview, are the plans of earlier stages: the target numbers their resources after those of
-    this one. ``secrets_before``, in a push, are the masked texts of earlier stages.
+    this one. ``secrets_before``, in a push, are the masked strings of earlier stages.
     ``implications`` are those of the run.
     """
 
@@ -77,7 +77,7 @@ class HostPlan:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Texts to mask in every sink, including those of earlier plans."""
+        """Strings to mask in every sink, including those of earlier plans."""
         if not (self.before or self.secrets_before):
             return self.own_secrets
         before = (text for one in self.before for text in one.plan.secrets)

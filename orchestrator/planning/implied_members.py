@@ -22,7 +22,7 @@ MAX_MASKS = 32
 MAX_RESOURCES = 20_000
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _TREE = '"$tree"'
-"""What stands in a plan in the place of a directory, which an event names."""
+"""The key of a directory's content in a plan; an event has the directory's name instead."""
 
 
 class _Cache(NamedTuple):
@@ -36,14 +36,14 @@ class _Cache(NamedTuple):
 
 class Implications:
     """The implied members of all hosts. Thread-safe: at worst something is computed twice. Hosts
-    with the same masked texts share a cache.
+    with the same masked strings share a cache.
     """
 
     def __init__(self) -> None:
         self._of_secrets = lru_cache(MAX_MASKS)(_nothing_yet)
 
     def masking(self, secrets: tuple[str, ...]) -> Masking:
-        """The cache of hosts that mask these texts."""
+        """Return the cache of hosts that mask these strings."""
         return Masking(*self._of_secrets(secrets))
 
 
@@ -68,7 +68,7 @@ class Masking:
         members = self._cache.members.get(key)
         if members is None:
             members = PlannedFields(self._text(entry, *key), entry.outline.ensure is not None)
-            # Host-specific texts rarely occur on another host.
+            # Host-specific strings rarely occur on another host.
             if not isinstance(entry, FilledResource) and self._cache.met.again(key):
                 members = _keep(self._cache.members, key, members)
         return members
@@ -104,7 +104,7 @@ def _member(key: str, value: str) -> str:
 
 
 def masked_texts(resources: Sequence[CompiledResource]) -> Iterator[str]:
-    """The texts that a target masks in the whole run for these resources, with duplicates."""
+    """Yield the strings that a target masks in the whole run for them, with duplicates."""
     for entry in resources:
         item = entry.outline.item
         if item.secrets and not item.sensitive:

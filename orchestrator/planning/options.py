@@ -27,7 +27,7 @@ class PlanOptions(NamedTuple):
     ``registration`` is the registry of ``registrations()``, None for the default. The options of
     the ``run`` only affect warnings. ``data_dir`` is the project's data directory, "" for none.
     Cached facts of other hosts that are older than ``facts_max_age`` are gathered again. An entry
-    of ``hiera`` may be a URL: ``fetched`` has the texts of the URLs that were read,
+    of ``hiera`` may be a URL: ``fetched`` has the content of the URLs that were read,
     ``source_hosts`` are read without a digest, and without ``contact`` no machine is contacted for
     a URL. ``nats`` is the server of ``kv://`` and ``kvGet()``. ``archives`` are the directories of
     manifest archives by URL, with the path of each manifest. ``secret_keys`` are the keys of

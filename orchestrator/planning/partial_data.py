@@ -17,7 +17,7 @@ from orchestrator.manifest.deferred import Deferred, DeferredMap, plain, raw_ite
 
 
 class PartialData(Facts):
-    """Data of which some top-level keys are not known: asking for one raises why."""
+    """Data with some unknown top-level keys: reading one raises an error with the reason."""
 
     are_partial = True
 
@@ -62,7 +62,7 @@ class NotContactedError(FactsUnavailableError):
 
 
 class UnreadDataError(FactsUnavailableError):
-    """A template reads data of which a part is on another machine and was not read."""
+    """A template reads data, and a part of the data is on another machine and was not read."""
 
     default_kind = NEEDS_DATA
 
@@ -72,7 +72,7 @@ class UnreadDataError(FactsUnavailableError):
 
 
 class UnknownData(Facts):
-    """The data of a manifest of which a part was not read: reading it raises."""
+    """The data of a manifest, if a part of the data was not read: reading it raises."""
 
     are_partial = True
 

@@ -18,9 +18,9 @@ from orchestrator.support.bounded_cache import BoundedCache
 MAX_BYTES = 8 << 20
 MAX_PROFILES = 1 << 14
 _EACH = 2000
-"""Bytes that any of them takes, its text aside."""
+"""Bytes that each resource takes, without its strings."""
 _LONG = 2048
-"""Characters of texts that are worth being recognized as the very same."""
+"""Characters in all strings of a resource above which the strings are compared by identity."""
 _MAX_LATEST = 256
 _OWN = r"\bHost\.(name|address)\b"
 
@@ -28,12 +28,12 @@ _OWN = r"\bHost\.(name|address)\b"
 class RenderProfile(NamedTuple):
     """How a resource is rendered on any host.
 
-    ``now`` are the templated properties that are rendered during planning, ``deferred`` those that
-    are rendered on demand, both without ``ensure``. ``decide`` are the properties that affect the
-    compiled resource, and ``texts`` those that travel as blobs. ``shares``: it may be equal on
-    several hosts except for its texts; ``shares_texts``: with them. Both are guesses by literal
-    names; a wrong one costs only time. ``alone_texts`` are its texts in order, if nothing else of
-    it must be rendered or decided.
+    ``now`` are the templated properties that are rendered during planning, and ``deferred`` are
+    rendered on demand, both without ``ensure``. ``decide`` are the properties that affect the
+    compiled resource, and ``texts`` are sent as blobs. ``shares``: it may be equal on several hosts
+    except for its blobs; ``shares_texts``: including its blobs. Both are guesses by literal names;
+    a wrong guess costs only time. ``alone_texts`` are its blob properties in order, if nothing else
+    of it must be rendered or decided.
     """
 
     now: tuple[str, ...]
@@ -98,7 +98,7 @@ class SharedResources:
     def latest(
         self, declared: DeclaredResource, index: int, texts: tuple[Any, ...]
     ) -> CompiledResource | None:
-        """The last compiled resource, if it was compiled with these very text objects.
+        """Return the last compiled resource, if it was compiled with these same string objects.
 
         Text that is rendered once for all hosts is long, and comparing it for each takes longer
         than the rest of planning.
@@ -111,7 +111,7 @@ class SharedResources:
     def note(
         self, declared: DeclaredResource, index: int, texts: tuple[Any, ...], made: CompiledResource
     ) -> None:
-        """Store it as the ``latest`` if its text objects may occur again."""
+        """Store it as the ``latest`` if its string objects may occur again."""
         if sum(map(len, texts)) > _LONG:
             if len(self._latest) >= _MAX_LATEST:
                 self._latest = {}
@@ -120,7 +120,7 @@ class SharedResources:
     def get(
         self, key: Hashable, texts: tuple[bytes, ...], outlook: RenderProfile
     ) -> CompiledResource | None:
-        """The resource compiled with these texts; None if no host had the same key."""
+        """Return the resource compiled with these strings; None if no host had the same key."""
         whole = self._kept.get((key, texts)) if outlook.shares_texts else None
         if whole is not None:
             return cast(CompiledResource, whole)
@@ -140,7 +140,7 @@ class SharedResources:
         outlook: RenderProfile,
     ) -> None:
         """Store it for later hosts."""
-        # A text that a check withheld is not in it: such a resource is compiled each time.
+        # A string that a check withheld is not in it: such a resource is compiled each time.
         skeleton = ResourceTemplate.of(made) if len(made.blobs) == len(texts) else None
         if skeleton is not None:
             self._kept.put(key, skeleton, _EACH + len(made.properties))

@@ -220,7 +220,7 @@ class Planner:
         return self._run_data.inventory
 
     def texts(self) -> Iterator[str]:
-        """The texts of the site, if known: its expressions and local templates."""
+        """Yield the sources of the site, if known: its expressions and local templates."""
         from orchestrator.planning.site.expressions import texts_of
 
         for part in self._all():
@@ -485,7 +485,7 @@ class Planner:
         return [hidden(one, secrets) for one, secrets in explained]
 
     def scope(self, host: Any, gathered: GatheredFacts) -> tuple[Scope, list[str]]:
-        """The facts and data that the templates of a host see, and their secret texts.
+        """Return the facts and data that a host's templates see, and their secret strings.
 
         PlanError.
         """

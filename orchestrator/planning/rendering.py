@@ -30,7 +30,7 @@ _NOTHING_LATE: Hashable = (frozenset(), "", False)
 def filled(
     declared: DeclaredResource, scope: Scope, alike: SharedResources, index: int
 ) -> CompiledResource | None:
-    """A resource that equals that of another host except for its rendered texts; None for any
+    """A resource that equals that of another host except for its rendered strings; None for any
     other, and for any problem.
     """
     outlook = alike.outlook(declared)
@@ -108,7 +108,7 @@ class Rendering:
         return made
 
     def _texts(self) -> tuple[bytes, ...] | None:
-        """The texts that become blobs, in order; None if one of them cannot."""
+        """Return the strings that become blobs, in order; None if one of them cannot."""
         wanted = self._outlook.texts - self._open
         try:
             return tuple([v.encode("utf-8") for k, v in self._values.items() if k in wanted])
@@ -275,7 +275,7 @@ class Rendering:
                 self._open.update(deferred)
             return ()
         gone = [key for key in self._values if key not in known and key not in self._open]
-        for key in gone:  # a file whose text is another property now
+        for key in gone:  # a file whose content is now another property
             del self._values[key]
         self._values.update(known)
         return blobs
@@ -311,8 +311,8 @@ def _key(
     decided: tuple[Hashable, ...] = (),
     late: Hashable = _NOTHING_LATE,
 ) -> Hashable:
-    """All values on which the compiled resource depends, except its texts, which are neither
-    checked nor compiled.
+    """Return all values on which the compiled resource depends. Its blobs are left out: they are
+    neither checked nor compiled.
 
     ``decided`` are the values that affect the result, ``late`` are the templates that are rendered
     on demand.

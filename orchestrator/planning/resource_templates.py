@@ -1,4 +1,4 @@
-"""Resources that are equal on several hosts except for the texts of their files (controller)."""
+"""Resources that are equal on several hosts except for the content of their files (controller)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from orchestrator.planning.content.blobs import Blob, TextBlob, reference_text
 
 
 class ResourceTemplate:
-    """A compiled resource without its texts: ``pieces`` are the JSON text of its properties between
-    the references to texts, and ``whole`` those of its entry. Equal only to itself.
+    """A compiled resource without its blobs: ``pieces`` are the JSON text of its properties between
+    the references to blobs, and ``whole`` are those of its entry. Equal only to itself.
     """
 
     __slots__ = ("longest", "outline", "pieces", "registrations", "whole")
@@ -39,16 +39,16 @@ class ResourceTemplate:
         return cls(made, (*pieces, rest))
 
     def filled(self, texts: Sequence[bytes], own: bool = False) -> CompiledResource:
-        """The resource with these texts, one for each reference; ``own``: other hosts probably do
-        not have them.
+        """Return the resource with these blobs, one for each reference; ``own``: other hosts
+        probably do not have them.
         """
         filled = FilledResource(self, tuple(texts))
         return filled if own and texts else filled.extended()
 
 
 class FilledResource(CompiledResource):
-    """A resource with texts that other hosts probably do not have. A plan keeps many of these in
-    memory while its host is active, so they store only the texts.
+    """A resource with blobs that other hosts probably do not have. A plan keeps many of these in
+    memory while its host is active, so they store only the blobs.
     """
 
     __slots__ = ("skeleton", "texts")
@@ -73,7 +73,7 @@ class FilledResource(CompiledResource):
         return self._between(self.skeleton.whole)
 
     def _between(self, pieces: tuple[bytes, ...]) -> bytes:
-        """The pieces joined with references to its texts."""
+        """The pieces joined with references to its blobs."""
         first, *rest = pieces
         parts = [first]
         for data, piece in zip(self.texts, rest, strict=True):

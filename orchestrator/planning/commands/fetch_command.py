@@ -16,7 +16,7 @@ from remote_runtime.item import Item
 
 
 class FetchCommand:
-    """A request for files; ``title`` is its text for people. UsageError for an invalid path."""
+    """A request for files; ``title`` is shown to users. UsageError for an invalid path."""
 
     def __init__(self, paths: Sequence[str], landing: FetchTarget, recursive: bool) -> None:
         for path in paths:

@@ -36,7 +36,7 @@ class CommandSpec(NamedTuple):
 
 
 class FleetCommand:
-    """A command with everything needed to run it; ``title`` is its text for people.
+    """A command with everything needed to run it; ``title`` is shown to users.
 
     UsageError for an invalid one.
     """

@@ -18,13 +18,13 @@ SOURCE = "plan.source"
 """The kind of the error of a file or directory of the manifest that cannot be read."""
 
 PATH = "source"
-"""The property whose blob is a file that it names; every other blob is the text itself."""
+"""The property that names the file of its blob; every other blob is the string itself."""
 
 MAX_INLINE = 1 << 20
 """Bytes of a file whose content is a part of the plan."""
 
 BASE64 = "base64:"
-"""What the content of a binary file begins with there."""
+"""The prefix of a binary file's content in the plan."""
 
 
 class BlobReferences:
@@ -73,7 +73,7 @@ class BlobReferences:
     def _inline(
         self, declared: DeclaredResource, key: str, name: str, others: Mapping[str, Any]
     ) -> str:
-        """The text of a file in the place of its name, checked as the property that it becomes."""
+        """Return the text of the named file, checked as the property that it becomes."""
         into = declared.type.properties[key].file_of
         where = declared.where((key,))
         try:
@@ -97,8 +97,8 @@ class BlobReferences:
     def _content(
         self, declared: DeclaredResource, key: str, name: str, names: re.Pattern[str]
     ) -> str:
-        """The content of a small file, as text, or in base64 where it is none or could be one of
-        the ``names`` of files."""
+        """Return the content of a small file: as text, or in base64 if it is not text or could be
+        one of the ``names`` of files."""
         blob = self._file(declared, key, name)
         if blob.size > MAX_INLINE:
             message = f"{key}: {self._directory.path / name} is larger than {MAX_INLINE} bytes"

@@ -40,7 +40,7 @@ class Blob(ABC):
 
     @staticmethod
     def of_text(text: str) -> Blob:
-        """The blob of a text; ValueError for a text that UTF-8 cannot encode."""
+        """Return the blob of a string; ValueError for a string that UTF-8 cannot encode."""
         return TextBlob(text.encode("utf-8"))
 
     @property
@@ -73,7 +73,7 @@ class Blob(ABC):
         return b'{"$blob":"%b","size":%d}' % (self.sha.encode("ascii"), self.size)
 
     def holds(self, secrets: tuple[str, ...]) -> bool:
-        """Whether it contains one of these texts, a login in a URL or similar.
+        """Whether it contains one of these strings, a login in a URL or similar.
 
         Files of more than ``MAX_SEARCHED`` bytes are not searched.
         """
@@ -88,7 +88,7 @@ class Blob(ABC):
 
 
 class TextBlob(Blob):
-    """A text in memory. A host has many of these, so they store only the bytes."""
+    """A string in memory. A host has many of these, so they store only the bytes."""
 
     __slots__ = ("_data",)
 
@@ -123,14 +123,14 @@ class TextBlob(Blob):
 
 
 def reference_text(data: bytes) -> str:
-    """The JSON text of a reference to a text in a plan."""
+    """Return the JSON text of a reference to a string in a plan."""
     return f'{{"$blob":"{sha256(data).hexdigest()}","size":{len(data)}}}'
 
 
 def any_holds(texts: Sequence[bytes], secrets: tuple[str, ...]) -> bool:
-    """Whether one of them may contain a text for which ``Blob.holds`` searches.
+    """Whether one of them may contain a string for which ``Blob.holds`` searches.
 
-    Small blobs are searched as one text, which finds every match inside one of them.
+    Small blobs are searched as one string, which finds every match inside one of them.
     """
     if sum(map(len, texts)) > MAX_SEARCHED:
         return any(TextBlob(text).holds(secrets) for text in texts)

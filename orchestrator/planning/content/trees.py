@@ -56,9 +56,9 @@ class Trees:
     def templates(
         self, declared: DeclaredResource
     ) -> tuple[Iterable[tuple[str, str]], tuple[str, tuple[str, str]]]:
-        """What positions call each template of a directory that ``check`` found good, with its
-        text, their engine and the delimiters of their code; no template where the directory is not
-        literal.
+        """Return each template of a directory without problems: its name in positions and its text.
+        The second part is their engine and the delimiters of their code. No template is returned if
+        the directory is not literal.
         """
         known = {k: v for k, v in declared.values.items() if k not in declared.templated}
         if not isinstance(known.get(declared.type.tree), str):

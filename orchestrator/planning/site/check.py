@@ -77,7 +77,7 @@ class HostCheck(NamedTuple):
     """The result for one host: problems of its plan, resources that are certain to fail, and the
     number of resources checked. ``unknown`` counts the resources that were not checked, by the kind
     of value that they need; ``unchecked_assertions`` the assertions. ``unseen`` are the manifests
-    of which even the number of resources is not known.
+    whose number of resources is not known.
     """
 
     host: str
@@ -117,7 +117,7 @@ class SiteCheck:
 
     @property
     def summary(self) -> str:
-        """The checked parts in words, with those that could not be checked."""
+        """Return the checked parts in words, with the parts that could not be checked."""
         hosts = f"{self.hosts} host{'' if self.hosts == 1 else 's'}"
         unknown = self.unknown.total()
         total = self.known + unknown

@@ -1,4 +1,4 @@
-"""The texts of a site: its expressions, and the templates that they may render (controller)."""
+"""The sources of a site: its expressions, and the templates that they may render (controller)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def texts_behind(
 
 
 def _named(text: str, directory: Path) -> Iterator[Path]:
-    """The files of a directory whose names are quoted in a text."""
+    """The files of a directory whose names are quoted in a string."""
     for match in _LITERAL.finditer(text):
         name = match[1] or match[2]
         if len(name) < _MAX_LENGTH and not name.startswith("/") and "\0" not in name:

@@ -18,7 +18,7 @@ _OF_MAPS = ("items", "keys", "values", "get")
 def hosts_read(
     texts: Iterable[str], groups: Mapping[str, Sequence[str]], hosts: Iterable[str]
 ) -> list[str]:
-    """The hosts whose facts the texts may read, in the order of ``hosts``, which are all.
+    """Return the hosts whose facts the sources may read, in the order of ``hosts`` (all hosts).
 
     A literal host name selects that host. A computed one selects the hosts of literal groups, or
     all hosts without such groups. The result may contain too many hosts, which only costs time.
@@ -28,7 +28,7 @@ def hosts_read(
     if not reading:
         return []
     if all("Hosts" in text for text in reading):
-        candidates = reading  # otherwise a macro received hosts from another text
+        candidates = reading  # otherwise a macro received hosts from another source
     named, computed = _literal_names(_HOSTS, candidates)
     if computed:
         group_names, computed_groups = _literal_names(_GROUPS, candidates)

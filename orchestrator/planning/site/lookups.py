@@ -47,9 +47,9 @@ class Lookups:
 
 
 class ManifestLookups:
-    """The look-ups of a manifest where it is applied; ``asked`` is what its templates see.
+    """The look-ups of a manifest where it is applied; its templates see ``asked``.
 
-    ``questions`` are the rendered ones, by name; ``problems`` those that prevented others.
+    ``questions`` are the rendered ones, by name; ``problems`` prevented the others.
     """
 
     def __init__(self, asks: Asks, of_host: Lookups, managed: bool) -> None:

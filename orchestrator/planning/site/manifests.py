@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from orchestrator.secrets.reference import SecretRead
 
 _JINJA, _JET = ("jinja", ("{{", "}}")), ("jet", ("[[", "]]"))
-"""What code begins and ends with in Jinja2 and in Jet."""
+"""The engines Jinja2 and Jet, each with the delimiters of its code."""
 
 
 class RunManifest:
@@ -313,7 +313,7 @@ class RunManifests:
 
 
 def _placed(problem: Problem, expression: Expression) -> Problem:
-    """A problem of a literal text in the manifest, at the position of the expression."""
+    """Return a problem of a literal string in the manifest, at the position of the expression."""
     if problem.where is None or problem.where.file != TEXT:
         return problem
     message = f"{problem.where}: {problem.message}"

@@ -17,8 +17,8 @@ _STRENGTHENED = ("noop", "health_check_only")  # of an apply: it can enable them
 
 
 class SiteOverview:
-    """The single reading of a manifest and of those that it applies by literal paths, for every
-    command.
+    """The single reading of a manifest, and of the manifests that it applies by literal paths, for
+    every command.
 
     ``problems`` refuse the run, ``warnings`` do not. ``conditional`` are mistakes in children that
     ``control`` may leave out: they refuse only hosts with these children. ``failing`` are the

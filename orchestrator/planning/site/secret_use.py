@@ -65,7 +65,7 @@ def examine_resources(walk: Walk, root: AppliedManifest) -> ExaminedResources:
 
 
 class DummySecrets(SecretLookup):
-    """Gives a text of no value for each secret. That of ``name`` holds ``variant``."""
+    """Returns a dummy string for each secret. The string for ``name`` contains ``variant``."""
 
     def __init__(self, name: str, variant: str) -> None:
         super().__init__(KeySources(), os.curdir)
@@ -73,7 +73,7 @@ class DummySecrets(SecretLookup):
         self._variant = variant
 
     def __call__(self, text: str, directory: str, is_bounded: bool = False) -> str:
-        """The text for a reference."""
+        """Return the string for a reference."""
         source, _, path = self._name.partition("#")
         given, _, below = text.partition("#")
         is_same = text == self._name or (given == source and not path)
@@ -84,7 +84,7 @@ class DummySecrets(SecretLookup):
         return self._of(text, is_same)
 
     def inline(self, tag: str, text: str) -> str:
-        """The text for an encrypted value."""
+        """Return the string for an encrypted value."""
         key = inline_key(tag, text)
         return self._of(key, key == self._name)
 
@@ -122,7 +122,7 @@ def secret_use(
     """The use of a secret on each host, by its references or keys of inline values.
 
     ``make`` gives a new planner of the site each time. No host is contacted and nothing is
-    decrypted: plans are made twice with different texts in place of the secret.
+    decrypted: plans are made twice with different strings in place of the secret.
     """
     uses: dict[str, dict[str, None]] = {host.name: {} for host in hosts}
     unknown = dict.fromkeys(uses, 0)

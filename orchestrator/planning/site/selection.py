@@ -19,7 +19,7 @@ _GLOB = re.compile(r"[*?\[]")
 
 
 class NamePattern(NamedTuple):
-    """``TYPE#GLOB``: matches the resources of a type by name or alias; ``*`` matches any text."""
+    """``TYPE#GLOB``: matches the resources of a type by name or alias; ``*`` matches any string."""
 
     option: str
     text: str

@@ -90,7 +90,7 @@ def _keys_of(source: DataSource, name: str, files: DataFiles) -> list[str]:
 
 
 def _above(source: DataSource, files: DataFiles) -> Iterator[tuple[str, Any]]:
-    """The values of the entries that every host has, except those that another entry may stop."""
+    """Yield the values of entries that every host has, except entries that another may stop."""
     for number, entry in enumerate(source.order):
         if source.possible(entry, files) != [str(entry)]:
             continue

@@ -33,7 +33,7 @@ _DELIMITER = "left_delimiter"
 
 
 class ReadingText(NamedTuple):
-    """A text that may read data. ``is_code``: all of it may be code, not only what stands between
+    """A string that may read data. ``is_code``: all of it may be code, not only the parts between
     the usual delimiters."""
 
     text: str
@@ -105,7 +105,7 @@ def unknown_overrides(
 def reading_texts(
     parts: Iterable[RunManifest], containers: Iterable[ValueContainer]
 ) -> Iterator[ReadingText]:
-    """The texts that may read data: expressions in it, and those of manifests and templates."""
+    """Yield the strings that may read data, from expressions, manifests and templates."""
     for source in containers:
         yield from map(_code, source.expressions())
     for part in parts:
@@ -174,7 +174,7 @@ def _code(expression: Expression) -> ReadingText:
 
 
 def _of_file(text: str) -> ReadingText:
-    """The text of a file, whose header may name other delimiters."""
+    """Return the source of a file; its header may name other delimiters."""
     return ReadingText(text, text.startswith(_HEADER))
 
 

@@ -29,11 +29,11 @@ _CHAIN = re.compile(
     r"|\b(?P<root>[A-Za-z_]\w*)"
     r"(?P<members>(?:\??\.[A-Za-z_]\w*|\[\s*(?:'[^'\n]*'|\"[^\"\n]*\"|\w+)\s*\])*)"
 )
-"""A literal text, which reads nothing, or a name with its members."""
+"""Matches a literal string, which reads nothing, or a name with its members."""
 _MEMBER = re.compile(r"\.([A-Za-z_]\w*)|'([^'\n]*)'|\"([^\"\n]*)\"|\[\s*(\w+)")
 _LOOKUP = re.compile(r"\blookup\(\s*['\"]data(?![\w-])\.?([\w.-]*)")
 _OTHERS = frozenset((*VARIABLES, "facts", "environ", "loop")) - {"Data"}
-"""What has members that are not data."""
+"""Names whose members are not data."""
 _METHODS = frozenset((*dir(dict), *dir(str), *dir(list)))
 
 Path = tuple[str, ...]
@@ -83,7 +83,7 @@ class _Reads:
                 self.loose.update(name for name in names if name not in _METHODS)
 
     def _add_chain(self, names: Sequence[str]) -> None:
-        """Add ``Data.a.b``; "" stands for a computed index."""
+        """Add ``Data.a.b``; "" represents a computed index."""
         path: Path = ()
         for name in names:
             if name in _METHODS:

@@ -41,7 +41,7 @@ def unknown_in(
 
 
 def in_words(unseen: Iterable[UnknownManifest]) -> list[str]:
-    """List the unchecked parts, and their missing inputs; one text for each input."""
+    """List the unchecked parts, and their missing inputs; one string for each input."""
     every = list(dict.fromkeys(unseen))
     texts = []
     for kind, need in NEEDS.items():

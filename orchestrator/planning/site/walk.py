@@ -1,4 +1,4 @@
-"""Visits the manifest of one host and those that it applies (controller)."""
+"""Visits the manifest of one host and the manifests that it applies (controller)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class _Row(NamedTuple):
 class Walk:
     """Compiles every resource of one host (an inventory's ``Host``).
 
-    ``resources`` and ``declared`` are all resources pre-order, ``secrets`` the texts to mask,
+    ``resources`` and ``declared`` are all resources pre-order, ``secrets`` the strings to mask,
     ``deferred_templates`` the templates that are rendered on demand, by index in ``resources``.
     """
 
@@ -117,9 +117,9 @@ class Walk:
         self._within = ""  # the name of the current manifest in events
         self._is_denied = False  # whether the manifest that was visited last may not apply others
         self.unread = 0
-        """How many resources stand in manifests whose data is not known."""
+        """The number of resources in manifests whose data is not known."""
         self.needs: Counter[str] = Counter()
-        """How many resources are not known, by the kind of the first thing that they need."""
+        """The number of unknown resources, by the kind of the first thing that they need."""
         self.unseen: dict[UnknownManifest, None] = {}
         """The manifests whose resources, or whose use, are not known."""
         self.partial = 0
@@ -282,7 +282,7 @@ class Walk:
         managed: bool,
         own: Mapping[str, Any] | None = None,
     ) -> CompiledResource:
-        """Append a resource, with those that it applies, to the resources so far.
+        """Append a resource, with the resources that it applies, to the resources so far.
 
         ``own`` is the data that it passes on, if that is not in its properties.
         """
@@ -328,8 +328,10 @@ class Walk:
         declared: DeclaredResource,
         managed: bool,
     ) -> tuple[CompiledResource | None, Mapping[str, Any] | None]:
-        """A resource that applies a manifest and cannot be compiled yet: without its data, if only
-        these are not known, and its data, of which each value is known or needs the host.
+        """Return a resource that applies a manifest and cannot be compiled yet, and its data.
+
+        The resource itself has no data. Each value of the returned data is known or needs the host.
+        Both are None if more than the data is not known.
         """
         from orchestrator.planning.site.partial_apply import data_of, without_data
 
@@ -391,7 +393,7 @@ class Walk:
         self.unseen[UnknownManifest(kind, declared.id)] = None
 
     def _lack(self, problems: list[Problem], count: int = 1) -> None:
-        """Note problems, of which the first says what so many resources need."""
+        """Note problems. The first one names the input that ``count`` resources need."""
         self._problems += problems
         if problems:
             self.needs[problems[0].kind] += count
@@ -429,7 +431,7 @@ class Walk:
         handed: Mapping[str, Any],
         managed: bool,
     ) -> tuple[CompiledResource, bool]:
-        """The resource with those that it applies, and whether these are unknown."""
+        """Return the resource with the resources that it applies, and whether these are unknown."""
         item = entry.item
         properties = item.properties
         may_apply = properties.get("allow_apply") is not False
