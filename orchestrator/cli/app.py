@@ -50,7 +50,7 @@ COMMANDS = (
 
 
 READERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
-"""Variables of the environment, one of which is there where a CI obeys lines of a job's log."""
+"""Environment variables of CI systems that execute commands in a job's log."""
 
 # Loading makes many objects and hardly any garbage: looking for it as often as Python does by
 # itself costs a tenth of a short run, and once in 50,000 objects still 3 %. So much garbage is

@@ -40,7 +40,7 @@ ANSIBLES = {
     "--syntax-check": "use ccm validate MANIFEST",
     "--list-hosts": "use ccm inventory -l PATTERN",
 }
-"""What to write in place of an option of ansible-playbook."""
+"""Replacements for options of ansible-playbook."""
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -83,9 +83,9 @@ class Parser(argparse.ArgumentParser):
         self.intermixed = False
         self._of_positionals: list[tuple[argparse.Action, Any]] = []
         self.missing: dict[str, str] = {}
-        """Options that one may look for and that are not there, each with what to do."""
+        """Options that users may expect but that do not exist, each with a hint."""
         self.offered: dict[str, dict[str, str]] = {}
-        """What a positional argument may mostly be, with what that means, for the completion."""
+        """Common values of positional arguments, each with its meaning, for completion."""
         self.config_scope: Callable[[argparse.Namespace], ConfigScope] = _config_scope
 
     def format_help(self) -> str:
@@ -148,8 +148,8 @@ class Parser(argparse.ArgumentParser):
         return resolve_rollout(getattr(args, ROLLOUT), project, options, vars(args))
 
     passes_on = ""
-    """The argument that gets the words behind ``--``; then options may stand between positionals,
-    too."""
+    """The argument that receives the words after ``--``. If set, options may also appear between
+    positionals."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Like argparse, except for arguments that are passed to another program."""
@@ -282,7 +282,7 @@ def overview(commands: Iterable[str]) -> str:
 
 
 def entry(name: str, text: str, column: int = 12) -> str:
-    """A line of a list: a name, and after it a text that wraps in its own column."""
+    """Return a line of a list: a name, followed by a text that wraps in its own column."""
     import shutil
     import textwrap
 

@@ -1,6 +1,6 @@
 """The completion scripts of the shells (controller): each calls ``ccm completion words``."""
 
-# What ccm says is text: a host may be called $(reboot), and no shell may evaluate that.
+# The output of ccm is plain text: a host may be named $(reboot), and no shell may evaluate that.
 _BASH = r"""
 # ccm completion for bash, 4.0 and newer; needs no bash-completion
 _ccm() {

@@ -19,7 +19,7 @@ HELP = "Print the candidates for the last word, one per line; for completion scr
 EXAMPLE = "ccm completion words -- push -i hosts.yaml -l we"
 
 FILES = ":files"
-"""Stands for the names of files, which a shell knows better."""
+"""Placeholder for file names, which the shell completes."""
 
 _OF_FILES = ("FILE", "MANIFEST", "DIR")
 _OF_RUNS = ("ID", "RUN1", "RUN2")

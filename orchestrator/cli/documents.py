@@ -68,7 +68,7 @@ def yaml_text(document: Any, dumper: "type[SafeDumper]", width: int | None = Non
     import yaml
 
     class Dumper(dumper):  # type: ignore[valid-type, misc]  # a class that is given, not known
-        """Quotes the texts that YAML 1.2 reads as numbers and PyYAML does not."""
+        """Quotes the strings that YAML 1.2 reads as numbers and PyYAML does not."""
 
     number = re.compile(r"(?:0o[0-7]+|[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)$")
     Dumper.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
@@ -83,7 +83,7 @@ def yaml_text(document: Any, dumper: "type[SafeDumper]", width: int | None = Non
 
 
 def variables(prefix: str, value: Any) -> Iterator[str]:
-    """Lines that set a shell's variables: PREFIX_KEY to a text, a number or JSON.
+    """Yield lines that set shell variables: PREFIX_KEY to a string, a number or JSON.
 
     For a value that is not a map, it is PREFIX_VALUE.
     """

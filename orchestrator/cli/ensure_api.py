@@ -117,7 +117,7 @@ class _Aside(Output):
         self.human = sys.stderr
 
     def say(self, text: str) -> None:
-        """Write a text of the run."""
+        """Write a message of the run."""
         if text:
             print(f"ccm: {plain(text)}", file=self.human)
 

@@ -252,7 +252,7 @@ class Output:
                 yield
 
     def say(self, text: str) -> None:
-        """Write a text of the user's manifest."""
+        """Write a message from the user's manifest."""
         if text and not self.options.quiet:
             self.human.write(plain(text).rstrip("\n") + "\n")
             self.human.flush()

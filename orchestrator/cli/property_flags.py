@@ -26,7 +26,7 @@ _DEST = "property."
 
 class Shape(NamedTuple):
     """The values that a schema accepts: text, boolean, value (any YAML scalar), list, map or either
-    (a text or a map); ``below`` is the schema of its elements."""
+    (a string or a map); ``below`` is the schema of its elements."""
 
     kind: str
     below: Mapping[str, Any]

@@ -117,7 +117,7 @@ def _write(document: dict[str, Any]) -> None:
     from orchestrator.cli.documents import yaml_text
 
     class Dumper(yaml.SafeDumper):
-        """Writes a text of several lines as a block, so that it can be read."""
+        """Writes a string of several lines as a block, which is easier to read."""
 
         def ignore_aliases(self, data: Any) -> bool:
             """Repeat equal values instead of using anchors."""

@@ -110,7 +110,7 @@ def _add_gates(group: "argparse._ActionsContainer") -> None:
     )
 
 
-# What a value is read by is loaded when there is one: most runs are held back by nothing.
+# The parsers are loaded only for a given value: most runs have no rollout options.
 
 
 def _waves(text: str) -> "tuple[Amount, ...]":

@@ -36,7 +36,7 @@ def read_request(args: argparse.Namespace, command: str) -> RunRequest:
         stages=read_stage_choice(args),
         history=read_history(args),
     )
-    # What only fleets need is loaded only for them.
+    # Modules that only fleets need are loaded only for fleets.
     if hasattr(args, "waves"):
         from orchestrator.cli.rollout_options import read_rollout
 

@@ -147,7 +147,7 @@ def _edit(args: argparse.Namespace) -> int:
 
 
 def _edits_again(error: SecretError) -> bool:
-    """Ask on the terminal whether to correct a text that cannot be encrypted."""
+    """Ask on the terminal whether to correct content that cannot be encrypted."""
     if not sys.stdin.isatty():
         return False
     print(f"ccm: error: {error}", file=sys.stderr)
