@@ -46,7 +46,7 @@ _MODE = "[0-7]{4}"
 _FIRED = " (refresh)"
 # How a preview says that a prediction is not certain.
 UNCERTAINTIES = {"assumed": "assumed", "unknown": "uncertain"}
-CHANGE = "change"  # nothing is to be said but which properties
+CHANGE = "change"  # the text only lists the properties
 
 
 class ChangeLine(NamedTuple):

@@ -52,7 +52,7 @@ class OutputGroup(NamedTuple):
 class CommandOutput(Subscriber):
     """Subscriber that stores the answer of each host, equal answers once.
 
-    Once the texts have ``maximum`` bytes, no more are stored.
+    Once the answers have ``maximum`` bytes, no more are stored.
     """
 
     def __init__(self, maximum: int = MAX_BYTES) -> None:

@@ -55,7 +55,8 @@ _NOUNS = {
 class Group(NamedTuple):
     """The same danger on several hosts; ``uncertainty`` is "" for a certain one.
 
-    If the texts of these hosts differ only in their names, ``danger`` contains ``{host}`` instead.
+    If the messages of these hosts differ only in their names, ``danger`` contains ``{host}``
+    instead.
     """
 
     danger: Danger
@@ -201,7 +202,7 @@ class Dangers(Subscriber):
 
 
 def _row(role: str, word: str, text: str, style: Style) -> Iterator[str]:
-    """A word, and the lines of a text in a column after it."""
+    """Yield the lines of a row: a word, and a text in a column after it."""
     first, *more = wrapped(text, style.width - _COLUMN)
     yield f"    {style(role, f'{word:<{_COLUMN - 4}}')}{first}"
     yield from (f"{'':<{_COLUMN}}{line}" for line in more)

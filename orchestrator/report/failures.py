@@ -34,7 +34,7 @@ MAX_PER_HOST = 100
 MAX_FAILURES = 2_000
 MAX_MANIFESTS = 1_000  # of one host, whose failed resources are known to be reported
 
-# Stand for what varies and for the host's own name; plain text does not hold them.
+# Placeholders for varying parts and for the host's own name; plain text does not contain them.
 _HOLE, _OWN = "\0", "\1"
 _WORD = r"""\w+://[^\s'"`<>]+|[^\s'"`()\[\]{}<>,;=|]+"""
 _ENDS = ".:!?"  # of a word, and no part of it
@@ -48,8 +48,8 @@ class SharedFailure(NamedTuple):
     ``outcome`` and ``kind`` are as in a ``HostResult``; ``resources`` failed on each of these
     hosts, empty if the host itself failed. ``errors`` are those of ``host``, the first one: the
     reason and the last lines of a command's output; all have the same ``exit_code``. It is empty
-    without a known reason. ``texts`` counts the different texts; ``others`` has the varying names
-    and numbers by place, ``MAX_OTHERS`` at most. ``results`` are those of hosts that failed
+    without a known reason. ``texts`` counts the different messages; ``others`` has the varying
+    names and numbers by place, ``MAX_OTHERS`` at most. ``results`` are those of hosts that failed
     themselves, for the hints.
     """
 

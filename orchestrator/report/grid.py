@@ -54,7 +54,7 @@ class Grid:
     """A stored run by host and resource. InputError for a damaged directory.
 
     ``cells`` has a map of cells for each host by the resource's ``type#name``; ``resources`` are in
-    the order of the first host that has them. ``maximum`` limits the bytes of all texts. Without
+    the order of the first host that has them. ``maximum`` limits the bytes of all strings. Without
     ``whole``, resources with nothing to report have no cell, which is much faster.
     """
 

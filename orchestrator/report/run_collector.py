@@ -69,11 +69,11 @@ class Entry(NamedTuple):
     prediction is not certain. ``noop``: nothing was done. ``fired``: caused by a subscription.
     ``due`` is the run since which its refresh is, or was, pending; "" for none. ``manifest`` names
     the child manifest of the resource. ``drift`` is the cause of its difference from the last
-    applied state. ``output`` is the output of its command, if it is to be shown and is not part of
+    applied state. ``output`` is the output of its command, if it is shown and is not part of
     an error. ``planned`` is the prediction of a plan file that was wrong. ``exit_code`` is that of
     its command, if one ran. ``left_as``: in a preview, the state of a skipped resource that a
     selected one requires. ``operations``: in a preview, what a push would do to the host, if it is
-    to be shown.
+    shown.
     """
 
     resource: str
@@ -108,8 +108,8 @@ class Entry(NamedTuple):
 
 
 class Entries:
-    """Entries without duplicates, within a limit: once the texts have ``maximum`` bytes, no more
-    diffs are stored and texts are shortened.
+    """Entries without duplicates, within a limit: once the strings have ``maximum`` bytes, no more
+    diffs are stored and strings are shortened.
     """
 
     def __init__(self, maximum: int = MAX_BYTES) -> None:
@@ -213,7 +213,7 @@ def _size(entry: Entry) -> int:
 
 def _shortened(entry: Entry) -> Entry:
     def short(texts: Iterable[str]) -> tuple[str, ...]:
-        """The first texts, each shortened."""
+        """Return the first strings, each shortened."""
         return tuple(text[:MAX_SHORT] for text in itertools.islice(texts, MAX_FEW))
 
     return entry._replace(

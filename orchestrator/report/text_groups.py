@@ -1,11 +1,11 @@
-"""Finds equal texts of several hosts (controller)."""
+"""Finds equal strings of several hosts (controller)."""
 
 import re
 
 from orchestrator.fleet.host.stage_host import host_in
 
-MAX_COMPARED = 4_000  # characters of a text that decide whether it is like another
-HOST = "{host}"  # stands for the name of each host of a block
+MAX_COMPARED = 4_000  # the first characters of a string, which are compared
+HOST = "{host}"  # placeholder for the name of each host of a block
 
 FINGERPRINT = r"\bSHA256:[\w+/]{43}"
 # A host's own values in its changes: no other host has that address or hash.

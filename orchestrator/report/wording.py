@@ -177,7 +177,7 @@ def _reason(lines: list[str], width: int, everything: bool) -> Iterator[str]:
 
 
 def headline(entry: Entry) -> str:
-    """The texts about a resource."""
+    """Return the message about a resource, with its unmet requirements or uncertainty."""
     return _certain(entry, entry.message)
 
 
@@ -291,7 +291,7 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
         return "would", detail
     if entry.status == "stable" and entry.message:  # it would wait, which changes nothing
         return "would", one_line(_certain(entry, entry.message.partition(" ")[2]), MAX_REASON)
-    if entry.status == "stable":  # stored for its health checks, none of which failed it
+    if entry.status == "stable":  # stored for its health checks; none failed it
         fine = all(check.status == "OK" for check in entry.health)
         return (UNCHANGED if fine else "warning"), detail
     return entry.status, detail

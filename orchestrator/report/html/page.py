@@ -108,7 +108,7 @@ def page_text(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """The hash of a text in a content security policy, so that nothing else may run."""
+    """Return the hash of a style or script for the content security policy."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 

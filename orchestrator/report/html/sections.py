@@ -1,7 +1,7 @@
 """The content of a run's page as plain data, which is JSON too (controller).
 
 The page of ``ccm report --html`` and the run page of ``ccm studio`` show the same sections, with
-the same templates. Texts are those of hosts and files: a template with autoescape shows them.
+the same templates. All strings come from hosts and files: a template with autoescape shows them.
 """
 
 from __future__ import annotations

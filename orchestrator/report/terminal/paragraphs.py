@@ -47,10 +47,10 @@ class RetryOptions(NamedTuple):
 
 
 def limit_of(fate: str, hosts: list[str], run_id: str = "") -> str:
-    """The words for ``-l`` that select hosts with that outcome.
+    """Return the argument of ``-l`` that selects hosts with that outcome.
 
-    Names without an order would fill the screen: the word for all hosts that failed so in the run
-    stands for them. Without a run they do.
+    A long list of names would fill the screen. It is replaced by the word for all hosts with that
+    outcome in the run. Without a run, the names are kept.
     """
     names = ",".join(fold(dict.fromkeys(map(host_in, hosts))))
     if not run_id or len(names) <= MAX_LIMIT_LENGTH:
@@ -60,7 +60,7 @@ def limit_of(fate: str, hosts: list[str], run_id: str = "") -> str:
 
 
 def retry_line(fate: str, hosts: list[str], asked: RetryOptions) -> tuple[str, str]:
-    """How to continue with failed hosts: a text, and the command after it, or at least the option
+    """Return how to continue with failed hosts: a title, and the command, or at least the option
     that selects the hosts."""
     limit = limit_of(fate, hosts, asked.run_id)
     alone = limit == limit_of(fate, hosts)
@@ -72,8 +72,8 @@ def retry_line(fate: str, hosts: list[str], asked: RetryOptions) -> tuple[str, s
 
 
 def next_steps(failure: SharedFailure, asked: RetryOptions) -> Iterator[tuple[str, str]]:
-    """The hint for a failure, and how to continue with its hosts: texts, each with the command
-    after it."""
+    """Yield the hint for a failure, and how to continue with its hosts: titles, each with its
+    command."""
     if failure.results and failure.results[0].hint:
         results = list(failure.results)
         yield f"→ {results[0].hint}", retry_text(results)

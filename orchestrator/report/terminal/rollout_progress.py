@@ -153,7 +153,7 @@ class RolloutProgress:
         return held.text
 
     def summary(self, width: int) -> Iterator[tuple[str, str]]:
-        """Titles and texts for the totals of a run."""
+        """Yield the titles and values of a run's totals."""
         if self.planned is not None and self._noop:
             yield from self._preview(self.planned, width)
         yield from self.result_lines()

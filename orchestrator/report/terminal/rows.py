@@ -35,8 +35,8 @@ _INDENT = " " * INDENT
 
 
 class Variant(NamedTuple):
-    """Hosts whose entries look alike; ``entry`` is shown for all of ``hosts``, ``texts`` has what
-    they report.
+    """Hosts whose entries look alike; ``entry`` is shown for all of ``hosts``, ``texts`` has the
+    strings that they report.
     """
 
     entry: Entry

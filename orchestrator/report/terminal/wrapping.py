@@ -7,7 +7,7 @@ from orchestrator.report.terminal.style import width_of
 
 # between quotes that are not inside a word
 _QUOTED = r"(?<!\w)(?P<quote>['\"`])(?:(?!(?P=quote)).)+(?P=quote)(?!\w)"
-_KEPT = "\0"  # stands for a space that is no place to break; plain text does not hold it
+_KEPT = "\0"  # a space without a line break; plain text does not contain it
 
 
 def wrapped(text: str, width: int, command: str = "") -> list[str]:
@@ -32,7 +32,7 @@ def wrapped(text: str, width: int, command: str = "") -> list[str]:
 
 
 def marked(mark: str, text: str, stream: TextIO) -> str:
-    """A text behind a mark. On a terminal, it is wrapped, and its other lines are indented."""
+    """Return a text after a mark. On a terminal, it is wrapped, and further lines are indented."""
     if not stream.isatty():
         return mark + text
     width = width_of(stream) - len(mark)
