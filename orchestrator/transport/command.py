@@ -32,15 +32,16 @@ _SUDO = (
     'command -v sudo >/dev/null 2>&1||{ echo "sudo: not found" >&2;exit 127;};exec sudo "$@"'
 )
 
-# What the login may have put into PATH, by ~/.ssh/environment for one, comes last for another user.
+# Entries that the login may have added to PATH, such as by ~/.ssh/environment, come last if the
+# command runs as another user.
 _CLEAN = (
     'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH;export PATH;exec "$@"'
 )
 
-# Any Python parses this line; what it runs needs 3.6. Whether json is there is only looked up:
-# importing it takes milliseconds, and most runs never need more than its C part. The bootstrap is
-# its own word, because a text in a program takes an interpreter ten times as long to read.
-# All that is loaded from here on stays, so garbage is looked for once it has been (``start``).
+# Any Python parses this line; the code that it runs needs 3.6. It only checks that json exists:
+# importing it takes milliseconds, and most runs need only its C part. The bootstrap is a separate
+# argument, because an interpreter takes ten times as long to read a string in a program.
+# All modules loaded from here on stay, so garbage collection begins after loading (``start``).
 _START = (
     "import sys,gc;gc.disable();sys.version_info<(3,6)and sys.exit(90);"
     'exec(chr(10).join(["try:"," import zlib,binascii","except ImportError:",'

@@ -79,7 +79,7 @@ def display_path(path: Path) -> str:
 
 
 def _openssh_parts(path: Path) -> tuple[bytes, bytes] | None:
-    """Cipher name and public key of a file in OpenSSH's format; both stand there in the clear."""
+    """Return cipher name and public key of a file in OpenSSH's format; both are unencrypted."""
     try:
         text = path.read_bytes().split(b"-----")
         if len(text) < 3 or text[1] != b"BEGIN OPENSSH PRIVATE KEY":

@@ -16,8 +16,8 @@ TICK = 0.1  # seconds after which another process's word is looked for
 
 
 class PasswordState:
-    """How a password stands; ``proving`` is who tries it, "" for nobody, and others wait for that
-    until a moment of ``time.monotonic()``, the clock of all processes."""
+    """The state of a password. ``proving`` is the process that tries it, "" for none. Others wait
+    for it until ``until``, a time of ``time.monotonic()``, which all processes share."""
 
     def __init__(self, values: dict[str, object] | None = None) -> None:
         self.proved = False

@@ -296,7 +296,7 @@ def _revoked(found: Directives, values: dict[str, str]) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=1024)
 def _path(text: str) -> Path:
-    """The path of a text, made once: very many hosts name the same few."""
+    """Return the path for a string, created once: many hosts name the same few paths."""
     return Path(text)
 
 

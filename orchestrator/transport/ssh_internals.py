@@ -105,7 +105,7 @@ class OpenTransport(ServiceRequestingTransport):
     }
 
     shown_host_key = b""
-    """What the server proved itself with: a plain key, or a certificate."""
+    """The plain key or the certificate that authenticated the server."""
 
     # X25519 costs a tenth of the hybrid exchange, which stays on offer for servers that insist.
     _preferred_kex = preferred_first(
@@ -192,7 +192,7 @@ class OpenAuthentication(AuthOnlyHandler):
     def __init__(self, transport: OpenTransport) -> None:
         super().__init__(transport)
         self.accepted: list[str] = []
-        """What the server said that it accepts, when it last refused."""
+        """The methods that the server accepts, according to its last refusal."""
 
     def _parse_userauth_failure(self, message: Message) -> None:
         names = Message(message.asbytes()).get_list()

@@ -115,7 +115,7 @@ class Keyring:
         self._worked: set[str] = set()
 
     def candidates(self, route: Route) -> list[Candidate]:
-        """The keys to try, best first; those of files are read when their turn comes.
+        """Return the keys to try, best first; a key file is read when it is tried.
 
         As with ssh, certificates come first, and then the keys without them.
         """

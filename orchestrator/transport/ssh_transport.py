@@ -63,7 +63,7 @@ class EagerTransport(OpenTransport):
         self.handshake_timeout = timeout
         self.channel_timeout = CHANNEL_TIMEOUT
         self.opens_early = False
-        """Whether the next authentication request is the last one, whatever comes of it."""
+        """Whether the next authentication request is the last one, regardless of its result."""
         self.login_keys: tuple[str, ...] = ()
         """The fingerprints of the key that the server accepted, and of the CA that signed it."""
         self._early: tuple[Any, threading.Event] | None = None
@@ -122,7 +122,8 @@ class EagerTransport(OpenTransport):
 
     @property
     def preferred_keys(self) -> tuple[str, ...]:
-        """As paramiko asks for them: it adds those of certificates, which stand in ours."""
+        """The host key algorithms for paramiko, which adds the certificate algorithms to its own
+        list; this list already has them."""
         return self.offered_host_keys
 
     def data_arrived(self, channel: Any, message: Message) -> None:

@@ -83,7 +83,7 @@ def _may_pass(error: OSError | None, attempts: int) -> bool:
 def _resolve(
     address: str, port: int, family: str, deadline: float
 ) -> list[tuple[int, tuple[str, int] | tuple[str, int, int, int]]]:
-    # What finds the form of other names, which Python looks for with any text, takes 1 ms to load.
+    # For a string, Python loads the codec of international names, which takes 1 ms.
     host = address.encode("ascii") if address.isascii() else address
 
     def look_up(flags: int = 0) -> list[Any]:
@@ -177,7 +177,7 @@ def watch(sock: socket.socket, seconds: float) -> None:
 
 
 def disconnect_hint(port: int) -> str:
-    """What to do about a port that ends or resets connections before it says that it speaks SSH."""
+    """Return the hint for a port that ends or resets connections before the SSH greeting."""
     return (
         f"is {port} the port of sshd? If so, sshd may be overloaded (MaxStartups) or refuse "
         "this address; lower --forks"

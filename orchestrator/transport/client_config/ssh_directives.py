@@ -92,6 +92,6 @@ def expand_path(text: str, values: dict[str, str]) -> str:
 
 
 def host_name(name: str, found: Directives) -> str:
-    """The destination of ``ssh NAME``, as far as it is resolved."""
+    """Return the destination of ``ssh NAME`` according to the ``HostName`` directive."""
     given = found.first("hostname")
     return expand(given, {"h": name, "%": "%"}) if given else name

@@ -169,7 +169,7 @@ def _ssh_version() -> str:
 
 
 def _is_command(value: str, name: str, found: Directives) -> bool | None:
-    """Whether ccm's command matches, of which only the start is known here."""
+    """Whether ccm's command matches; None if unknown, because only its start is known here."""
     unknown = False
     hit = False
     for pattern in value.split(","):

@@ -44,7 +44,7 @@ class KnownHosts:
         self._files = [_read(path) for path in files]
 
     def lookup(self, name: str, port: int = STANDARD_PORT) -> list[Line]:
-        """The lines for a host; those without its port stand in where none has the port."""
+        """Return the lines for a host. Lines without its port are included if none has the port."""
         found = self._exactly(entry_name(name, port))
         if not [line for line in found if not line.marker] and port != STANDARD_PORT:
             found += self._exactly(name)
@@ -55,8 +55,8 @@ class KnownHosts:
 
 
 class _File:
-    """The lines of one file, which may be long: plain names by a table; hashed ones, each of which
-    must be tried, with their salt and hash."""
+    """The lines of one file, which may be long. Plain names are in a table. Hashed names have their
+    salt and hash, because each of them must be tried."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._plain: dict[str, list[Line]] = {}

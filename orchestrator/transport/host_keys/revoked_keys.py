@@ -22,8 +22,8 @@ _MARKER = "@revoked"
 
 
 def revoked_lines(label: str, files: Iterable[Path]) -> list[Line]:
-    """The keys of these files: one public key in a line, names may stand before it as in
-    known_hosts. UnreachableError for a file that cannot be used, said of the host ``label``."""
+    """Return the keys of these files: one public key in a line, after optional names as in
+    known_hosts. UnreachableError for the host ``label`` if a file cannot be used."""
     found: list[Line] = []
     for path in files:
         try:
