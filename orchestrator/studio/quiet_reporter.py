@@ -47,7 +47,7 @@ class QuietReporter:
         """There is an inventory."""
 
     def say(self, text: str) -> None:
-        """Texts of the manifest are not shown."""
+        """Ignore messages from the manifest."""
 
     say_warning = note = warn = say
 

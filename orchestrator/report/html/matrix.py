@@ -67,7 +67,7 @@ class Matrix:
             yield MatrixLine(name, [self._status(name, column) for column in self.columns])
 
     def details(self) -> dict[str, Any]:
-        """Return the data for a script: the entries, and the entry and milliseconds of each cell."""
+        """Return the data for a script: the entries, and the entry and duration of each cell."""
         numbers: dict[Any, int] = {}
         cells: dict[str, list[int]] = {}
         for row, name in enumerate(self._names):

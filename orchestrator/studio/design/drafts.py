@@ -76,7 +76,7 @@ class Draft:
             raise refusal(message, hint)
 
     def take(self, text: str) -> None:
-        """Make a text the latest step. InputError if it is too large."""
+        """Store the text as the latest step. InputError if it is too large."""
         if len(text.encode()) > MAX_TEXT:
             message = f"the manifest would be larger than {MAX_TEXT >> 20} MiB"
             raise refusal(message, "split it")

@@ -45,7 +45,8 @@ def offline(data_dir: str) -> PlanOptions:
 def findings(
     manifest: ManifestText, path: Path, *, root: Path, data_dir: str, secrets: Iterable[str]
 ) -> list[Finding]:
-    """The problems and warnings of a text at a path; ``root`` is the directory of the project.
+    """Return the problems and warnings of a document at a path; ``root`` is the directory of the
+    project.
 
     ``secrets`` are not in them.
     """

@@ -114,7 +114,7 @@ class Desk:
         return list(difflib.unified_diff(lines[0], lines[1], name, name, lineterm=""))
 
     def hide(self, draft: Draft, text: str) -> str:
-        """A text without the secrets of a draft."""
+        """Return a string without the secrets of a draft."""
         return Mask(self.hidden(draft).values).text(text)
 
     def do(self, user: str, name: str, sent: Fields) -> int:

@@ -236,7 +236,7 @@ def _value(field: Field, text: str, old: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _is_expression(text: str) -> bool:
-    """Whether a text is one expression, whose value has its own last newline."""
+    """Whether a string is a single expression, so that its value has its own last newline."""
     return text.startswith("{{") and text.endswith("}}") and "\n" not in text
 
 

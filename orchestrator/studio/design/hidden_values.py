@@ -42,14 +42,14 @@ class Secret(NamedTuple):
 
 
 class MaskedText(NamedTuple):
-    """A text without secrets, and the secrets of its marks, from 1."""
+    """A document without secrets, and the secrets of its marks, from 1."""
 
     text: str
     secrets: tuple[Secret, ...]
 
 
 class HiddenValues:
-    """The secrets of one manifest; ``known`` are further texts to hide, such as earlier ones."""
+    """The secrets of one manifest; ``known`` are further strings to hide, such as earlier ones."""
 
     def __init__(self, manifest: ManifestText, types: Types, known: Iterable[str] = ()) -> None:
         self.manifest = manifest
@@ -57,14 +57,14 @@ class HiddenValues:
         self.places = frozenset(one.start for one in found)
         """Where values of secret properties begin."""
         self.values = frozenset(known) | {one.text for one in found}
-        """The texts to hide."""
+        """The strings to hide."""
         for _, span in manifest.yaml.root.walk() if manifest.yaml.root else ():
             if span.kind == "scalar" and self.is_in(span.text):
                 found.append(span)
         self._spans = sorted({one.start: one for one in found}.values(), key=_start)
 
     def hides(self, path: Path) -> bool:
-        """Whether a value, or a part of it, is a secret or has the text of one."""
+        """Whether a value, or a part of it, is or contains a secret."""
         span = self.manifest.yaml.span(path)
         if span is not None and any(
             span.start <= one.start and one.end <= span.end for one in self._spans
@@ -75,11 +75,11 @@ class HiddenValues:
         return any(map(self.is_in, texts))
 
     def is_in(self, text: str) -> bool:
-        """Whether a text has a secret in it."""
+        """Whether a string contains a secret."""
         return any(one in text for one in self.values if len(one) >= SHORTEST)
 
     def masked(self) -> MaskedText:
-        """The text for a browser."""
+        """Return the document for a browser."""
         text, parts, secrets = self.manifest.text, list[str](), list[Secret]()
         at = 0
         for span in self._spans:

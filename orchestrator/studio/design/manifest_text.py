@@ -48,7 +48,7 @@ class ResourceEntry(NamedTuple):
 
 
 class ManifestText:
-    """One manifest, never changed. InputError for a text that is not a YAML map."""
+    """One manifest, never changed. InputError for a document that is not a YAML map."""
 
     def __init__(self, yaml: YamlText) -> None:
         self.yaml = yaml

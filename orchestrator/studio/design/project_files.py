@@ -124,7 +124,7 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _require_manifest(text: str, name: str) -> None:
-    """InputError for a text that is no manifest. One without a key of manifests may be anything."""
+    """Raise InputError unless the document has the keys of a manifest."""
     root = parse_data(text, name, [])
     keys = set(root) if isinstance(root, Mapping) else set()
     if not keys or not keys & {"ccm", "data"} or {"hosts", "groups", "stages"} & keys:

@@ -77,7 +77,7 @@ class Span:
 
 
 def read_spans(text: str) -> Span | None:
-    """The root of a text that the YAML reader has accepted; None for an empty one."""
+    """Return the root of a document that the YAML reader accepted; None for an empty document."""
     with collection_paused():
         return _Reader(text).read()
 

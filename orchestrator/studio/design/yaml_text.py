@@ -30,7 +30,7 @@ REFUSED = "input.edit"
 
 
 class YamlText:
-    """One text, never changed: an edit gives a new one. InputError for a text that is not YAML.
+    """One immutable document: an edit returns a new one. InputError if it is not YAML.
 
     A path has keys of maps and indices of lists. Every edit raises InputError if it would affect
     other text; the text itself can be edited then.
@@ -280,7 +280,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def _data(text: str, name: str) -> Any:
-    """The values of a text. InputError, for duplicate keys too."""
+    """Return the values of a document. InputError, including for duplicate keys."""
     problems: list[Problem] = []
     root = parse_data(text, name, problems)
     if problems:

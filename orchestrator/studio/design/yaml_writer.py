@@ -27,7 +27,7 @@ class YamlLines(NamedTuple):
 
 
 def is_plain(text: str, *, in_brackets: bool = False) -> bool:
-    """Whether a text means itself without quotes, in YAML 1.2 and 1.1."""
+    """Whether YAML 1.2 and 1.1 read the unquoted string unchanged as a string."""
     pattern = _SAFE_IN_BRACKETS if in_brackets else _SAFE
     if not pattern.fullmatch(text) or text.endswith((" ", ":")) or ": " in text:
         return False
@@ -40,7 +40,7 @@ def is_plain(text: str, *, in_brackets: bool = False) -> bool:
 
 
 def scalar(value: Any, style: str = "", *, in_brackets: bool = False) -> str:
-    """A text, a number, true, false or null on one line; ``style`` is the wish for quotes."""
+    """Return a scalar on one line; ``style`` is the preferred style of quotes."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,6 +1,6 @@
 """Reads a run directory into the rows of the index (controller).
 
-All texts come from hosts and files. Sizes are bounded: a host cannot fill the index.
+All strings come from hosts and files. Sizes are bounded: a host cannot fill the index.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import one_line
 
 HASH_LENGTH = 12  # characters of the hash of a content
-MAX_TEXT = 1 << 20  # bytes of the texts of a run; a host's page has all of them
+MAX_TEXT = 1 << 20  # bytes of the strings of a run; a host's page has all of them
 MAX_MESSAGE_LENGTH = 300  # characters of what a resource reports
 MAX_BRIEF_CHANGES = 6  # changes in it
 MAX_TROUBLED_HOSTS = 100

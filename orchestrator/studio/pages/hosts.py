@@ -194,7 +194,7 @@ def _words(error: CcmError) -> str:
 
 
 def flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Facts as rows of a path and a text, in order."""
+    """Return facts as rows of a path and a string, in order."""
     rows: list[tuple[str, str]] = []
     for key, value in facts.items():
         path = f"{prefix}.{key}" if prefix else str(key)

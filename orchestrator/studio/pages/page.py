@@ -26,13 +26,13 @@ class MissingPageError(Exception):
 
 
 class Parameters:
-    """The parameters of an address: texts of a stranger, each bounded."""
+    """The parameters of an address: untrusted strings of limited length."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = {name: text[:MAX_PARAMETER_LENGTH].strip() for name, text in values.items()}
 
     def text(self, name: str) -> str:
-        """A text; "" without one."""
+        """Return the value of a parameter; "" if it is missing."""
         return self._values.get(name, "")
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:

@@ -25,12 +25,12 @@ from orchestrator.studio.plans.plan_cache import (
 from orchestrator.studio.plans.pushes import Pushes
 from remote_runtime.errors import CcmError
 
-MAX_TEXT = 4 << 20  # bytes of texts on a page
+MAX_TEXT = 4 << 20  # bytes of strings on a page
 MAX_CELLS = 10_000
 MAX_TROUBLED = 200
 MAX_RUNS = 50
 MAX_NAMES = 2_000  # characters of hosts that are confirmed
-# A run counts for a host that it changed, or of which it found drift.
+# A run counts for a host if it changed the host or found drift on it.
 _SINCE = """
 SELECT runs.run, runs.id, runs.start, runs.command, runs.noop, runs.subject, runs.who,
     runs.version, json_group_array(hosts.name) AS names

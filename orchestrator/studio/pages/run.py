@@ -19,7 +19,7 @@ from orchestrator.studio.pages.page import MissingPageError, Page, Parameters, p
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of, resource_names
 
 ROWS = 40  # hosts whose resources are read for one page
-MAX_TEXT = 4 << 20  # bytes of texts on a page
+MAX_TEXT = 4 << 20  # bytes of strings on a page
 MAX_CELLS = 20_000
 FATES = (
     "any", "failed", "unreachable", "refused", "defect", "interrupted", "waiting", "changed", "ok",

@@ -18,7 +18,7 @@ SELECT found.*, runs.id FROM (
 ) AS found JOIN runs ON runs.run = found.last ORDER BY found.last DESC
 """
 _OWN = " AND text IN (SELECT text FROM changes)"
-"""Of the visible hosts: ``texts`` has those of all hosts."""
+"""Limits the result to strings of visible hosts: ``texts`` has the strings of all hosts."""
 
 _RUNS = f"""
 SELECT {RUN_COLUMNS} FROM runs

@@ -19,7 +19,7 @@ from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.page import MissingPageError
 
 MAX_HOSTS_LENGTH = 300  # characters of hosts
-NEWEST = 50  # runs, a change of which is news
+NEWEST = 50  # the latest runs, whose changes are detected
 MAX_FOLDED_NAMES = 2_000  # names that are written in short
 RUN_COLUMNS = (
     "run, id, state, problem, start, end, command, noop, is_push, subject, manifest, who, version,"

@@ -1,6 +1,6 @@
 """A feed of runs and badges of the fleet, for other programs (controller).
 
-The texts come from hosts and files: JSON and SVG escape them.
+The strings come from hosts and files: JSON and SVG escape them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ MAX_RUNS = 100  # runs of a feed
 LOOKED_AT = 1_000  # runs, for a token of some hosts
 _MEMBERS = ("id", "state", "command", "subject", "who", "start", "end", "hosts", "drifted")
 _WIDTH = 6.5  # of a character, in pixels
-_SPACE = 10  # next to a text, in pixels
+_SPACE = 10  # next to a label, in pixels
 _MAX_LENGTH = 40  # characters of a label
 
 
 class Badge(NamedTuple):
-    """The texts of a badge; ``color`` is a name that browsers and shields.io support."""
+    """The words of a badge; ``color`` is a name that browsers and shields.io support."""
 
     label: str
     message: str
