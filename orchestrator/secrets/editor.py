@@ -27,7 +27,7 @@ NO_FILE = "name a file that exists; ccm secrets set creates one"
 
 
 class EncryptionMethod(NamedTuple):
-    """How a text is encrypted: ``vault`` with the password of an ID, or ``age``."""
+    """The method of encryption: ``vault`` with the password of an ID, or ``age``."""
 
     tag: str
     vault_id: str = DEFAULT_ID

@@ -132,7 +132,7 @@ class SecretLookup:
         return decoded(self._keyring.open_value(tag, text, name), name)
 
     def _once(self, key: str, open_source: Open) -> Any:
-        """What opening gives, done once. While sources are collected, a placeholder comes first."""
+        """Open a source once and return its value; a placeholder while sources are collected."""
         with self._lock:
             call = self._opened.get(key)
         wanted = _wanted.get()
@@ -142,7 +142,7 @@ class SecretLookup:
         return (call or self._begin(key, open_source)).wait(None)
 
     def _now(self, key: str, open_source: Open) -> Any:
-        """What opening gives, done once, without a placeholder."""
+        """Open a source once and return its value, never a placeholder."""
         return self._begin(key, open_source).wait(None)
 
     def _begin(self, key: str, open_source: Open) -> BackgroundCall[Any]:

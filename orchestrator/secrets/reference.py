@@ -57,7 +57,7 @@ class InlineRead(NamedTuple):
 
 
 def parse_reference(text: str) -> Reference:
-    """The reference in a text; ValueError with the mistake."""
+    """Return the reference in a string; ValueError with the mistake."""
     source, sign, path = text.partition("#")
     if not source.strip() or "\0" in text or "\n" in text:
         raise ValueError(f"{text[:80]!r} names no source")

@@ -150,9 +150,9 @@ def findings(paths: Iterable[str]) -> Iterator[Finding]:
 
 
 def findings_in(path: str, text: str) -> Iterator[Finding]:
-    """The plaintext secrets in a text, at most one for each line.
+    """Yield the plaintext secrets in a file's text, at most one for each line.
 
-    ``path`` is relative to the repository, or absolute; it tells what the file is.
+    ``path`` is relative to the repository, or absolute; it determines the kind of the file.
     """
     kind = _kind(path)
     allowed = {
@@ -242,7 +242,7 @@ def _is_harmless(text: str) -> bool:
 
 
 def _is_mixed(text: str) -> bool:
-    """Whether a text has letters and other characters, as few names of a program do."""
+    """Whether a string has at least two kinds of characters, unlike most names in programs."""
     kinds = (str.islower, str.isupper, str.isdigit)
     return sum(any(map(kind, text)) for kind in kinds) >= 2 and "." not in text
 
@@ -270,7 +270,7 @@ def _random(line: str, kind: _Kind) -> str:
 
 
 def _is_quoted(line: str, at: int) -> bool:
-    """Whether a word of a program stands in a literal text."""
+    """Whether a word of a program is inside a string literal."""
     return any(sign in line[:at] for sign in "\"'`")
 
 

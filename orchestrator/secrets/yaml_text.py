@@ -18,7 +18,7 @@ _PLAIN_LINE = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]*")
 
 
 class Span(NamedTuple):
-    """A scalar in a text: its start and end, its tag, its value, and its depth.
+    """A scalar in a document: its start and end, its tag, its value, and its depth.
 
     ``flow``: it is inside brackets or braces. ``anchor`` is its ``&NAME`` and a blank, or "".
     """
@@ -33,9 +33,9 @@ class Span(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """The scalars of a text by path. ``maps`` has for each block map where a key can be added, and
-    its indentation. The value of an alias counts at its anchor; ``aliases`` has the paths of the
-    others.
+    """The scalars of a document by path. ``maps`` has for each block map where a key can be added,
+    and its indentation. The value of an alias counts at its anchor; ``aliases`` has the paths of
+    the others.
     """
 
     scalars: Mapping[Path, Span]
