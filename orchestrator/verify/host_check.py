@@ -31,8 +31,8 @@ class ResourceOutcome(NamedTuple):
 
 
 class HostOutcome(NamedTuple):
-    """The result of a host; ``error`` is why there are no checks. ``secrets`` are texts to mask in
-    the output of the user's own tests.
+    """The result of a host; ``error`` is why there are no checks. ``secrets`` are strings to mask
+    in the output of the user's own tests.
     """
 
     name: str
@@ -160,6 +160,6 @@ def verify_all(
     watch(window)
     window.run()
     if window.interrupted:
-        # What a host says whose connection was closed for that is no news of the host.
+        # Messages of hosts whose connection was closed by the interruption are not results.
         raise KeyboardInterrupt
     return found

@@ -21,8 +21,8 @@ MAX_ROUNDS = 20
 
 _NOTHING_HIDDEN = Mask()
 
-# What testinfra asks of every Linux host to choose its modules. Only a hint, which saves a round
-# trip for each: whatever else is asked is fetched as well, and an answer nobody wants is forgotten.
+# Commands that testinfra runs on every Linux host to choose its modules. They only save round
+# trips: any other command also runs, and unused answers are dropped.
 _OPENING = (
     b"uname -s",
     b"cat /etc/os-release",

@@ -138,7 +138,7 @@ class Shell:
         return head + b"".join(sized)
 
     def _answer(self, together: int) -> Answer:
-        # What runs together may be run a second time, one by one.
+        # Commands that run together may run a second time, one by one.
         end = time.monotonic() + self._timeout * (1 if together == 1 else 2) + GRACE
         until: Callable[[int], bytes] = functools.partial(self._exactly, end)
         code, fate, out, err = shell_server.ANSWER.unpack(until(shell_server.ANSWER.size))

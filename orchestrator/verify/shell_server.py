@@ -37,8 +37,8 @@ IDLE = 3600.0  # a controller that asks nothing for so long is gone
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-# Behind what a command writes to each stream stands a mark that no command knows. Spelt out, not
-# handed to eval: a shell starts the last command of a subshell in place of itself, but not eval's.
+# Each stream ends with a mark that no command knows. The command is literal and not passed to eval:
+# a shell replaces itself with the last command of a subshell, but not with that of eval.
 EACH = b"(\n%s\n) </dev/null;printf '%%s %%s\\n' %s $?;printf '%%s\\n' %s >&2\n"
 
 
@@ -128,7 +128,7 @@ class Server:
         self.running: RunningCommand | None = None
         self.gone = False
         self.environment = dict(os.environ)
-        # What testinfra's modules read is the same in every language, and C is loaded soonest.
+        # Output that testinfra's modules read is the same in every language, and C loads fastest.
         self.environment.update(LANG="C", LC_ALL="C")
         known = self.environment.get("PATH", "").split(":")
         more = [directory for directory in PATH.split(":") if directory not in known]

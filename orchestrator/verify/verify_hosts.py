@@ -61,7 +61,7 @@ class Member:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """The texts to mask in messages about the host, if known."""
+        """The strings to mask in messages about the host, if known."""
         return self._secrets
 
     def shell(self) -> Shell:

@@ -102,7 +102,7 @@ def _wanted(subject: Subject) -> list[dict[str, str]]:
 
 
 def _parsed(text: str) -> list[dict[str, str]]:
-    """The keys of the lines of a text, each with its fingerprint."""
+    """Return the keys in the lines of a text, each with its fingerprint."""
     found = []
     for line in text.split("\n"):
         match = None if line.strip().startswith("#") else _KEY.match(line)

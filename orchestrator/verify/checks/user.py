@@ -82,7 +82,7 @@ def _field(subject: Subject, key: str) -> Expectation:
 
 
 def _primary(subject: Subject) -> Expectation:
-    """The primary group, by name or by number as it is written."""
+    """Return the check of the primary group: by name, or by number if the plan has a number."""
     option = "-g" if subject.text("group").isdigit() else "-gn"
     return equal(
         "group", subject.text("group"), lambda host: _told(host, "id %s %s", option, subject.name)
@@ -120,7 +120,7 @@ def _password(subject: Subject) -> Expectation:
 
 
 def _digest(text: str) -> str:
-    """The SHA-256 of a text, in hex."""
+    """Return the SHA-256 of a string, in hex."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 

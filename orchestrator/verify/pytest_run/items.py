@@ -14,7 +14,7 @@ NOT_REACHED = "connection"
 NO_PLAN = "plan"
 
 LOST = (UnreachableError, ProtocolError)
-"""What makes a host count as not reached; every other error is one of its plan, or ours."""
+"""Errors of an unreachable host; every other error comes from its plan or from ccm."""
 
 
 class MismatchesError(Exception):

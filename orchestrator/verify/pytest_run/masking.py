@@ -22,7 +22,7 @@ class _FailureText(str):
 
 
 def hide(report: pytest.TestReport, mask: Mask) -> None:
-    """Mask all texts of a report, in a form that is safe for terminals and files."""
+    """Mask all strings of a report, in a form that is safe for terminals and files."""
     report.sections = [(name, mask.text(plain(text))) for name, text in report.sections]
     report.user_properties = [
         (name, mask.text(plain(str(value)))) for name, value in report.user_properties

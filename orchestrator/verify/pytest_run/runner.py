@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class VerifyJob(NamedTuple):
-    """What to verify where. ``tests`` are the user's own, ``options`` are pytest's."""
+    """The hosts to verify and how. ``tests`` are the user's tests, ``options`` are for pytest."""
 
     manifest: Path
     inventory: Inventory
