@@ -19,7 +19,7 @@ _KNOWN = ("require", "required", "validate", "secret")
 _VALUE_NAMES = ("value", "Value")
 
 Path = tuple[str, ...]
-"""Keys below ``data``; ``*`` stands for every entry of a list."""
+"""Keys below ``data``; ``*`` matches every entry of a list."""
 
 
 class Annotation(NamedTuple):
@@ -79,7 +79,7 @@ def check_annotations(annotations: list[Annotation], data: Any, scope: Scope) ->
 
 
 def secrets(annotations: list[Annotation], data: Any) -> list[str]:
-    """The texts that ``@secret`` marks, of at least ``SHORTEST`` characters."""
+    """Return the strings that ``@secret`` marks, of at least ``SHORTEST`` characters."""
     found: dict[str, None] = {}
     # Those in the entries of a list share a path, which covers all entries.
     for path in dict.fromkeys(one.path for one in annotations if one.word == "secret"):

@@ -20,7 +20,7 @@ _FORM = "write - {that: EXPRESSION, message: TEXT}"
 
 
 class Assertion(NamedTuple):
-    """One condition. ``message`` is a text or a template."""
+    """One condition. ``message`` is a string or a template."""
 
     that: Expression
     message: Any

@@ -13,7 +13,7 @@ from remote_runtime.errors import Position
 
 ABSENT = "absent"
 LOOP_NAMES = ("item", "index", "key")
-"""What names a turn of ``foreach``: ``index`` in a list, ``key`` in a map, ``item`` in both."""
+"""Names of one ``foreach`` iteration: ``index`` in a list, ``key`` in a map, ``item`` in both."""
 
 NEVER_SECRET = frozenset(
     ("ensure", "owner", "group", "mode", "provider", "alias", "tags", "control", "foreach",
@@ -139,7 +139,7 @@ class DeclaredResource:
         )
 
     def is_literal_text(self, text: str) -> bool:
-        """Whether the user wrote a text of the resource, rather than a host."""
+        """Whether a string of the resource comes from the user, not from a host."""
         return self.written is None or text in self.written
 
     def hides(self, key: str, path: tuple[str | int, ...] | None = None) -> bool:

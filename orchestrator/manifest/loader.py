@@ -54,7 +54,7 @@ def load_site(
 
     A missing or broken child is not a problem of its parent: see ``children``. A manifest of one of
     the ``archives`` has no custom types, and reads nothing outside of its directory. ``text`` is
-    read in place of the file; ``bounds`` is a directory outside of which nothing is read.
+    read in place of the file; ``bounds`` limits reading to a directory.
     """
     path = Path(path)
     problems: list[Problem] = []

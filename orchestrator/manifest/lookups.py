@@ -210,7 +210,7 @@ def _check(ask: Ask, node: Mapping, problems: list[Problem]) -> None:
 
 
 def complaints(kind: str, of: str | None, settings: dict[str, Any], types: Types) -> list[str]:
-    """The problems of final values; None stands for an unknown value."""
+    """The problems of final values; None represents an unknown value."""
     if kind == _COMMAND:
         found = [*of_words(kind, of), *of_settings(kind, settings)]
         messages = [message for _, message in found]

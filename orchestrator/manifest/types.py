@@ -85,7 +85,7 @@ class PropertyType:
         return not all(plain) or kinds == list(self.secret_where.values())
 
     def secrets_in(self, value: Any) -> list[str]:
-        """The texts of a map of maps that must be masked, by ``x-ccm-secret-where``."""
+        """Return the strings of a map of maps that must be masked, by ``x-ccm-secret-where``."""
         where = self.secret_where.items()
         if not where or not isinstance(value, dict):
             return []

@@ -69,7 +69,7 @@ def is_templated(value: Any) -> bool:
 def parse_template(
     node: Scalar, problems: list[Problem], lenient: bool = False, extra: tuple[str, ...] = ()
 ) -> Any:
-    """The template of a text; the text itself if an expression in it is broken."""
+    """Return the template of a string; the string itself if an expression in it is broken."""
     try:
         return Template.parse(node.text, Locator(node), lenient, extra)
     except InputError as error:

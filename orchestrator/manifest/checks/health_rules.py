@@ -17,7 +17,7 @@ KEY = "health_checks"
 def health_problems(checks: Any, templated: bool) -> list[SchemaError]:
     """The problems of goss rules, by their path below ``health_checks``.
 
-    ``templated``: texts may still contain expressions, whose results are not known yet.
+    ``templated``: strings may still contain expressions, whose results are not known yet.
     """
     if not isinstance(checks, list):
         return []

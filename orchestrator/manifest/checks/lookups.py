@@ -26,7 +26,7 @@ _READ = re.compile(
 the value of the answer.
 """
 _TEXT = re.compile(r"(\[\s*(?:'[^']*'|\"[^\"]*\")\s*\])|'[^']*'|\"[^\"]*\"")
-"""A key in brackets, which is kept, or a text."""
+"""Matches a key in brackets, which is kept, or a string literal."""
 _JINJA = "jinja"
 _BLOCK = ("{%", "%}")
 _COMMENT = {
@@ -34,7 +34,7 @@ _COMMENT = {
     "jet": r"\{\*.*?\*\}|\[\*.*?\*\]",
     "go": r"/\*.*?\*/",
 }
-"""What each language of templates leaves out, delimiters of code in it as well."""
+"""Matches the parts that each template language ignores, including delimiters in them."""
 
 
 def names_read(source: str) -> Iterator[str]:
@@ -111,7 +111,7 @@ def _code(text: str, engine: str, delimiters: tuple[str, str]) -> str:
 
 
 def _without_texts(code: str) -> str:
-    """The code with blanks for its literal texts, but for keys in brackets."""
+    """Return the code with spaces in place of its string literals, except keys in brackets."""
     return _TEXT.sub(lambda match: match[1] or _blank(match[0]), code)
 
 

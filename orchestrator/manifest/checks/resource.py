@@ -211,7 +211,7 @@ def _report(
 
 
 def _not_a_boolean(scalar: Scalar | None) -> str:
-    """What to write for an unquoted yes or no, which is text; "" for any other value."""
+    """Return the correction of an unquoted yes or no, which is text; "" for any other value."""
     if scalar is None or not scalar.plain or scalar.kind != "str":
         return ""
     reading = other_reading(scalar.text)

@@ -32,14 +32,14 @@ def is_ipv6(value: Any) -> bool:
 
 
 def is_int(value: Any) -> bool:
-    """A whole number, or a text that is one."""
+    """Whether it is a whole number, or a string with one."""
     if isinstance(value, str):
         return _INTEGER.match(value) is not None
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_float(value: Any) -> bool:
-    """A number, or a text that is one."""
+    """Whether it is a number, or a string with one."""
     if isinstance(value, str):
         return "_" not in value and value == value.strip() and _parses(float, value)
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -66,7 +66,7 @@ def is_regex(value: Any, pattern: str | None = None) -> bool:
 
 
 def is_shell_safe(value: Any) -> bool:
-    """A text without special characters of the shell."""
+    """Whether it is a string without special characters of the shell."""
     return isinstance(value, str) and not _SHELL_UNSAFE.search(value)
 
 
