@@ -18,7 +18,7 @@ from orchestrator.support.plain_text import (
     visible,
 )
 
-_TEXTS = ("outcomes", "items", "left_out")  # members whose texts may have several lines
+_TEXTS = ("outcomes", "items", "left_out")  # members whose strings may have several lines
 
 
 def fault_of(record: Mapping[str, Any], text: str) -> str:

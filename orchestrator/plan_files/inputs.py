@@ -37,7 +37,7 @@ def digests_of(
     """The digest of each file, by its path in the plan; None for anything but a regular file.
 
     A file that may contain one of the ``secrets`` gets a digest that is slow to guess. For a URL,
-    the digest is that of its text in ``texts``.
+    the digest is that of its content in ``texts``.
     """
     mask = Mask(secrets) if secrets else None
     every = list(map(str, paths))
@@ -80,7 +80,7 @@ def check_unchanged(
 ) -> None:
     """InputError with every input that changed since the plan was made.
 
-    ``texts`` are those of the URLs in the plan.
+    ``texts`` is the content of the URLs in the plan.
     """
     problems = []
     for name, known in files.items():

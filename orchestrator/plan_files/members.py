@@ -1,6 +1,6 @@
 """Reads the members of a plan one by one, and stops at the first unknown one (controller).
 
-Parsing a text of a few megabytes that is not a plan could take hundreds of megabytes.
+Parsing a file of a few megabytes that is not a plan could take hundreds of megabytes.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class PlanFile:
         return [table[place] for place in self.hosts[host]["outcomes"]]
 
     def events(self) -> Iterator[tuple[Record, str]]:
-        """Each outcome as a preview event, without texts."""
+        """Yield each outcome as a preview event, without its JSON text."""
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.record["created"]))
         always = {
             "noop": True,

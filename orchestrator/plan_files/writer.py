@@ -192,7 +192,7 @@ class PlanWriter(Subscriber):
         texts: Mapping[str, str] | None = None,
     ) -> PlanFile:
         """The plan; ``about`` are the members that the command supplies, ``files`` were read, and
-        ``texts`` are those of URLs.
+        ``texts`` is the content of URLs.
         """
         record: Record = {
             "protocol": PROTOCOL,
