@@ -9,7 +9,7 @@ from typing import Any
 from remote_runtime.reporting.masking import SHORTEST
 
 CCM_VARIABLES = "CCM_"
-"""What begins with it is ccm's own, passwords among it, and not for templates."""
+"""The prefix of ccm's own variables. They may be passwords, so templates cannot read them."""
 
 LIST_SIZE = "CCM_SECRET_ENV"
 """The variable that lists further secret names: globs with commas between them."""
@@ -28,8 +28,8 @@ class Environ(dict[str, str]):
     """The variables that templates may read.
 
     ``secrets_read`` receives the values of variables with a secret name when they are read. A plan
-    contains the texts that its host must mask, so it must not have secrets that no template of the
-    host reads.
+    contains the strings that its host must mask, so it must not have secrets that no template of
+    the host reads.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -51,7 +51,7 @@ class Environ(dict[str, str]):
         return copy
 
     def report_named(self, text: str) -> None:
-        """Report every secret that a text names, because the text is rendered later."""
+        """Report every secret that a string names, because the string is rendered later."""
         for name in self._secret:
             if name in text:
                 self._note(name)

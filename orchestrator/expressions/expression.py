@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.expressions.program import Program
 
 MAX_ENTRIES = 1_000_000
-_PER_ENTRY = 64  # characters that count as one entry in a text longer than _LONG
+_PER_ENTRY = 64  # characters that count as one entry in a string longer than _LONG
 _LONG = 4096
 
 

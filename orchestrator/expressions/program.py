@@ -112,8 +112,8 @@ class Program:
         return literal_arguments(self._trees, _FILE_FUNCTIONS)
 
     def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """The literal texts passed to ``template()`` or ``jet()`` with default delimiters, each
-        with the function's name and the keywords.
+        """Return the literal strings passed to ``template()`` or ``jet()`` with default delimiters,
+        each with the function's name and the keywords.
         """
         alone = [call for call in calls(self._trees, TEMPLATE_FUNCTIONS) if len(call.args) == 1]
         return [

@@ -30,8 +30,8 @@ _NO_DEFAULT = object()
 class Renderers(NamedTuple):
     """The implementations of ``template()`` and ``jet()``, which evaluate further expressions.
 
-    Both take the scope, the literal texts of the current expression, and the arguments of the call,
-    whose keywords are additional names.
+    Both take the scope, the literal strings of the current expression, and the arguments of the
+    call, whose keywords are additional names.
     """
 
     template: Callable[..., str]
@@ -42,7 +42,7 @@ class Scope(NamedTuple):
     """The variables of one evaluation. Cheap to make; holds no state of an evaluation.
 
     ``lenient``: a missing path is empty instead of an error (data, overrides, order).
-    ``target_files``: texts of the target by absolute path; other absolute paths raise
+    ``target_files``: content of files on the target by absolute path; other absolute paths raise
     NeedFileError. ``registry`` answers ``registrations()`` and ``buckets`` ``kvGet()``. ``loop``
     are the names of one ``foreach`` iteration. ``inventory`` has the other hosts, and ``asked`` the
     host's answers to the manifest's look-ups. ``secrets`` makes what answers ``secret()``, and
@@ -78,7 +78,7 @@ class Scope(NamedTuple):
         return self.inventory.hosts
 
     def names(self, literals: frozenset[str]) -> dict[str, Any]:
-        """The variables and functions of an expression with these literal texts."""
+        """The variables and functions of an expression with these literal strings."""
 
         def file(path: str) -> str:
             """``file()`` and ``readFile()``."""
@@ -209,8 +209,8 @@ class Scope(NamedTuple):
         )
 
     def hear_secrets(self, text: str) -> None:
-        """Read every secret that a text names, because the text is rendered when the target already
-        masks. Errors are raised where the secret is used.
+        """Read every secret that a string names, because the string is rendered when the target
+        already masks. Errors are raised where the secret is used.
         """
         from orchestrator.secrets.reference import calls_in
 

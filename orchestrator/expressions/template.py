@@ -18,18 +18,18 @@ from orchestrator.language.value_types import as_text
 from remote_runtime.errors import InputError, Position, Problem
 
 Locate = Callable[[str, int], Position | None]
-"""Gives the position of a piece of a text: the piece as written, and its offset in the text."""
+"""Returns the position of a piece of a string, from the piece as written and its offset."""
 
 
 MAX_EXPRESSIONS = 100_000  # expressions of one text; each takes some microseconds per host
 MAX_RENDERED = 4 * MAX_TEXT  # size of the text with all results of its expressions
 
 _ALIKE = r"\b(?:Groups|Hosts|template|jet)\b"
-"""What an expression has that may take long and come to the same on every host."""
+"""Matches expressions that may take long and have the same result on every host."""
 
 
 class Template:
-    """A text that holds at least one expression; immutable, shared by all threads."""
+    """A string with at least one expression; immutable, shared by all threads."""
 
     __slots__ = ("_may_be_alike", "pieces")
 
@@ -43,7 +43,7 @@ class Template:
     def parse(
         cls, text: str, locate: Locate, lenient: bool = False, extra: tuple[str, ...] = ()
     ) -> Template:
-        """Check every expression of a text; InputError with all problems. ``extra`` are names
+        """Check every expression of a string; InputError with all problems. ``extra`` are names
         besides those of every scope.
         """
         try:
@@ -122,7 +122,7 @@ class Template:
 
 
 class _Inside:
-    """Gives the position of an offset in one expression of a text."""
+    """Returns the position of an offset in one expression of a string."""
 
     def __init__(self, text: str, source: str, *, start: int, end: int, locate: Locate) -> None:
         self._text, self._end, self._locate = text, end, locate

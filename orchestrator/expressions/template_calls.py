@@ -7,9 +7,9 @@ from typing import NamedTuple
 from orchestrator.expressions.scan import holds_expression
 
 BLOCKS = ("{%", "{#")
-"""What only whole templates have."""
+"""Delimiters that only whole templates have."""
 JINJA = ("{{", *BLOCKS)
-"""A text with none of these is no Jinja2."""
+"""Delimiters of Jinja2; a string with none of these is not a template."""
 _JET = ("[[", "[*", "{*", "\n")
 
 

@@ -1,4 +1,4 @@
-"""The files and texts that literal calls of ``template()`` and ``jet()`` render (controller)."""
+"""The files and strings that literal calls of ``template()`` and ``jet()`` render (controller)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from orchestrator.language.jinja.checks import LiteralCall
 
 TEXT = "template()"
-"""What positions call a template that the manifest spells out."""
+"""The name in positions of a template that is literal in the manifest."""
 
 
 def loaded_template(directory: Directory, source: str, name: str, lenient: bool) -> LoadedTemplate:
-    """The compiled template of a text with blocks, once per run; InputError."""
+    """Return the template of a string with blocks, compiled once per run; InputError."""
     from orchestrator.language.jinja import library_of
 
     library = library_of(directory, lenient)
@@ -34,8 +34,8 @@ def loaded_template(directory: Directory, source: str, name: str, lenient: bool)
 def inline_template(
     source: str, name: str, lenient: bool, added: tuple[str, ...]
 ) -> Template | None:
-    """The template of a text without blocks, for expr-lang; EvaluationError if it is invalid in
-    either language, None if only Jinja2 can be meant.
+    """Return the template of a string without blocks, for expr-lang; EvaluationError if it is
+    invalid in either language, None if only Jinja2 can be meant.
     """
     if any(sign in source for sign in BLOCKS):
         return None
@@ -69,7 +69,7 @@ class _Check:
         if call.is_jet:
             if call.is_file:
                 _jet_file(self._directory, call, names)
-            return  # a text was checked together with its expression
+            return  # a literal string was checked together with its expression
         source, name = _source(self._directory, call)
         if any(sign in source for sign in JINJA):
             try:
@@ -114,7 +114,7 @@ def _below(found: LiteralCall) -> TemplateCall | None:
 
 
 def texts_of_call(directory: Directory, call: TemplateCall) -> Iterator[str]:
-    """The texts of all templates that a literal call can run; EvaluationError, InputError."""
+    """Yield the text of each template that a literal call can run; EvaluationError, InputError."""
     return (text for _, text in templates_of_call(directory, call))
 
 
