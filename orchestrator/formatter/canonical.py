@@ -84,7 +84,7 @@ def _labels(scan: Scan) -> Counter[tuple[str, str]]:
 
 
 def _unordered(root: Node) -> set[int]:
-    """The maps whose keys may stand in another order."""
+    """Return the IDs of maps whose keys may be in another order."""
     return {id(mapping) for _, mapping in property_maps(root)}
 
 

@@ -110,7 +110,7 @@ def _data_directories(directory: str) -> list[str]:
 
 def _is_ours(path: str) -> bool:
     """Whether the keys of a file are those of a document of ccm. A file that is not YAML counts if
-    a line begins as such a document does: its mistake is to be reported.
+    a line begins as such a document does: its mistake must be reported.
     """
     if os.path.basename(path) == PROJECT:
         return True

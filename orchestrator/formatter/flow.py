@@ -1,4 +1,4 @@
-"""The spaces in lists and maps in brackets on one line, and the quotes of a text (controller)."""
+"""The spaces in lists and maps in brackets on one line, and the quotes of a string (controller)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REFERS = (AnchorToken, AliasToken)
 
 
 class UnusualError(Exception):
-    """Something that is left as it is written."""
+    """Syntax that the formatter does not change."""
 
 
 def scalar_text(written: str, token: Any) -> str:

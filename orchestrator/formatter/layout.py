@@ -26,7 +26,7 @@ Ranks = dict[tuple[int, int], Rank]
 
 
 class _Line(NamedTuple):
-    """A line of the result. A ``fixed`` one is part of a text, even if it is blank."""
+    """A line of the result. A ``fixed`` one is part of a string, even if it is blank."""
 
     text: str
     fixed: bool = False
@@ -111,7 +111,7 @@ class Layout:
         return " " * (COMMENT_GAP if "\t" in gap else max(len(gap), COMMENT_GAP)) + comment
 
     def _write_further_lines(self, unit: Unit) -> None:
-        """The lines of a text or of brackets behind the first one."""
+        """Write the lines of a string or of brackets after the first one."""
         lines = self.scan.lines
         if unit.kind == "block":
             end, indent = self.scan.block_body(unit)
