@@ -23,7 +23,7 @@ from orchestrator.support.plain_text import MAX_DEPTH, is_shallow
 MAX_HOSTS = 100_000
 MAX_PLAN = 100_000  # resources
 MAX_NAME_LENGTH = 300  # characters of a host
-MAX_LENGTH = 10_000  # characters of other texts in run.json
+MAX_LENGTH = 10_000  # characters of other strings in run.json
 MAX_OPTIONS = 1 << 20  # characters
 DAY = 86_400.0
 SKEW = 600.0  # seconds that the clock of a client may be ahead

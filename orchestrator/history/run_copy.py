@@ -17,8 +17,8 @@ from orchestrator.history.run_names import LINES, RUN_FILE
 from orchestrator.support.atomic_file import replacing
 
 MARK = "history.json"
-"""The file of a run directory that says in which history the run is to be, and how much of it is
-there."""
+"""The file of a run directory that names the history of the run, and how much of the run the
+history has."""
 MAX_LINE = 16 << 20  # bytes
 MAX_RUN_FILE = 16 << 20  # bytes
 

@@ -46,7 +46,7 @@ def owner_of(directory: Path) -> str:
 
 
 def is_run_id(text: str) -> bool:
-    """Whether a text is the ID of a run."""
+    """Whether a string is the ID of a run."""
     return start_time_of(text) is not None
 
 
