@@ -64,7 +64,7 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
     if files.keys() & added.keys():
         raise ValueError(f"these modules exist: {', '.join(files.keys() & added.keys())}")
     tag = bootstrap.interpreter_tag()
-    # What builds an image says as much about it as what goes in.
+    # An image depends on the code that builds it as much as on its content.
     builders = {path.name: str(path) for path in sorted(_BUILDERS.glob("*.py"))}
     key = image_cache.key({**files, **builders}, added)
     names = {"zip": f"{key}.zip", "code": f"{key}.{tag}.code", "names": f"{key}.{tag}.names"}

@@ -104,10 +104,10 @@ def _opened(payload: bytes) -> tuple[bootstrap.Coded, dict[str, bootstrap.Part],
 def marshalled(value: Any, version: int = 4) -> bytes:
     """Like ``marshal.dumps``, but independent of the other modules that this process has loaded.
 
-    A text that is used more than once is written once, which a target reads a third faster; one
-    counts as used twice where anything else in this process has it, too.
+    A string that is used more than once is written once, which a target reads a third faster. A
+    string also counts as used twice if anything else in this process has it.
     """
-    value = marshal.loads(marshal.dumps(value, 2))  # shares nothing but texts
+    value = marshal.loads(marshal.dumps(value, 2))  # shares only strings
     texts = list(_texts(value))
     for text in texts:
         if len(text) < 2:

@@ -20,7 +20,7 @@ _STEPS = ("remote_runtime.tasks", "remote_runtime.managed.steps")
 _PACKAGES = ("remote_runtime.host.package_ports", "remote_runtime.packages")
 _MANAGERS = ("remote_runtime.packages.managers.apt", "remote_runtime.packages.managers.dnf")
 _TYPES = "remote_runtime.resources."
-# What is imported in functions that every run calls.
+# Modules that are imported in functions that every run calls.
 _ROOTS = (
     "remote_runtime.session",
     "remote_runtime.resources",

@@ -36,7 +36,7 @@ def stripped(source: bytes) -> bytes:
     finder.visit(tree)
     text = _edited(source, finder.edits)
     named = finder.imported - {"NamedTuple"}
-    # To parse all texts again would take a fifth of a build; in most of them no name is left.
+    # Parsing all modules again would take a fifth of a build; most of them have no name left.
     if any(re.search(rb"\b%s\b" % name.encode(), text) for name in named):
         nodes = ast.walk(ast.parse(text))
         if left := named & {node.id for node in nodes if isinstance(node, ast.Name)}:
