@@ -182,7 +182,7 @@ def in_order(entries: list[Registration]) -> list[Registration]:
 
 
 def token(text: str) -> str:
-    """A text, which may come from a host, as one token of a subject without wildcards."""
+    """Return a string, which may come from a host, as one subject token without wildcards."""
     return "".join("_" if sign in ".*>" or not "!" <= sign <= "~" else sign for sign in text)
 
 

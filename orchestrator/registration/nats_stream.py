@@ -158,7 +158,7 @@ class NatsStream:
             ) from error
 
     async def connected(self, work: Callable[[Client, JetStreamContext], Awaitable[T]]) -> T:
-        """What ``work`` gives with its own connection."""
+        """Return the result of ``work`` with its own connection."""
         errors: list[Exception] = []
         client = _encrypted() if self._place.encrypted else Client()
 
