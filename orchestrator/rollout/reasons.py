@@ -1,4 +1,4 @@
-"""The reasons why a rollout stops, as data; ``report`` has the texts (controller)."""
+"""The reasons why a rollout stops, as data; ``report`` has the messages (controller)."""
 
 BUDGET = "budget"  # more hosts failed than may
 GATE = "gate"  # a gate said no, or did not answer in time

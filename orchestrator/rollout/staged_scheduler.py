@@ -49,7 +49,7 @@ class StagedScheduler:
         self._at = 0
 
     def planned(self, again: str) -> run_events.RolloutPlanned:
-        """Who is in which wave of which stage; ``again`` is the command that continues."""
+        """Return the hosts of each wave of each stage; ``again`` is the command that continues."""
         waves = [scheduler.waves() for scheduler in self._schedulers]
         return run_events.RolloutPlanned(
             waves=tuple(wave for of_stage in waves for wave in of_stage),
