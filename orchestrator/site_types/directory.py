@@ -73,7 +73,7 @@ def trust_problem(path: Path, owners: Collection[int]) -> Problem | None:
 
 
 def unreadable(error: OSError) -> Problem:
-    """What to say of a file that cannot be read."""
+    """Return the problem of a file that cannot be read."""
     return Problem(f"cannot read {error.filename}: {error.strerror}", None, "", "input.unreadable")
 
 

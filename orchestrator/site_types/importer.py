@@ -79,7 +79,7 @@ def import_resource(type_name: str, modules: Mapping[str, Module]) -> type[State
 
 
 def _place(module: Module, text: str) -> Position:
-    """The last line of a module that begins with a text."""
+    """Return the position of a module's last line that begins with a string."""
     lines = module.source.decode().splitlines()
     numbers = [number for number, line in enumerate(lines, 1) if line.startswith(text)]
     return Position(module.file, numbers[-1] if numbers else 1, 1)
