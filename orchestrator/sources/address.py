@@ -18,7 +18,7 @@ _MAX_LENGTH = 4096
 
 
 PLACEHOLDER = "..."
-"""What a command that a report prints has in place of each value that may be secret."""
+"""Replaces each value that may be secret in commands that a report prints."""
 
 
 class SourceError(CcmError):
@@ -45,7 +45,7 @@ class Address(NamedTuple):
 
 
 def is_url(text: str) -> bool:
-    """Whether a text names a source on another machine and not a file."""
+    """Whether a string names a source on another machine, not a file."""
     return "://" in text and re.match("[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
 
 
