@@ -24,7 +24,7 @@ _UNSAFE = (
     "|" + _CHARACTER
 )
 
-# Characters without width: two texts that differ in them look the same.
+# Characters without width: two strings that differ only in them look the same.
 _INVISIBLE = (
     "[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2065\u3164\ufe00-\ufe0f\uffa0"
     "\ufff9-\ufffb\U000e0000-\U000e0fff]"
@@ -43,7 +43,7 @@ _EACH_TENTH, _EACH_FOURTH = (
 def is_plain_json(text: str) -> bool:
     """Whether ASCII JSON text, that is not deep and has finite numbers only, surely holds nothing
     to take out or to refuse; False means: look at it."""
-    # What json.dumps writes for everything above, and for some harmless text.
+    # Matches the output of json.dumps for everything above, and some harmless text.
     return (
         not _ESCAPED.search(text)
         and "\x7f" not in text
