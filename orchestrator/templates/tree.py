@@ -149,7 +149,7 @@ class Tree:
         return self._places[path].place
 
     def is_empty(self, path: str) -> bool:
-        """Whether a file that is copied is to be skipped."""
+        """Whether a copied file must be skipped."""
         return path in self._empty
 
 

@@ -49,7 +49,7 @@ class Engine(Protocol):
 
     @property
     def openers(self) -> tuple[str, ...]:
-        """A text with none of these in it is no template."""
+        """Opening delimiters; a text without any of them is not a template."""
         ...
 
     def compile(self, path: str, text: str) -> Compiled:
@@ -70,7 +70,7 @@ class Engine(Protocol):
 
 
 class StandaloneTemplate(ABC):
-    """A template that only others run is checked by compiling it: it stands for itself."""
+    """An engine that checks a template by compiling it, even if only other templates run it."""
 
     @abstractmethod
     def compile(self, path: str, text: str) -> Any:

@@ -59,7 +59,7 @@ def _name(node: Any) -> str:
 
 
 def _path_text(node: Any) -> PathText:
-    """How a text is computed; a command is one before a pipe."""
+    """Return how a string is computed; a command is one before a pipe."""
     if isinstance(node, ParenthesizedNode) and not node.fields:
         return _path_text(node.pipeline)
     if isinstance(node, PipeNode) and len(node.commands) == 1:
