@@ -1,4 +1,4 @@
-"""Messages between the controller and a worker, each a text preceded by its length (controller).
+"""Messages between the controller and a worker, each a string preceded by its length (controller).
 
 From the controller, as JSON, the orders to a worker. ``begin`` may name any number of hosts::
 

@@ -34,7 +34,7 @@ from orchestrator.workers.channel import Channel
 
 BATCH_SECONDS = 0.25  # seconds that a line may wait for others, while its host continues
 MAX_WAITING = 8 << 20  # characters; beyond that hosts wait for the controller
-MAX_NUMBERED = 5_000  # texts or plans with a number at a time
+MAX_NUMBERED = 5_000  # strings or plans with a number at a time
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 

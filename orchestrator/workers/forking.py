@@ -1,7 +1,7 @@
 """Starts workers (controller): copies of this process, which has no other thread yet.
 
-A copy has the site, the inventory and the credentials as they were read, so nothing is loaded,
-parsed or asked for again, and nothing secret stands on a command line or in a file.
+A copy has the site, the inventory and the credentials in memory. So nothing is loaded, parsed or
+prompted for again, and no secret is on a command line or in a file.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, Worker
 from orchestrator.workers.rpc import RpcServer
 
 BEAT = "b"
-"""What a worker tells that has nothing to tell."""
+"""The message of a worker that has nothing to report."""
 _MAX_TOGETHER = 500  # events that are published at once
 _MAX_OPEN = 1_000  # questions, in addition to one for each host
 Lost = Callable[[Sequence[RemoteTask], WorkerLostError], None]
