@@ -4,13 +4,13 @@ sides).
 The controller puts them into the queue of a worker, the relay into that of the run, after the name
 of the worker; between relay and remote worker, they are messages of a ``Channel``.
 
-    START   relay → stand: JSON {"run": id, "key": the controller's public key in hex}
-    HELLO   stand → controller: its public key
+    START   relay → worker: JSON {"run": id, "key": the controller's public key in hex}
+    HELLO   worker → controller: its public key
     SEALED  either way: sealed for the other side
-    BUNDLE  stand → relay → controller: the site of this hash is wanted; back: its bytes
-    ENDED   relay → controller: why the stand ended
-    BEAT    from the controller to its relays, and between relay and stand each second
-    CLOSE   controller → relay: end the stand
+    BUNDLE  worker → relay → controller: requests the site with this hash; back: its bytes
+    ENDED   relay → controller: why the worker ended
+    BEAT    from the controller to its relays, and between relay and worker each second
+    CLOSE   controller → relay: end the worker
 """
 
 START, HELLO, SEALED, BUNDLE, ENDED, BEAT, CLOSE = b"0", b"k", b"s", b"=", b"e", b"b", b"x"

@@ -102,7 +102,7 @@ def _refuse(*_: object, **__: object) -> NoReturn:
 
 
 class _RefusingUnpickler:
-    """Stands for each ``Unpickler``."""
+    """Replaces each ``Unpickler``."""
 
     def __init__(self, *_: object, **__: object) -> None:
         raise PickleRefusedError

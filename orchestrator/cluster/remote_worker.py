@@ -1,4 +1,4 @@
-"""The process that stands for the controller on a worker, for some hosts of one run (worker).
+"""The process that acts for the controller on a worker, for some hosts of one run (worker).
 
     python -m orchestrator.cluster.remote_worker FD DIRECTORY
 
@@ -76,7 +76,7 @@ class WorkDirectory:
         return f"{self.root}{path}" if path.startswith("/") else path
 
     def told(self, text: str) -> str:
-        """A text with the controller's paths."""
+        """Return a string with the controller's paths."""
         return text.replace(self.root, "")
 
     def leave(self) -> None:

@@ -37,9 +37,9 @@ class Access(NamedTuple):
 
 
 class RunSpec(NamedTuple):
-    """A run. ``directory`` is where the user stands there; ``bundle`` and ``key`` say which site,
-    and open it; ``receipts`` is the key of the receipts of hosts; ``hosts`` are those that others
-    are reached through, ``inventory`` what templates see of all, where they look.
+    """A run. ``directory`` is the user's working directory; ``bundle`` and ``key`` select the site
+    and decrypt it; ``receipts`` is the key of the receipts of hosts. ``hosts`` are the jump hosts,
+    ``inventory`` is the part of all hosts that templates read.
     """
 
     run_id: str

@@ -20,7 +20,7 @@ from orchestrator.workers.channel import Channel
 class SealedChannel(Channel):
     """The records of ``hosts`` come before the messages about them.
 
-    ``told`` translates local paths in a text into those of the controller. Nothing is encrypted
+    ``told`` translates local paths in a string into those of the controller. Nothing is encrypted
     before the ``box`` exists; after ``listen``, one thread receives for all others.
     """
 
