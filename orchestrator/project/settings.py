@@ -18,8 +18,7 @@ DEFAULT_KEEP = 200
 
 
 ROLLOUT = "rollout"
-"""The flag that names a rollout of the project's file, and the group of options that it stands for.
-"""
+"""The flag that names a rollout of the project's file, and the group of its options."""
 
 
 class Setting(NamedTuple):
