@@ -68,7 +68,7 @@ def is_ansible_file(root: Node) -> bool:
 
 
 def is_ini(text: str) -> bool:
-    """Whether a text has the form of Ansible's INI: sections, and hosts with ``key=value``."""
+    """Whether a string has the form of Ansible's INI: sections, and hosts with ``key=value``."""
     lines = [line for line in map(str.strip, text.splitlines()) if line and line[0] not in "#;"]
     return bool(lines) and all(re.fullmatch(_INI, line) for line in lines)
 

@@ -1,4 +1,4 @@
-"""What inventories declare, before the nearest value is chosen for each host (controller)."""
+"""Declarations of inventories, before the nearest value is chosen for each host (controller)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SetProperty(NamedTuple):
 
 
 class Layer:
-    """What one place (a host, a group, the defaults) sets.
+    """The settings of one place (a host, a group, the defaults).
 
     ``vars`` may be the document's own data, so it is replaced and never changed.
     """

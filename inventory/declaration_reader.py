@@ -129,7 +129,7 @@ class _Reader:
         self._checker.report(node, f"{what} must be a name, not {node.describe()}", hint)
 
     def _good_hosts(self, node: Node) -> list[str]:
-        """The names that a name stands for: itself, or those of its ranges; none for a bad one."""
+        """Return the name itself, or the names of its ranges; none for an invalid name."""
         assert isinstance(node, Scalar)
         names, fault = [node.text], None
         if is_range(node.text):

@@ -10,8 +10,8 @@ Runs on the controller. PyYAML's C parser delivers events, and the tree is built
 
 Refused, each with its position: broken YAML, a second document, duplicate keys, keys that are not
 text or a number, tags beyond YAML's own scalars, more than a hundred %TAG directives, an alias that
-contains itself, aliases that expand to more than a million nodes, nesting deeper than 100, a text
-beyond 64 MiB.
+contains itself, aliases that expand to more than a million nodes, nesting deeper than 100, a
+document beyond 64 MiB.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _root(text: str, name: str, found: list[Problem], yaml11: bool) -> Node:
 
 
 def refuse_encrypted(values: Iterable[EncryptedScalar], problems: list[Problem]) -> None:
-    """Report encrypted values that stand where nothing decrypts them."""
+    """Report encrypted values in places where nothing decrypts them."""
     for node in values:
         message = f"a value encrypted with !{node.tag} is possible only in data and overrides"
         hint = "put it into the data, and read it with {{ Data.NAME }}"
@@ -224,7 +224,7 @@ def _position_at(source: Source, index: int) -> Position:
 
 
 def _json_problem(source: Source) -> Problem | None:
-    """What keeps a text from being JSON; None if it is, or was not meant to be."""
+    """Return the syntax error of a JSON document; None if it is valid or not JSON."""
     import json
 
     if not re.match(_JSON, source.text):

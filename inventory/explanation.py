@@ -29,7 +29,7 @@ class ExplainedValue(NamedTuple):
 def layers_of(
     name: str, groups: tuple[str, ...], declaration: Declaration
 ) -> Iterator[tuple[str, Layer]]:
-    """What bears on a host, nearest first: the host, its groups, ``all``, the defaults."""
+    """Yield the layers of a host, nearest first: the host, its groups, ``all``, the defaults."""
     yield f"host {name}", declaration.hosts[name].layer
     for group in groups:
         yield f"group {group}", declaration.groups[group].layer

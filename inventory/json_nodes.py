@@ -20,7 +20,7 @@ from inventory.nodes import Mapping, Node, Scalar, ScalarKind, Sequence, Source
 from inventory.scalars import MAX_NUMBER, resolve_plain
 from remote_runtime.errors import InputError
 
-# Halves of a sign, and line breaks within a text: not the same in JSON and in YAML.
+# Surrogates, and line breaks within a string: JSON and YAML read these differently.
 _DIFFERENT = ("\\ud", "\\uD", "\x85", "\u2028", "\u2029")
 _KINDS: dict[type, ScalarKind] = {
     str: "str",
@@ -138,12 +138,12 @@ class JsonNode(Node):
         return self.source.find(self.path())[1]
 
     def path(self) -> Path:
-        """What leads to it from the root."""
+        """Return the keys and indices that lead to it from the root."""
         return () if self.parent is None else (*self.parent.path(), self.step)
 
 
 class JsonScalar(JsonNode, Scalar):
-    """A text, a number, true, false or null."""
+    """A string, a number, true, false or null."""
 
     __slots__ = ("parent", "step")
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class SharedValues(NamedTuple):
-    """What hosts of the same groups have in common: the nearest values of groups and defaults."""
+    """The common part of hosts in the same groups: the nearest values of groups and defaults."""
 
     groups: tuple[str, ...]
     values: dict[str, PropertyValue]
@@ -145,9 +145,9 @@ class Inventory:
         limit: str | Iterable[str] | None = None,
         runs: Runs | None = None,
     ) -> list[Host]:
-        """The hosts that the patterns pick, in the inventory's order; None picks all.
+        """Return the hosts that the patterns match, in the inventory's order; None matches all.
 
-        ``runs`` says what patterns such as ``failed`` stand for. InputError
+        ``runs`` resolves patterns such as ``failed``. InputError
         (``inventory.no_match``) names every pattern that matches no host, with the nearest names.
         See ``inventory.selection`` for the patterns.
         """

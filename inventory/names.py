@@ -22,7 +22,7 @@ _GROUP = re.compile(GROUP_NAME.replace("$", r"\Z"))
 
 
 def is_range(name: str) -> bool:
-    """Whether a host name stands for several, as ``web[01:50]`` does."""
+    """Whether a host name is a range of several hosts, such as ``web[01:50]``."""
     return "[" in name or "]" in name
 
 

@@ -1,4 +1,4 @@
-"""Ranges in the names of hosts: ``web[01:50]`` and ``web[a:f]`` stand for many (controller)."""
+"""Ranges in the names of hosts: ``web[01:50]`` and ``web[a:f]`` (controller)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HINT = "write web[1:9], web[01:50], web[a:f], or web[0:90:10] with a step"
 
 
 class BadRangeError(ValueError):
-    """A range that stands for nothing; ``hint`` says what to write."""
+    """An invalid range; ``hint`` has the correction."""
 
     def __init__(self, message: str, hint: str = _HINT) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class BadRangeError(ValueError):
 
 
 def expanded(name: str) -> list[str]:
-    """The names that a name with ranges stands for, in order, both ends included; BadRangeError."""
+    """Return the names in a name with ranges, in order, including both ends; BadRangeError."""
     pieces = _RANGE.split(name)
     if len(pieces) == 1 or any(sign in piece for piece in pieces[::2] for sign in "[]"):
         raise BadRangeError(f"the brackets of the host name {name[:60]!r} do not match")

@@ -1,4 +1,4 @@
-"""What YAML makes of a scalar's text (controller).
+"""Resolves the text of a scalar in YAML (controller).
 
 ``resolve_plain`` is YAML 1.2's core schema: ``true``/``false``, ``null``/``~``, decimal, ``0o``
 and ``0x`` numbers, floats. A decimal number with a leading zero is text, because YAML 1.1 reads it
@@ -86,7 +86,7 @@ def resolve_yaml11(text: str) -> Resolved:
 
 
 def other_reading(text: str) -> str:
-    """What YAML 1.1 reads where the core schema reads text, in words; "" where that is text too."""
+    """Return how YAML 1.1 reads text of the core schema, in words; "" if that is also text."""
     try:
         kind, value = resolve_yaml11(text)
     except BadScalarError:
@@ -120,7 +120,7 @@ def resolve_tagged(tag: str, text: str, resolve: Resolver = resolve_plain) -> Re
 
 
 def show_tag(tag: str) -> str:
-    """A tag as it is written in a document, such as ``!!binary``."""
+    """Return a tag in the form of a document, such as ``!!binary``."""
     return "!!" + tag[len(_PREFIX) :] if tag.startswith(_PREFIX) else tag
 
 

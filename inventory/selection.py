@@ -32,7 +32,7 @@ _SPAN = r"\d+(?:-\d+)?"
 _RANGES = rf"(?a)\[(\d+(?:-\d+|,{_SPAN})(?:,{_SPAN})*)\]"
 _OUTSIDE = r"(?![^\[\]]*\])"  # of brackets, for what parts patterns
 
-# What a word says of a host, for the refusal of one that picks none.
+# The meaning of each word, for the error of a word that matches no host.
 _LAST = {"failed": "failed", "remaining": "was left unstarted"}
 _OF_RUN = {
     **_LAST,
@@ -46,10 +46,10 @@ class Runs(Protocol):
     """The runs of the past."""
 
     last: str
-    """What a host's last push is called, such as \"its last push of site.yaml\"."""
+    """The name of a host's last push in messages, such as \"its last push of site.yaml\"."""
 
     def named(self, word: str, run_id: str, hosts: Collection[str]) -> Iterable[str]:
-        """Those of the hosts that the word stands for in that run, or in their last pushes."""
+        """Return the hosts that the word selects: in that run, or in their last pushes."""
         ...
 
 
@@ -236,6 +236,6 @@ def _among(number: str, spans: list[str]) -> bool:
 
 
 def _size(number: str) -> tuple[int, str]:
-    """What orders numbers, however long they are."""
+    """Return the sort key of a number of any length."""
     digits = number.lstrip("0")
     return len(digits), digits
