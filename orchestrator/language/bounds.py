@@ -21,7 +21,7 @@ MAX_TEXT = 16 * 1024 * 1024
 MAX_BITS = 10_000
 MAX_WIDTH = 10_000
 MAX_STEPS = 1_000_000
-"""Of one whole template: passes of loops, calls, each ``PER_STEP`` characters of long texts."""
+"""Steps of a whole template: loop passes, calls, each ``PER_STEP`` characters of long strings."""
 PER_STEP = 64
 PER_LOOK = 4096
 PER_GLANCE = 512
@@ -132,7 +132,7 @@ def power(left: Any, right: Any) -> Any:
 
 
 def modulo(left: Any, right: Any) -> Any:
-    """``left % right``; for a text the format's widths are bounded."""
+    """``left % right``; for a string, the format's widths are bounded."""
     if isinstance(left, str | bytes):
         check_format(str(left), right, sign="%")
     return left % right
@@ -197,7 +197,7 @@ def check_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
 
 
 def check_join(between: Any, parts: Any) -> None:
-    """Refuse to join parts to a text that would be too large."""
+    """Refuse to join parts to a string that would be too large."""
     if isinstance(between, Sized) and isinstance(parts, Sized):
         size = len(between) * len(parts) + text_length(parts)
         check_size(size, MAX_TEXT, "the joined text")

@@ -13,7 +13,7 @@ _NAME = re.compile(r"'(\w+)'")
 _SPELLED = {"kv_get": "kvGet"}
 """The functions that templates spell in another way than Python does."""
 _UNKNOWN = re.compile(r"No (?P<what>test|filter) named (?P<name>'.*')\.?")
-"""Jinja2's words for a name that is only known as it is used, as in ``map('nope')``."""
+"""Jinja2's error for an unknown name that is found only when used, as in ``map('nope')``."""
 
 _TYPE = r"(?:type )?'?(?P<{}>\w+)'?"
 _LEFT, _RIGHT = _TYPE.format("left"), _TYPE.format("right")

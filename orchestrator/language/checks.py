@@ -41,7 +41,7 @@ def static_problems(
     own: str = "",
     likely: Collection[str] = (),
 ) -> list[Finding]:
-    """Unknown names, filters and tests, infinite numbers, bad paths, broken Jet texts.
+    """Unknown names, filters and tests, infinite numbers, bad paths, broken Jet strings.
 
     Names that begin with ``own`` are not the manifest's; ``likely`` are words that may be meant
     next to the known ones.
@@ -145,7 +145,7 @@ def secret_problems(trees: Sequence[nodes.Node]) -> list[Finding]:
 
 
 def literal_arguments(trees: Sequence[nodes.Node], names: tuple[str, ...]) -> list[str]:
-    """The texts that are spelled out as the first argument of some functions."""
+    """Return the string literals that are the first argument of some functions."""
     return [
         call.args[0].value
         for call in calls(trees, names)

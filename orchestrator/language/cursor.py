@@ -1,4 +1,4 @@
-"""Iterates over the tokens of a text, in any language (controller)."""
+"""Iterates over the tokens of a string, in any language (controller)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ParseError(Exception):
 
 
 class Token(NamedTuple):
-    """``kind``: name, number, string and so on. ``sign``: what a parser compares; a text never
+    """``kind``: name, number, string and so on. ``sign``: what a parser compares; a string never
     has the sign of an operator. ``spaced``: a blank precedes it.
 
     The last token is of the kind ``end``; its value says so in words.

@@ -69,7 +69,7 @@ class Directory:
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a text, which may come from a host, is a valid file name on this machine."""
+    """Whether a string, which may come from a host, is a valid file name on this machine."""
     try:
         found = os.fsencode(name)
     except UnicodeEncodeError:

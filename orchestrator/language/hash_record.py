@@ -15,20 +15,20 @@ _made: ContextVar[list[tuple[str, str]] | None] = ContextVar("made", default=Non
 
 
 def note(text: str, found: str) -> None:
-    """Record a text and its hash for ``noting_hashes``."""
+    """Record a string and its hash for ``noting_hashes``."""
     made = _made.get()
     if made is not None:
         made.append((text, found))
 
 
 def secret_texts() -> Any:
-    """The store of texts to mask on this host; None without a host."""
+    """Return the store of strings to mask on this host; None without a host."""
     return getattr(_environ.get(), "secrets_read", None)
 
 
 @contextmanager
 def noting_hashes() -> Iterator[list[tuple[str, str]]]:
-    """Returns each text that is hashed in the block, with its hash, for a later check for
+    """Yield the list of strings hashed in the block, each with its hash, for a later check for
     secrets."""
     made: list[tuple[str, str]] = []
     token = _made.set(made)

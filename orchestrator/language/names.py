@@ -18,8 +18,8 @@ VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
 """The types that the methods of a map return; results contain lists instead."""
 
 Names = Callable[[frozenset[str]], Mapping[str, Any]]
-"""Gives the variables and functions of one host to a text that spells out certain texts: a path
-among those is the user's own, any other may come from a host."""
+"""Returns the variables and functions of one host for an expression with these string literals.
+A path among the literals comes from the user, any other path may come from a host."""
 
 
 def template_variables(names: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ ROOTS = ("facts", "data", "environ")
 MISSING = object()
 """The value of a path that does not exist; a null that exists is None."""
 
-# What gjson says where the query is well formed and the tree does not have it.
+# Errors of gjson for a well-formed query whose value is missing.
 _NOT_THERE = (
     "does not have key",
     "out of range",
@@ -34,7 +34,7 @@ class BadPathError(ValueError):
 
 
 class PathText(NamedTuple):
-    """The origin of a text in an expression: a literal ``text``, ``either`` of some nodes, or
+    """The origin of a string in an expression: a literal ``text``, ``either`` of some nodes, or
     ``joined`` nodes; none of them if it is only known when evaluated.
 
     A ``text`` that is not ``literal`` is its start.

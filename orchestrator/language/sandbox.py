@@ -57,7 +57,7 @@ class Trusted:
 
 
 class Generator(CodeGenerator):
-    """Makes code in which joined texts are bounded."""
+    """Generates code with bounds on joined strings."""
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
         """``a ~ b``."""
@@ -68,7 +68,7 @@ class Generator(CodeGenerator):
         self.write("))")
 
     def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
-        """A constant; Jinja2 writes infinite ones, which filters make of texts, as names."""
+        """A constant; Jinja2 writes infinite ones, which filters make of strings, as names."""
         if isinstance(node.value, float) and not isfinite(node.value):
             self.write(f"float({str(node.value)!r})")
         else:
@@ -132,7 +132,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().getitem(obj, argument)
 
     def wrap_str_format(self, value: Any) -> Any:
-        """A text's ``format``, whose widths are bounded."""
+        """A string's ``format``, whose widths are bounded."""
         wrapped = super().wrap_str_format(value)
         if wrapped is None:
             return None
@@ -227,7 +227,7 @@ class Missing(_Named, _Chained):
 
 
 class Empty(_Named, ChainableUndefined):
-    """A missing value that counts as the empty text, which texts and lists of texts accept."""
+    """A missing value that counts as "", which strings and lists of strings accept."""
 
     def __add__(self, other: Any) -> Any:
         return "" + other if isinstance(other, str) else self._of_text(other)
@@ -276,7 +276,7 @@ def _check_sum(parts: Any, arguments: tuple[Any, ...]) -> None:
 
 
 def _check_words(text: Any, _: tuple[Any, ...]) -> None:
-    """Each word of a text becomes a separate text, which takes many times as much memory."""
+    """Each word of a string becomes a separate string, which takes many times as much memory."""
     bounds.check_size(bounds.text_length(text), bounds.MAX_SUM, "the input")
 
 

@@ -78,7 +78,7 @@ def plain(value: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A value inside a text: null is empty, booleans as in YAML, everything else as JSON."""
+    """A value inside a string: null is empty, booleans as in YAML, everything else as JSON."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -10,7 +10,7 @@ from orchestrator.language.exprlang.library import FUNCTIONS
 from orchestrator.language.exprlang.parser import parse
 
 _LONG = 150
-"""Longer texts are compiled at once, so that what is too deep for Python shows in time."""
+"""Longer strings are compiled at once, so that nesting too deep for Python is found in time."""
 
 
 def read(source: str, vocabulary: Vocabulary) -> tuple[Compiled | None, list[Finding]]:
@@ -32,5 +32,5 @@ def read(source: str, vocabulary: Vocabulary) -> tuple[Compiled | None, list[Fin
 
 
 def shortened_source(source: str) -> str:
-    """A source as it stands in a message."""
+    """Return a source in the short form for messages."""
     return repr(source if len(source) <= 80 else source[:77] + "...")

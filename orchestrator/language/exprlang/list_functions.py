@@ -108,7 +108,7 @@ def _descending(name: str, order: Any) -> bool:
 
 
 def _sorted(name: str, pairs: list[tuple[Any, Any]], order: Any) -> list[Any]:
-    """Entries by their keys, which are all numbers or all texts."""
+    """Entries by their keys, which are all numbers or all strings."""
     keys = [key for key, _ in pairs]
     if not (all(map(is_number, keys)) or all(isinstance(key, str) for key in keys)):
         raise ValueError(f"{name} sorts numbers or texts, not a mixture")

@@ -22,7 +22,7 @@ class Literals(Reader):
     """The start of a value."""
 
     def primary(self) -> nodes.Expr:
-        """A literal, a name, a pointer of a predicate, or what stands in brackets."""
+        """Parse a literal, a name, a pointer of a predicate, or an expression in brackets."""
         token = self.token
         if token.kind == "number":
             return nodes.Const(self.take().value, lineno=token.at)

@@ -1,4 +1,4 @@
-"""``now()``: a time that is a text (controller)."""
+"""``now()``: a time that is a string (controller)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The regular expressions of ``matches``: Go's, searched by RE2 (controller).
 
 Python's ``re`` tries alternatives one after the other, so a pattern such as ``(a+)+$`` takes ages
-on a text that a host made up. RE2's time is at most the text's length by the pattern's.
+on a string that a host made up. RE2's time is at most the string's length by the pattern's.
 """
 
 from __future__ import annotations

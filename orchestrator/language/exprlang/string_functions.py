@@ -1,4 +1,4 @@
-"""Functions on texts, numbers and single values (controller). ValueError for a wrong argument."""
+"""Functions on strings, numbers and single values (controller). ValueError for a wrong argument."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def _split_after(text: Any, separator: Any, count: Any = -1) -> list[str]:
 
 
 def starts_with(text: Any, prefix: Any) -> bool:
-    """Whether a text begins so."""
+    """Whether a string begins with the prefix."""
     value_types.texts("startsWith", text, prefix)
     return bool(text.startswith(prefix))
 
 
 def ends_with(text: Any, suffix: Any) -> bool:
-    """Whether a text ends so."""
+    """Whether a string ends with the suffix."""
     value_types.texts("endsWith", text, suffix)
     return bool(text.endswith(suffix))
 

@@ -17,7 +17,7 @@ Table = dict[str, tuple[Callable[..., Any], str, str]]
 def size(value: Any, maximum: int = MAX_ENTRIES) -> int:
     """The entries of a value, including those of nested lists; TooLargeError beyond ``maximum``.
 
-    64 characters of a text count as one entry.
+    64 characters of a string count as one entry.
     """
     found = 0
     open_ = [value]
@@ -53,7 +53,7 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 def text(value: Any) -> str:
-    """A value as text: nil is empty, lists and maps are JSON, as in ``{{ }}`` inside a text."""
+    """A value as text: nil is empty, lists and maps are JSON, as in ``{{ }}`` inside a string."""
     if isinstance(value, str):
         return str(value)
     return "" if value is None else json_text(value)

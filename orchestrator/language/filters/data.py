@@ -23,7 +23,7 @@ _MAX_DEPTH = 100
 
 
 def key_of(value: Any) -> str:
-    """A text that equal values share."""
+    """Return a string that is the same for equal values."""
     if value.__class__ is str:
         return f"s{value}"
     return json.dumps(value_types.plain(value), sort_keys=True)

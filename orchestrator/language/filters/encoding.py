@@ -27,7 +27,7 @@ _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b")
     result="'Y2Nt'",
 )
 def b64encode(text: Any) -> str:
-    """A text in Base64."""
+    """Return the string in Base64."""
     value_types.texts("b64encode", text)
     return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
 
@@ -39,7 +39,7 @@ def b64encode(text: Any) -> str:
     result="'ccm'",
 )
 def b64decode(text: Any) -> str:
-    """A text in Base64; ValueError if it is invalid, or not UTF-8."""
+    """Return the string decoded from Base64; ValueError if it is invalid, or not UTF-8."""
     value_types.texts("b64decode", text)
     try:
         return base64.b64decode("".join(text.split()), validate=True).decode("utf-8")
@@ -55,7 +55,7 @@ def b64decode(text: Any) -> str:
 )
 @pass_context
 def hash_(context: Any, text: Any, hashtype: Any = "sha1") -> str:
-    """The hash of a text."""
+    """Return the hash of a string."""
     value_types.texts("hash", text)
     if hashtype not in _HASHES:
         raise ValueError(f"hash takes one of {', '.join(_HASHES)}, not {hashtype!r}")
@@ -70,6 +70,6 @@ def hash_(context: Any, text: Any, hashtype: Any = "sha1") -> str:
 
 
 def secrets_of(context: Any) -> Any:
-    """The store of texts to mask on this host; None without a host."""
+    """Return the store of strings to mask on this host; None without a host."""
     secrets_read = getattr(context.get("Environ"), "secrets_read", None)
     return hash_record.secret_texts() if secrets_read is None else secrets_read

@@ -48,7 +48,7 @@ def _decoded(part: bytes | None) -> str:
 
 
 class Search:
-    """A pattern and a text; ValueError for other values."""
+    """A pattern and a string; ValueError for other values."""
 
     def __init__(
         self, text: Any, pattern: Any, *, ignorecase: Any = False, multiline: Any = False

@@ -1,4 +1,4 @@
-"""Texts: comments, quotes, JSON and YAML (controller)."""
+"""Filters on strings: comments, quotes, JSON and YAML (controller)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _YAML_COST = 128
     result="'// one\\n// two'",
 )
 def comment(text: Any, style: Any = "plain", **changes: Any) -> str:
-    """A text as a comment of several lines, in the format of Ansible."""
+    """Return a string as a comment of several lines, in the format of Ansible."""
     value_types.texts("comment", text)
     if style not in _STYLES:
         raise ValueError(f"comment takes {', '.join(_STYLES)}, not {style!r}")
@@ -87,7 +87,7 @@ def quote(value: Any) -> str:
     result="['a', 'b']",
 )
 def split(text: Any, separator: Any = None, maximum: Any = 0) -> list[str]:
-    """The parts of a text."""
+    """Return the parts of a string."""
     value_types.texts("split", text, *([] if separator is None else [separator]))
     if separator == "":
         return list(text)
@@ -171,7 +171,7 @@ def to_nice_yaml(value: Any, indent: Any = 4, sort_keys: Any = True, width: Any 
 
 
 class _Stream:
-    """Takes a text of bounded size, so that indents do not grow without end."""
+    """Takes a string of bounded size, so that indents do not grow without end."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []

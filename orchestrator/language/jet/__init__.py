@@ -4,7 +4,7 @@
     template = library.load("motd.jet")                  # InputError: every mistake, with positions
     text = render(template, scope.names)                 # per host; EvaluationError
 
-The way of a text: ``lexer`` (actions and tokens), ``parser`` (the tree of ``syntax``), ``checks``
+The stages: ``lexer`` (actions and tokens), ``parser`` (the tree of ``syntax``), ``checks``
 (names, functions, arguments), ``compiler`` (a Jinja2 tree of calls into a ``Run``). Values behave
 (``values``, ``functions``) as in Go, not as in Python.
 """

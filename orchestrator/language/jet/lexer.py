@@ -73,7 +73,7 @@ class Delimiters(NamedTuple):
 
 
 class Lexer:
-    """One pass over a text."""
+    """One pass over a string."""
 
     def __init__(self, text: str, delimiters: Delimiters) -> None:
         self._text = text

@@ -77,7 +77,7 @@ class Template:
             yield from other.parts()
 
     def plain_texts(self) -> Iterator[tuple[str, Position]]:
-        """The literal texts of all reachable templates, with their positions."""
+        """Yield the literal strings of all reachable templates, with their positions."""
         for part in self.reached:
             for node in checks.walk(part.tree.body):
                 if isinstance(node, Plain):
@@ -121,8 +121,8 @@ class Library:
     def parse(
         self, text: str, name: str, path: str | None = None, added: Iterable[str] = ()
     ) -> Template:
-        """The template of a text; InputError with every mistake. ``path``: its path; ``added``:
-        names in addition to those of every template."""
+        """Return the template of a string; InputError with every mistake. ``path``: its path;
+        ``added``: names in addition to those of every template."""
         with self._lock:
             template = self._parse(text, name if path is None else path, name)
             self._check(template, frozenset(added))

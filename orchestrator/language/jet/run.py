@@ -153,7 +153,7 @@ class Run(Operations):
 
     def jet_leave(self) -> None:
         """End it."""
-        assert self._frame.parent is not None  # enter and leave stand in pairs
+        assert self._frame.parent is not None  # enter and leave are paired
         self._frame = self._frame.parent
 
     def jet_write(self, value: Any, at: int) -> str:

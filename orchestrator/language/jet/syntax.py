@@ -15,7 +15,7 @@ class Node:
 
 @dataclass
 class Const(Node):
-    """A number, a text, true, false or nil."""
+    """A number, a string, true, false or nil."""
 
     value: Any
 

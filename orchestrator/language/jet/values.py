@@ -48,7 +48,7 @@ def equal(left: Any, right: Any) -> bool:
 
 
 def compare(operator: str, left: Any, right: Any) -> bool:
-    """``<``, ``<=``, ``>`` or ``>=`` of two numbers or two texts."""
+    """``<``, ``<=``, ``>`` or ``>=`` of two numbers or two strings."""
     both_text = isinstance(left, str) and isinstance(right, str)
     if not both_text and not (is_number(left) and is_number(right)):
         raise ValueError(f"{operator} compares two numbers or two texts, {_both(left, right)}")
@@ -60,7 +60,7 @@ def compare(operator: str, left: Any, right: Any) -> bool:
 
 
 def calculate(operator: str, left: Any, right: Any) -> Any:
-    """Arithmetic; ``+`` joins any value to a text on its left."""
+    """Arithmetic; ``+`` joins any value to a string on its left."""
     if operator == "+" and isinstance(left, str):
         right = text(right)
         bounds.check_replace(left, ("", ""))
@@ -126,7 +126,7 @@ def element(base: Any, key: Any, path: str) -> Any:
 
 
 def cut(base: Any, low: Any, high: Any, path: str) -> Any:
-    """``base[low:high]`` of a list, or of the bytes of a text."""
+    """``base[low:high]`` of a list, or of the bytes of a string."""
     if not isinstance(base, list | tuple | range | str):
         raise ValueError(f"{path}: only a list or text can be sliced, not {value_types.kind(base)}")
     sequence = base.encode("utf-8") if isinstance(base, str) else list(base)

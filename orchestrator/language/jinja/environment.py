@@ -1,6 +1,6 @@
 """The Jinja2 environment of whole templates (controller).
 
-The cost of a template is limited: its loops, calls and long texts are counted (``bounds.spend``),
+The cost of a template is limited: its loops, calls and long strings are counted (``bounds.spend``),
 and the operations that the sandbox bounds everywhere are bounded here, too.
 
 Jinja2 counts lines only, so the tokens carry their offset (from 1) in place of the line: what
@@ -30,7 +30,7 @@ from orchestrator.language.names import VIEWS
 from orchestrator.language.positions import Positions
 from orchestrator.language.sandbox import Generator, Sandbox, bounded_filter
 
-# What expressions have no use for, but files do; the widths are bounded.
+# Filters that only files use, not expressions; the widths are bounded.
 _FILTERS = ("batch", "center", "e", "escape", "indent", "slice", "wordwrap")
 _PER_MACRO, _PER_INCLUDE = 20, 100  # steps, as they take longer than a pass of a loop
 _LINE_FILTERS = ("indent", "wordwrap")
@@ -64,7 +64,7 @@ class PlacedTemplate(jinja2.Template):
 
 
 class _Generator(Generator):
-    """Makes code in which joined texts and parts of texts are bounded."""
+    """Generates code with bounds on joined strings and parts of strings."""
 
     def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
         """``[a, b]``."""
@@ -141,7 +141,7 @@ class WholeSandbox(Sandbox):
 
     def compile_tree_of(self, tree: nodes.Template, name: str, positions: Positions) -> Any:
         """The template of a tree; TemplateSyntaxError."""
-        for output in tree.find_all(nodes.Output):  # an error is told where the expression begins
+        for output in tree.find_all(nodes.Output):  # errors point to the expression's start
             for child in output.nodes:
                 inner = [node.lineno for node in child.find_all(nodes.Node) if node.lineno]
                 child.lineno = min([child.lineno, *inner])
@@ -167,7 +167,7 @@ class WholeSandbox(Sandbox):
         return value
 
     def part(self, value: Any, key: slice) -> Any:
-        """A part of a text or a list."""
+        """Return a part of a string or a list."""
         found = value[key]
         if isinstance(found, Sized):
             bounds.spend_text(len(found))

@@ -29,7 +29,7 @@ class TemplateHeader(NamedTuple):
 
 
 def split_header(text: str, settings: Settings) -> TemplateHeader:
-    """The template of a text that may start with such a line; other texts are unchanged."""
+    """Return the template of a string that may start with such a line; others are unchanged."""
     match = _HEADER.match(text)
     if match is None:
         return TemplateHeader(text, settings)

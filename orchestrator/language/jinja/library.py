@@ -144,8 +144,8 @@ class Library:
         return self.parse(text, path)
 
     def parse(self, text: str, path: str, name: str = "") -> LoadedTemplate:
-        """The template of a text; InputError with every mistake in it and in the templates that it
-        names."""
+        """Return the template of a string; InputError with every mistake in it and in the templates
+        that it names."""
         text = normalized(text)
         with self._lock:
             template = self._parse(text, posixpath.normpath(path), name or self._prefix + path)
