@@ -150,7 +150,7 @@ def _register_of_change(node: nodes.Expr, scope: Scope) -> Register | None:
     return None
 
 
-# --- conditions that the host answers when the turn of the resource comes
+# --- conditions that the host answers when the resource runs
 
 
 def _on_host(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry]) -> bool:
@@ -222,7 +222,7 @@ class _Tests:
         self.register = register
 
     def of(self, node: nodes.Expr, negative: bool = False) -> tuple[str, Any] | None:
-        """The guard that stands for a condition, or its ``negative``; None if there is none."""
+        """Return the guard for a condition, or for its ``negative``; None if there is none."""
         if isinstance(node, nodes.Not):
             return self.of(node.node, not negative)
         if isinstance(node, nodes.Filter) and node.name == "bool" and node.node is not None:

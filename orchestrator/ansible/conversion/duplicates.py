@@ -333,7 +333,7 @@ def _join_service(builder: Conversion, one: Entry, other: Entry) -> None:
     one.properties.update(other.properties)
     one.subscribe += other.subscribe
     if other.subscribe:
-        # What it subscribes to may come between the two.
+        # The resources that it subscribes to may be between the two.
         one.subscribe = []
         builder.manifest.replace(one, [])
         return

@@ -140,7 +140,7 @@ def _plain(variables: dict[str, Any]) -> Map:
 
 
 def data_files(project: Project) -> dict[str, str]:
-    """The texts of the data files."""
+    """Return the content of the data files."""
     found: dict[str, str] = {}
     values: dict[str, list[Any]] = {}
     for layer in project.layers:

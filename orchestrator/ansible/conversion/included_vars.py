@@ -320,7 +320,7 @@ _WORDS = {
 
 
 def _parts(name: str) -> list[tuple[str, str]]:
-    """A name of a file as plain texts and facts: ``("text", "-")``, ``("fact", "os_family")``."""
+    """Return a file name as strings and facts: ``("text", "-")``, ``("fact", "os_family")``."""
     parts = outputs(name)
     if parts is None:
         raise NotConvertible("a name of a file with statements")
@@ -418,7 +418,7 @@ def _own_values(kind: str, value: str) -> list[str]:
 
 
 def _own_words(candidate: Candidate) -> list[str]:
-    """The entries that stand for a file: facts in the values of ccm, joined by dashes."""
+    """Return the hierarchy entries for a file: facts in the values of ccm, joined by dashes."""
     words = [""]
     for kind, value in candidate.facts:
         own = _own_values(kind, value)

@@ -97,7 +97,7 @@ def environment(task: Task) -> dict[str, Any] | None:
 
 
 def environment_of(found: Any) -> dict[str, Any]:
-    """The value of a keyword ``environment``. NotConvertible where it is a text."""
+    """The value of a keyword ``environment``. NotConvertible if it is a string."""
     result: dict[str, Any] = {}
     for one in listed(found):
         if isinstance(one, dict):

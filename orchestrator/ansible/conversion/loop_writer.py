@@ -65,7 +65,7 @@ def loop_over(
 
 
 def _reads_index(text: str) -> bool:
-    """Whether an expression in a text reads the number of the element."""
+    """Whether an expression in a string reads the number of the element."""
     return any(_INDEX.search(_TEXT.sub("", one)) for one in _EXPRESSION.findall(text))
 
 

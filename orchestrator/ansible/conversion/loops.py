@@ -67,7 +67,7 @@ def by_state(task: Task, scope: Scope, files: Files) -> list[Task]:
 
 
 def _is_boolean(node: Any, scope: Scope) -> bool:
-    """Whether an expression is true or false, not a text that counts as true."""
+    """Whether an expression is true or false, not a string that counts as true."""
     if isinstance(node, (nodes.Compare, nodes.Test)):
         return True
     if isinstance(node, (nodes.And, nodes.Or)):

@@ -42,7 +42,7 @@ class Handler:
 
 @dataclass
 class Choice:
-    """Variable files, of which a host uses the first one that exists.
+    """A list of variable files; a host uses the first file that exists.
 
     ``order`` is the entry of the hierarchy; ``files`` maps the entry that it gives to the values.
     """

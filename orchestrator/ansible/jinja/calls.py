@@ -224,7 +224,7 @@ def _is_true(node: Any) -> bool:
 
 
 def _variable(name: Any, default: Any, of: Translate, scope: Scope) -> Any:
-    """``lookup('vars', NAME)``: a variable, also one whose name is made of a text and a value."""
+    """``lookup('vars', NAME)``: a variable, whose name may join a string and a value."""
     if isinstance(name, nodes.Const):
         found: Any = nodes.Name(str(name.value), "load")
         if default is not None:
@@ -237,7 +237,7 @@ def _variable(name: Any, default: Any, of: Translate, scope: Scope) -> Any:
 
 
 def computed(name: Any, of: Translate, scope: Scope) -> Any:
-    """The variable whose name is a text with a value before or after it. NotConvertible."""
+    """Return the variable whose name is a string before or after a value. NotConvertible."""
     parts = name.nodes if isinstance(name, nodes.Concat) else parts_of(name, nodes.Add)
     begin = parts[0].value if isinstance(parts[0], nodes.Const) else ""
     end = parts[-1].value if isinstance(parts[-1], nodes.Const) else ""

@@ -57,7 +57,7 @@ def reads(name: str, scope: Scope) -> set[str]:
 
 
 def read_by_text(text: str, scope: Scope) -> set[str]:
-    """The names of this place that variables in a text read."""
+    """Return the names of this place that variables in a string read."""
     words = set(re.findall(r"\w+", text)) & set(scope.late) if place_names(scope) else set()
     return {one for word in words for one in reads(word, scope)}
 

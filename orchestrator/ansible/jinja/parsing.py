@@ -1,4 +1,4 @@
-"""Parses Ansible's expressions and texts with Jinja2 (controller)."""
+"""Parses Ansible's expressions and strings with Jinja2 (controller)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _environment() -> Environment:
 
 
 def parse_template(text: str) -> nodes.Template:
-    """The tree of a text; NotConvertible where it is no template."""
+    """Return the syntax tree of a string; NotConvertible if it is not a template."""
     try:
         tree = _environment().parse(text)
     except TemplateSyntaxError as error:
@@ -53,7 +53,7 @@ def parse_expression(text: str) -> nodes.Expr:
 
 
 def is_template(value: Any) -> bool:
-    """Whether a value is a text that Ansible renders."""
+    """Whether a value is a string that Ansible renders."""
     return (
         isinstance(value, str)
         and not isinstance(value, Unsafe)
@@ -77,7 +77,7 @@ def in_role(path: str) -> str:
 
 
 def outputs(text: str) -> list[nodes.Expr] | None:
-    """The parts of a text without statements, plain ones as TemplateData; None with statements."""
+    """Return the parts of a string, plain ones as TemplateData; None if it has statements."""
     parts: list[nodes.Expr] = []
     for one in parse_template(text).body:
         if not isinstance(one, nodes.Output):
@@ -87,7 +87,7 @@ def outputs(text: str) -> list[nodes.Expr] | None:
 
 
 def only_expression(text: str) -> nodes.Expr | None:
-    """The expression of a text that is one expression and nothing else."""
+    """Return the expression of a string that is a single expression; None for any other."""
     parts = outputs(text)
     if parts is None:
         return None
@@ -148,11 +148,11 @@ def _blank(node: nodes.Expr) -> bool:
 
 
 STATEMENTS = "a text with statements"
-"""The name of a call that stands for a text with statements, which is its argument."""
+"""The name of a call that represents a string with statements; the string is its argument."""
 
 
 def tree_of(value: Any) -> nodes.Expr:
-    """A value of YAML as an expression; its texts are templates. NotConvertible."""
+    """Return a YAML value as an expression; its strings are templates. NotConvertible."""
     if isinstance(value, Vaulted):
         raise NotConvertible("a vaulted value in an expression")
     if is_template(value):

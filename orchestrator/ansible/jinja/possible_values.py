@@ -145,9 +145,9 @@ def sample_of(node: nodes.Node, scope: Scope, depth: int = 0) -> Sample:
 
 
 def loses_newline(text: str, scope: Scope) -> bool:
-    """Whether Ansible may write a text without its last newline: after one value that is no text.
+    """Whether Ansible may drop the last newline of a string: after a single value of another type.
 
-    NotConvertible where the text is no template.
+    NotConvertible if the string is not a template.
     """
     if text.startswith("#jinja2:"):  # a line with options for Jinja
         text = text.partition("\n")[2]

@@ -18,12 +18,12 @@ _ACTIVE = re.compile(r"\{\{|\$\{(?=\s)")
 
 
 def plain_text(text: str) -> str:
-    """A text that is no template, for a property that is rendered."""
+    """Return a string that is not a template, escaped for a property that is rendered."""
     return _ACTIVE.sub(lambda match: "{{ '" + match.group() + "' }}", text)
 
 
 def folded(node: nodes.Expr) -> nodes.Expr:
-    """Texts that are joined, as one where they are constant."""
+    """Return joined strings with adjacent constants merged."""
     if not isinstance(node, nodes.Concat):
         return node
     result: list[nodes.Expr] = []
@@ -43,7 +43,7 @@ def _is_text(node: nodes.Expr | None) -> TypeGuard[nodes.Const]:
 
 
 def text_expression(text: str) -> str:
-    """A text of ccm as an expression without braces."""
+    """Return a ccm string as an expression without braces."""
     parts = outputs(text)
     if parts is None:
         raise NotConvertible("a text with {% %} in an expression")
@@ -54,7 +54,7 @@ def text_expression(text: str) -> str:
 
 
 def printed(node: nodes.Expr, scope: Scope) -> str:
-    """An expression within a text, written as Ansible writes its value there. NotConvertible."""
+    """Return an expression within a string that formats its value as Ansible. NotConvertible."""
     result = unparse(translate(node, scope))
     sample = sample_of(node, scope)
     kinds = sample.all_kinds()
@@ -66,7 +66,7 @@ def printed(node: nodes.Expr, scope: Scope) -> str:
     if kinds == {"bool"} and not (plain and not any(sample.values) and not sample.kinds):
         return f"'True' if {grouped(result, node)} else 'False'"
     if "bool" in kinds:
-        # Also what is false only for now, and a text where it is used.
+        # Also a value that is false only for now, and a string where it is used.
         inner = grouped(result, node)
         return f"{inner} | string | capitalize if {inner} is boolean else {inner}"
     return result
@@ -78,7 +78,7 @@ def grouped(text: str, node: nodes.Expr) -> str:
 
 
 def value_expression(value: Any) -> str:
-    """A value whose texts, and keys, are templates of ccm as an expression."""
+    """Return a value as an expression; its strings and keys are ccm templates."""
     if isinstance(value, dict):
         pairs = (f"{value_expression(key)}: {value_expression(one)}" for key, one in value.items())
         return "{" + ", ".join(pairs) + "}"

@@ -110,7 +110,7 @@ class Scope:
     templates: str = ""
     # takes a file of the project: its kind and name, and gives its path for the manifest
     locate: Callable[[Any, str, str], str] | None = None
-    statements: Callable[[str, Any], str] | None = None  # a text with statements for ccm
+    statements: Callable[[str, Any], str] | None = None  # converts a string with statements for ccm
     no_data: bool = False  # an entry of a hierarchy, which cannot read data
     whole: bool = False  # a whole template
     fleet: Fleet = field(default_factory=Fleet)

@@ -105,7 +105,7 @@ def _tag(text: str, line: int) -> Piece:
 
 
 def template_text(text: str, scope: Scope) -> str:
-    """A text with statements in the words of ccm. NotConvertible."""
+    """Return a string with statements in ccm's syntax. NotConvertible."""
     result = rewrite(text, scope)
     if result.problems:
         raise NotConvertible(result.problems[0][1])

@@ -1,4 +1,4 @@
-"""Rewrites texts of YAML values: their braces, and syntax that only ccm would read (controller)."""
+"""Rewrites strings in YAML: their braces, and syntax that only ccm would read (controller)."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def expression_text(text: str, scope: Scope) -> str:
 
 
 def value(given: Any, scope: Scope) -> Any:
-    """A value of YAML, its texts in the words of ccm. NotConvertible."""
+    """Return a YAML value with its strings in ccm's syntax. NotConvertible."""
     if isinstance(given, dict):
         return {plain_key(key): value(one, scope) for key, one in given.items()}
     if isinstance(given, list):
         return [value(one, scope) for one in given]
     if isinstance(given, Vaulted):
-        return given  # data may hold it as it is
+        return given  # data may contain it unchanged
     return text(given, scope) if isinstance(given, str) else given
 
 
@@ -48,7 +48,7 @@ def plain_key(key: Any) -> Any:
 
 
 def text(given: str, scope: Scope) -> str:
-    """A text in the words of ccm. NotConvertible."""
+    """Return a string in ccm's syntax. NotConvertible."""
     if isinstance(given, Vaulted):
         raise NotConvertible("a vaulted value at this place; move it to a variable")
     if isinstance(given, Unsafe) or not is_template(given):
@@ -100,7 +100,7 @@ def _braces(node: nodes.Expr) -> str:
 
 
 def _choice(given: str, scope: Scope) -> str | None:
-    """``{% if a %}x{% else %}y{% endif %}`` on one line as an expression; None for other texts."""
+    """``{% if a %}x{% else %}y{% endif %}`` on one line as an expression; None for others."""
     if "\n" in given.strip():
         return None
     pieces: list[str] = []

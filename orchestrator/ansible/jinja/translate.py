@@ -503,7 +503,7 @@ class _Translator:
         return name in ("processor_vcpus", "processor_nproc", "memtotal_mb", "architecture")
 
     def _statements(self, text: str) -> Any:
-        """A text with statements as the value of ``template()``."""
+        """Return a string with statements as the value of ``template()``."""
         if self.scope.no_data or self.scope.statements is None:
             raise NotConvertible("statements in a text at this place")
         body = nodes.Const(self.scope.statements(text, self.scope.having(whole=True)))

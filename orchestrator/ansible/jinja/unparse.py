@@ -34,7 +34,7 @@ def unparse(node: nodes.Node) -> str:
 
 
 def operand(node: nodes.Node) -> str:
-    """The text of an expression to which a filter is to be applied."""
+    """Return the source of an expression as the operand of a filter."""
     return _at(node, _POSTFIX)
 
 

@@ -55,7 +55,7 @@ class Arguments:
         self.checks: list[str] = []
 
     def raw(self, *names: str) -> Any:
-        """The value of the first of these names as it is written; None if it is omitted."""
+        """Return the unconverted value of the first of these names; None if it is omitted."""
         self._read.update(names)
         for name in names:
             if name in self._args:
@@ -99,7 +99,7 @@ class Arguments:
         return True
 
     def text(self, *names: str) -> str | None:
-        """A text in the words of ccm."""
+        """Return a string in ccm's syntax."""
         value = self.raw(*names)
         if value is None:
             return None
@@ -174,7 +174,7 @@ class Arguments:
         return self.required(*names)
 
     def literal(self, *names: str, default: str | None = None, exact: bool = False) -> str | None:
-        """A text that is no template; one of a variable unless it must be ``exact``."""
+        """Return a plain string; that of a variable unless it must be ``exact``."""
         value = self.raw(*names)
         if value is None:
             return default
@@ -271,7 +271,7 @@ class Arguments:
         return resolve(value, self.scope)
 
     def texts(self, *names: str) -> list[str] | str | None:
-        """A list of texts, or an expression that gives a list."""
+        """Return a list of strings, or an expression that returns a list."""
         value = self.raw(*names)
         if value is None:
             return None
@@ -294,7 +294,7 @@ class Arguments:
         return found if isinstance(found, list) else [found] if found else []
 
     def texts_by_name(self, *names: str, **others: str) -> dict[str, str]:
-        """The texts that are set, by property name: the same names, or others."""
+        """Return the strings that are set, by property name: the same names, or others."""
         own = {**dict.fromkeys(names), **others}
         found = {key: self.text(name or key) for key, name in own.items()}
         return {key: text for key, text in found.items() if text is not None}
@@ -305,7 +305,7 @@ class Arguments:
         return {name: one for name, one in found.items() if one is not None and one is not default}
 
     def printed(self, name: str) -> str | None:
-        """A text in which a variable that may be a boolean is written as Ansible writes it."""
+        """Return a string in which a possible boolean variable is formatted as by Ansible."""
         raw = self.raw(name)
         node = only_expression(raw) if is_template(raw) else None
         if node is None or "bool" not in self.sample(name).all_kinds():
@@ -438,7 +438,7 @@ class Arguments:
 
 
 def shell_word(text: str) -> str:
-    """A text of ccm as one word of a shell; NotConvertible where it cannot be quoted."""
+    """Return a ccm string as one shell word; NotConvertible if it cannot be quoted."""
     if "{{" not in text:
         return shlex.quote(text)
     plain = re.sub(r"\{\{.*?\}\}", "", text, flags=re.DOTALL)
@@ -475,12 +475,12 @@ def symbolic_mode(text: str) -> str:
 
 
 def number_or_text(text: str) -> int | str:
-    """A text as a number if it is one."""
+    """Return a string as a number if it is one."""
     return int(text) if text.isdigit() else text
 
 
 def words_of(text: str) -> list[str] | None:
-    """The parts of a text with templates that are split at blanks; None with statements."""
+    """Return the parts of a string with templates, split at spaces; None with statements."""
     parts = outputs(text)
     if parts is None:
         return None

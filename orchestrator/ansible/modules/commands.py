@@ -130,7 +130,7 @@ def guard_of(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def single_quoted(text: str) -> str:
-    """A text with templates as one word of a shell. Quotes within the templates stay."""
+    """Return a string with templates as one shell word. Quotes in the templates are kept."""
     parts = re.split(r"(\{\{.*?\}\})", text, flags=re.DOTALL)
     made = [one if one.startswith("{{") else one.replace("'", "'\"'\"'") for one in parts]
     return "'" + "".join(made) + "'"

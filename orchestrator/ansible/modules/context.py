@@ -224,7 +224,7 @@ def clean_path(text: str) -> str:
 
 
 def base_name(source: str) -> str:
-    """The name of a file in a path, parts of which may be expressions; "" where it is unknown."""
+    """Return the file name in a path that may contain expressions; "" if it is unknown."""
     parts: list[str] = re.findall(r"\{\{.*?\}\}|[^{]+|\{", source)
     name = ""
     for one in reversed(parts):

@@ -191,7 +191,7 @@ def _is_url(given: Arguments) -> bool:
 
 
 def _require_words(*given: str | None) -> None:
-    """NotConvertible if a shell does not read a text without quotes as one word."""
+    """Raise NotConvertible if a shell does not read an unquoted string as one word."""
     for one in given:
         if one and not _PLAIN.fullmatch(re.sub(r"\{\{.*?\}\}", "", one)):
             raise NotConvertible(f"an archive with {one}, which a shell does not read as one word")

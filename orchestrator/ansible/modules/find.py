@@ -97,7 +97,7 @@ def _size(given: Arguments) -> str:
 
 
 def temporary_path(task: Task) -> str:
-    """The path that stands for a temporary file, the same on each push."""
+    """Return the path that replaces a temporary file, the same on each push."""
     return f"/var/tmp/ccm-{slug(str(task.keywords.get('register') or task.name))}"
 
 

@@ -37,7 +37,7 @@ _VERSION_BEHIND = re.compile(
 _VERSION = re.compile(
     r"(?P<name>(?:[a-z0-9.+-]|\{\{.*?\}\})+)=(?P<version>(?:[\w.+:~*-]|\{\{.*?\}\})+)"
 )
-"""A package and its version, parts of which may be in variables."""
+"""Matches a package and its version; parts of the version may be in variables."""
 _VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")
 
 

@@ -183,7 +183,7 @@ def _key_of_sources(
 
 
 def _beginnings(text: str, scope: Scope) -> list[str]:
-    """The beginning of a text, for each value of the variable that it begins with."""
+    """Return the beginning of a string, for each value of the variable that it begins with."""
     parts = outputs(text) if is_template(text) else None
     if not parts:
         return [] if is_template(text) else [text]

@@ -11,7 +11,7 @@ from typing import Any
 from orchestrator.ansible.jinja.unparse import literal
 
 READS_ELEMENT = re.compile(r"\{\{[^}]*\b(item|index|key)\b")
-"""A text with an expression that differs between the elements of a loop."""
+"""Matches a string with an expression that differs between the elements of a loop."""
 CONVERTED, CHECK, KEPT = "converted", "check", "not converted"
 """The outcome of a task: converted exactly, with a marked difference, or kept as a comment."""
 
@@ -146,7 +146,7 @@ def as_test(conditions: list[str]) -> str:
 
 
 def any_of(alternatives: Iterable[list[str]]) -> str:
-    """Lists of conditions, at least one of which must be completely true, as one expression."""
+    """Return one expression that is true if all conditions of at least one list are true."""
     tests = list(dict.fromkeys(both(one) for one in alternatives))
     if len(tests) == 1:
         return tests[0]
@@ -174,5 +174,5 @@ def numbered(name: str, taken: Container[str], form: str = "{}-{}") -> str:
 
 
 def slug(text: str) -> str:
-    """A text as a word for an alias or a file."""
+    """Return a string as a word for an alias or a file."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "task"

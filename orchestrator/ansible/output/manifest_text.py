@@ -81,7 +81,7 @@ def _questions(manifest: Manifest) -> list[str]:
 
 def _resources(manifest: Manifest) -> list[str]:
     if not manifest.entries():
-        # A manifest without resources is refused, so what does nothing stands here.
+        # A manifest without resources is refused, so it gets an entry without effect.
         found = ["  resources:", f"    {_NOTHING}"]
         for one in manifest.items:
             assert isinstance(one, Comment)

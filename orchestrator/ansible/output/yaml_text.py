@@ -63,7 +63,7 @@ def expression(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text in quotes: single ones where that saves escapes."""
+    """Return a string in quotes: single quotes if that saves escapes."""
     if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]", text):
         return _double(text)
     if '"' in text or "\\" in text:
@@ -184,6 +184,6 @@ def comment(text: str, indent: int) -> list[str]:
 
 
 def clean(text: str) -> str:
-    """A text without what no comment may hold."""
+    """Return a string without characters that are invalid in comments."""
     text = text.replace("\r\n", "\n").replace("\t", "    ")
     return re.sub(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]", "?", text)

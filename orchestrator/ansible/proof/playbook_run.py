@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 from remote_runtime.errors import CcmError, UsageError
 
 PROGRAM = "ansible-playbook"
-# What the callback reads from the environment. Arguments of tasks may be secret.
+# Environment variables that the callback reads. Arguments of tasks may be secret.
 _REPORT = {
     "ANSIBLE_CALLBACKS_ENABLED": "junit",
     "ANSIBLE_CALLBACK_WHITELIST": "junit",  # its name before Ansible 2.11

@@ -27,7 +27,7 @@ class Origin(NamedTuple):
 class TaskMap:
     """The tasks of a report of the importer, by the resources that they became.
 
-    A name with templates stands for all names that fit; of several the most literal one counts.
+    A name with templates matches all names that fit; of several, the most literal one counts.
     """
 
     def __init__(self, tasks: Iterable[Mapping[str, Any]], top: Path) -> None:

@@ -8,7 +8,7 @@ _LEXER = Environment(trim_blocks=True, keep_trailing_newline=True, autoescape=Fa
 
 
 def kept_backslashes(text: str) -> str:
-    r"""A text whose ``'\1'`` within ``{{ }}`` Jinja2 reads as a backslash and a digit.
+    r"""Return a string whose ``'\1'`` within ``{{ }}`` Jinja2 reads as a backslash and a digit.
 
     Ansible does the same to text from YAML, but not to template files and conditions.
     """

@@ -8,7 +8,7 @@ _KEY = re.compile(r"[A-Za-z_][\w.]*=", re.ASCII)
 
 
 def split_arguments(text: str) -> list[str]:
-    """The words of a text; quotes and templates keep their blanks, and quotes stay."""
+    """Return the words of a string; quotes and templates keep their spaces, and quotes are kept."""
     words: list[str] = []
     word, quote, depth = "", "", 0
     position = 0
@@ -48,7 +48,7 @@ def unquoted(value: str) -> str:
 
 
 def key_values(text: str, known: tuple[str, ...] = ()) -> tuple[dict[str, str], str]:
-    """The arguments of a text, and what is left of it: the free form of a command.
+    """Return the arguments in a string, and the rest: the free form of a command.
 
     With ``known``, only those names are arguments, as for ``command`` and ``shell``.
     """

@@ -13,7 +13,7 @@ _MAX_NUMBERS = 1000
 
 
 def sequence(value: Any) -> list[str]:
-    """The texts of ``start=1 end=3 format=web%02d``. NotConvertible."""
+    """Return the strings of ``start=1 end=3 format=web%02d``. NotConvertible."""
     text = str(value[0] if isinstance(value, list) and len(value) == 1 else value)
     if "{{" in text:
         raise NotConvertible("with_sequence with variables")

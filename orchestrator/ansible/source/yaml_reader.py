@@ -14,17 +14,17 @@ from orchestrator.ansible.source.boundary import is_readable
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_VALUES = 500_000
-"""Values of a file, each alias counted as what it stands for."""
+"""Values of a file, each alias counted as its values."""
 MAX_DIGITS = 1_000
 _INT = "tag:yaml.org,2002:int"
 
 
 class Vaulted(str):
-    """A text encrypted with ansible-vault, as the file has it."""
+    """A string encrypted with ansible-vault, unchanged from the file."""
 
 
 class Unsafe(str):
-    """A text that is no template."""
+    """A string that is not a template."""
 
 
 class VaultFileError(Exception):
