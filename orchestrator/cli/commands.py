@@ -282,7 +282,7 @@ def overview(commands: Iterable[str]) -> str:
 
 
 def entry(name: str, text: str, column: int = 12) -> str:
-    """Return a line of a list: a name, followed by a text that wraps in its own column."""
+    """Return a line of a list: a name, followed by its text, wrapped in its own column."""
     import shutil
     import textwrap
 
