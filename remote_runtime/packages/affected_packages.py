@@ -1,4 +1,4 @@
-"""What a command changes if it affects a package (target)."""
+"""The changes of a command that affects a package (target)."""
 
 import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Sequence, Set, Tuple
@@ -20,7 +20,7 @@ Covers = Callable[[str, str, bool], bool]
 
 
 def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
-    """What is created, changed or removed with a package that is installed, changed or removed.
+    """Return what changes with a package that is installed, changed or removed.
 
     This is what is on its list and below its own directories. Without a list, it is everything that
     does not exist yet in directories of packages. Other packages are not covered.
@@ -37,8 +37,8 @@ def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
 
 
 def of_rpms(context: "Context", names: Sequence[str]) -> Covers:
-    """What is on the lists of those of these packages that are installed, and below their own
-    directories."""
+    """Return the coverage of these packages, as far as they are installed: the paths on their lists
+    and below their own directories."""
     return _its_own([path for name in names for path in _listed_by_rpm(context, name)])
 
 

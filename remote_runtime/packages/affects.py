@@ -1,4 +1,4 @@
-"""What a command declares that it may change, for previews of later resources (target)."""
+"""The changes that a command declares, for previews of later resources (target)."""
 
 from typing import TYPE_CHECKING, Any, Callable, List, Sequence
 
@@ -14,7 +14,7 @@ Covers = Callable[[str, str, bool], bool]
 
 
 def affected(affects: Any, context: "Context") -> Covers:
-    """What the entries of ``affects`` cover; None covers everything.
+    """Return the coverage of the entries of ``affects``; None covers everything.
 
     An entry is an absolute path, which includes everything below it, or ``TYPE#NAME``. A path may
     have other names, with and without links; a package includes its contents.

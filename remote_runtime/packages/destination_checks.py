@@ -1,4 +1,4 @@
-"""What prevents the installation or removal of a package's files (target; in previews only)."""
+"""Obstacles to the installation or removal of a package's files (target; in previews only)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, FrozenSet, Hashable, List, Mapping, Optional, Tuple
@@ -50,7 +50,7 @@ class DestinationChecks(object):
             self._files.obstacles(path).writing(0)
 
     def _entering(self, directory: str) -> Optional[ResourceError]:
-        """What prevents a new name in a directory."""
+        """Return the obstacle to a new name in a directory, or None."""
         if directory not in self._directories:
             self._directories[directory] = None
             try:
@@ -62,7 +62,7 @@ class DestinationChecks(object):
         return self._directories[directory]
 
     def _is_fixed(self, path: str) -> bool:
-        """Whether the path on the host can be neither replaced nor removed."""
+        """Return whether the path on the host can be neither replaced nor removed."""
         place, flagged = self._place(os.path.dirname(path))
         real = os.path.join(place, os.path.basename(path))
         if self._is_mounted(real):
@@ -70,7 +70,7 @@ class DestinationChecks(object):
         return os.path.lexists(real) and (flagged or bool(preconditions.flags(real)))
 
     def _is_mounted(self, real: str) -> bool:
-        """Whether the host has a mount at a path without links."""
+        """Return whether the host has a mount at a path without links."""
         if self._points is None:
             self._points = preconditions.mount_points()
         return real in self._points
@@ -113,7 +113,7 @@ class DestinationChecks(object):
     # -- removals ---------------------------------------------------------------------------------
 
     def stays(self, path: str) -> bool:
-        """Whether dpkg continues although it cannot remove the path."""
+        """Return whether dpkg continues although it cannot remove the path."""
         return self._is_fixed(path)
 
     def refuse_removal(self, path: str) -> None:

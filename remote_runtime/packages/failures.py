@@ -1,4 +1,4 @@
-"""Turns the failure of a package manager into an error with a hint (target)."""
+"""Converts the failure of a package manager into an error with a hint (target)."""
 
 import re
 from typing import TYPE_CHECKING, List, NamedTuple, Pattern, Sequence

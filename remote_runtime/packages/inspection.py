@@ -76,7 +76,7 @@ class Probe(object):
         return self.contents([one], FromFile(path, kind))
 
     def contents(self, wanted: Sequence[Indexed], packages: Packages) -> Dict[str, Contents]:
-        """The contents of the packages, by name; without those that could not be examined."""
+        """The contents of the packages, by name; without packages that could not be examined."""
         unknown = [i for i in wanted if i.sha256 not in self._known]
         self._learn([i for i in unknown if i.sha256 not in self._asked], packages)
         missing = [i for i in unknown if i.sha256 not in self._known]
@@ -96,7 +96,7 @@ class Probe(object):
     def _look_of(
         self, one: Indexed, together: Sequence[Indexed], packages: Packages
     ) -> ContentReader:
-        """A reader for the files of a package, of which usually only hashes are stored."""
+        """Return a reader for the files of a package; usually only their hashes are stored."""
 
         def look(path: str) -> Optional[bytes]:
             if one.sha256 not in self._files:
@@ -223,6 +223,6 @@ class Probe(object):
 
 
 def _fits(wanted: Sequence[Indexed]) -> bool:
-    """Whether these may be downloaded and unpacked for a preview."""
+    """Return whether these may be downloaded and unpacked for a preview."""
     unpacked = sum(i.unpacked for i in wanted)
     return sum(i.size for i in wanted) <= MAX_DOWNLOADED and unpacked <= MAX_UNPACKED

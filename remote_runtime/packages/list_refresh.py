@@ -17,7 +17,7 @@ _PACKAGE = "package"
 
 
 def is_last(context: "Context", manager: str) -> bool:
-    """Whether no repository follows before the next package, or the end."""
+    """Return whether no repository follows before the next package, or the end."""
     refreshes = _refresh_plan(context, manager)
     now = context.position
     repository = bisect(refreshes.repositories, now)
@@ -29,7 +29,8 @@ def is_last(context: "Context", manager: str) -> bool:
 
 
 def is_outdated(context: "Context", manager: str) -> bool:
-    """Whether a repository has changed since the last refresh; in a preview, whether it will."""
+    """Return whether a repository has changed since the last refresh; in a preview, whether it
+    will."""
     from remote_runtime.packages import repository_paths
 
     names = _refresh_plan(context, manager).names
@@ -72,7 +73,7 @@ def _all_turns(context: "Context") -> Dict[str, RefreshPlan]:
 
 
 def _reads(item: Item) -> bool:
-    """Whether the package manager reads the lists of this repository after the repository's
+    """Return whether the package manager reads the lists of this repository after the repository's
     change."""
     given = item.properties.get
     apart = item.noop or item.monitor_only or item.left_out
@@ -81,7 +82,7 @@ def _reads(item: Item) -> bool:
 
 
 def _is_older(files: Sequence[str]) -> bool:
-    """Whether apt has not refreshed its lists since one of these files changed."""
+    """Return whether apt has not refreshed its lists since one of these files changed."""
     from remote_runtime.packages.apt.lists import Lists
 
     times: List[float] = []

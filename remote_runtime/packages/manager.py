@@ -101,7 +101,8 @@ class PackageManager(object):
         return self._probe
 
     def changed_before(self) -> Optional[Installed]:
-        """What was installed before an earlier resource made this resource's change, or None."""
+        """Return the state that was installed before an earlier resource made this resource's
+        change, or None."""
         done = self.changed_ahead.get(self.context.position)
         return done.before if done is not None else None
 
@@ -110,7 +111,8 @@ class PackageManager(object):
         self.items = [item for item in items if self.takes(item)]
 
     def takes(self, item: Item) -> bool:
-        """Whether an item of the plan belongs to this package manager, if its programs exist."""
+        """Return whether an item of the plan belongs to this package manager, if its programs
+        exist."""
         return item.provider in ("", self.name) and not any(map(item.properties.get, PLACES))
 
     def title(self, name: str, properties: Properties) -> str:
@@ -143,12 +145,12 @@ class PackageManager(object):
         return self.shown(before), self.shown(after)
 
     def status(self, name: str) -> Installed:
-        """What is installed. One query covers all packages of the plan."""
+        """Return the installed state. One query covers all packages of the plan."""
         raise NotImplementedError
 
     def planned(self, name: str) -> Installed:
-        """What is installed when the current resource runs: ``status``, plus the plans of a
-        preview."""
+        """Return the state that is installed when the current resource runs: ``status``, plus the
+        plans of a preview."""
         found = self.status(name)
         plain = self.plain(name)
         effect = self.planned_versions().get(plain)
@@ -172,7 +174,7 @@ class PackageManager(object):
         self._wished.add(self.plain(name))
 
     def is_held(self, name: str, installed: Installed) -> bool:
-        """Whether a package is on hold. ``installed`` is its installed version."""
+        """Return whether a package is on hold. ``installed`` is its installed version."""
         return installed.held
 
     def set_hold(self, name: str, held: bool) -> None:
@@ -213,13 +215,14 @@ class PackageManager(object):
         raise NotImplementedError
 
     def planned_versions(self) -> Dict[str, str]:
-        """The packages that earlier resources of a preview change; "" for those that they
+        """Return the packages that earlier resources of a preview change; "" for those that they
         remove."""
         world = self.context.world
         return {n: e.version for n, e in world.packages.items()} if world is not None else {}
 
     def planned_sources(self) -> Tuple[Tuple[str, int], ...]:
-        """What earlier resources of a preview change below ``sources``, and since when."""
+        """Return the paths below ``sources`` that earlier resources of a preview change, with the
+        time of each."""
         world = self.context.world
         nodes = world.layer.nodes if world is not None else {}
         return tuple((p, n.since) for p, n in nodes.items() if p.startswith(self.sources))
@@ -229,7 +232,7 @@ class PackageManager(object):
         return name
 
     def available(self, name: str) -> Available:
-        """What could be installed, according to the current lists on this host.
+        """Return the installable versions, according to the current lists on this host.
 
         The package manager's own transactions do not change that; everything else may.
         """
@@ -252,7 +255,7 @@ class PackageManager(object):
         ]
 
     def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
-        """What the lists contain of each of these, with one query if possible."""
+        """Return the versions of each of these in the lists, with one query if possible."""
         raise NotImplementedError
 
     def acted(self) -> None:
@@ -333,13 +336,13 @@ class PackageManager(object):
         raise NotImplementedError
 
     def kind(self, operation: Operation) -> Tuple[object, ...]:
-        """What operations share if one command can perform all of them."""
+        """Return the properties that operations must share to run in one command."""
         return operation.removal, operation.recommends, operation.purge
 
     def shares(
         self, operations: Sequence[Operation]
     ) -> Optional[Sequence[Sequence[VersionChange]]]:
-        """What each of several operations would change in one transaction.
+        """Return the changes of each of several operations in one transaction.
 
         None if they cannot be one transaction, or if the result would differ from single ones.
         """
@@ -350,7 +353,7 @@ class PackageManager(object):
         raise NotImplementedError
 
     def has_reached(self, operation: Operation) -> bool:
-        """Whether a package is in the state that an operation had to reach."""
+        """Return whether a package is in the state that an operation had to reach."""
         found = self.status(operation.name)
         version = found.version
         if operation.removal:
@@ -358,7 +361,7 @@ class PackageManager(object):
         return version == operation.version if operation.version else bool(version)
 
     def needs_lists(self, ensure: str, installed: Installed) -> bool:
-        """Whether the next step depends on the package lists."""
+        """Return whether the next step depends on the package lists."""
         if ensure == ABSENT:
             return False
         if not installed.version or ensure == LATEST:
@@ -366,21 +369,23 @@ class PackageManager(object):
         return ensure != PRESENT and not self.has_version(installed, ensure)
 
     def has_version(self, installed: Installed, wanted: str) -> bool:
-        """Whether the wanted version is one of the installed versions."""
+        """Return whether the wanted version is one of the installed versions."""
         if not installed.version:
             return False
         return any(self.compare(v, wanted) == 0 for v in (installed.version, *installed.others))
 
 
 def installed_coverage(kind: str, value: str, present: bool) -> bool:
-    """What a package may add: paths that do not exist, in directories of packages."""
+    """Cover the paths that a package may add: paths that do not exist, in directories of
+    packages."""
     if kind == "path":
         return not present and value.startswith(_OF_PACKAGES)
     return kind == "host" or (kind != "lists" and not present)
 
 
 def removed_coverage(kind: str, value: str, present: bool) -> bool:
-    """What may be removed with a package: existing paths in directories of packages."""
+    """Cover the paths that may be removed with a package: existing paths in directories of
+    packages."""
     if kind == "path":
         return present and value.startswith(_OF_PACKAGES)
     return kind in ("host", "package", "unit") and present

@@ -19,7 +19,8 @@ _LIMIT = 1 << 20  # bytes of one file
 
 
 def wants(files: "Files", unit: str) -> bool:
-    """Whether the first matching line enables a unit; without a matching line, it is enabled."""
+    """Return whether the first matching line enables a unit; without a matching line, it is
+    enabled."""
     found: Dict[str, str] = {}
     for directory in _DIRECTORIES:
         for name in files.entries(directory) if files.is_directory(directory) else ():
@@ -35,5 +36,5 @@ def wants(files: "Files", unit: str) -> bool:
 
 
 def are_used_by_debian(files: "Files") -> bool:
-    """Whether Debian's helper uses presets: an old version does not."""
+    """Return whether Debian's helper uses presets: an old version does not."""
     return not files.exists(_HELPER) or b"preset" in files.read(_HELPER, _LIMIT, follow=True)

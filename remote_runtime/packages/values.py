@@ -47,7 +47,7 @@ class VersionChange(NamedTuple):
 
 
 class EarlyChange(NamedTuple):
-    """What was changed for a later resource, and what was installed before."""
+    """The change made for a later resource, and the version that was installed before."""
 
     before: Installed
     changes: Sequence[VersionChange]

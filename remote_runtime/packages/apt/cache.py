@@ -18,15 +18,15 @@ _LEGAL = re.compile(r"[a-z0-9][a-z0-9+.-]*(:[a-z0-9-]+)?\Z")
 
 
 def legal(name: str) -> bool:
-    """Whether Debian allows this to be the name of a package."""
+    """Return whether Debian allows this to be the name of a package."""
     return _LEGAL.match(name) is not None
 
 
 def look_up(
     names: Sequence[str], query: Callable[[List[str]], str], native: str
 ) -> Dict[str, Available]:
-    """What the lists have of each name; ``query`` runs apt-cache, ``native`` is the host's own
-    architecture."""
+    """Return the versions of each name in the lists; ``query`` runs apt-cache, ``native`` is the
+    host's own architecture."""
     legal_names = [name for name in names if legal(name)]
     found: Dict[str, Available] = {}
     for at in range(0, len(legal_names), _NAMES):

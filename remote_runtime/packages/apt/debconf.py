@@ -1,6 +1,6 @@
-"""The database with the answers to debconf's questions (target): its files, and how it is changed.
+"""The database with the answers to debconf's questions (target): its files, and how ccm changes it.
 
-Reading needs no program: the files are those that debconf's settings name, by default
+Reading needs no program: the files are those in debconf's settings, by default
 ``/var/cache/debconf/config.dat`` and ``passwords.dat``.
 """
 
@@ -24,9 +24,9 @@ _LOCKED = "locked by another process"
 
 
 def databases(files: "Files", home: str) -> Sequence[str]:
-    """The files that hold answers, those that count first.
+    """Return the files that contain answers, those with priority first.
 
-    ``ResourceError`` for a database that is no file.
+    ``ResourceError`` for a database that is not a file.
     """
     for path in (home + "/.debconfrc", *_SETTINGS):
         if files.is_there(path):

@@ -12,8 +12,8 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]*")
 
 
 def needs(shown: str) -> Dict[str, List[str]]:
-    """The packages that each needs or recommends, by name, of those that ``apt-cache show`` printed
-    about. Of alternatives all count; a name that others provide stands for those.
+    """Return the dependencies and recommendations of each package in the output of ``apt-cache
+    show``, by name. All alternatives count; a virtual name means the packages that provide it.
     """
     stanzas = [stanza for stanza in apt_simulation.stanzas(shown) if stanza]
     providers: Dict[str, List[str]] = {}
@@ -36,10 +36,10 @@ def shares(
     show: Callable[[Dict[str, str]], str],
     installed: Callable[[], str],
 ) -> Optional[Sequence[Sequence[VersionChange]]]:
-    """What each operation of a simulated transaction changes; None where it is not sure to do what
-    they would do one after the other, as one that removes what nobody names.
+    """Return the changes of each operation of a simulated transaction; None if single transactions
+    may have other results, such as when it removes a package that no operation names.
 
-    ``show`` gives what the lists say of these versions, ``installed`` dpkg's text about packages.
+    ``show`` returns the lists' text about these versions, ``installed`` dpkg's text about packages.
     """
     named = {operation.name.partition(":")[0] for operation in operations}
     upcoming = {change.name: change.after for change in changes if change.after}
@@ -63,7 +63,7 @@ def _is_of(stanza: str, names: Set[str]) -> bool:
 
 
 def _taken(stanzas: Sequence[str]) -> Dict[str, List[str]]:
-    """The packages that go with each, by name: those that need it."""
+    """Return the packages that are removed with each, by name: those that need it."""
     found: Dict[str, List[str]] = {}
     for name, needed in sorted(needs("\n\n".join(stanzas)).items()):
         for other in needed:

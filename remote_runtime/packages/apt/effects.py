@@ -1,4 +1,5 @@
-"""What is on a host once packages have come or gone (target): files, units and accounts."""
+"""The state of a host after packages were installed or removed (target): files, units and
+accounts."""
 
 import os
 from typing import (
@@ -53,15 +54,15 @@ from remote_runtime.packages.values import VersionChange
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
-# What dpkg removes beside a configuration file.
+# Files that dpkg removes with a configuration file.
 _COPIES = ("~", ".~", ".bak", "%", ".dpkg-tmp", ".dpkg-new", ".dpkg-old", ".dpkg-dist")
 
 
 class TransactionEffects(object):
     """Makes the effects of one transaction, by Debian's rules.
 
-    ``contents`` gives what is known of the package of a name that comes, None for nothing;
-    ``planned`` what is known of those that came earlier in the plan, by name and version.
+    ``contents`` returns the known contents of a new package by name, or None; ``planned`` has the
+    contents of packages installed earlier in the plan, by name and version.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class TransactionEffects(object):
                 self._configured(change, contents)
                 self._scripted += self._hearsay(change, contents)
         self._triggered(changes, upcoming)
-        # What is known counts more than fog, so it comes later; scripts run when all is unpacked.
+        # Known effects override unknown ones, so they come later; scripts run when all is unpacked.
         effects = self._units.uncertain + self._uncertain + self._effects + self._scripted
         return effects + self._units.begun(effects)
 
@@ -136,7 +137,7 @@ class TransactionEffects(object):
         return Units(self._context, started, own, restarted)
 
     def _on_host(self, contents: Contents, package: str) -> Contents:
-        """What of a package comes to this host, and where."""
+        """Return the contents that a package installs on this host, at their paths there."""
         return contents
 
     def _place(self, path: str, package: str) -> str:
@@ -153,7 +154,7 @@ class TransactionEffects(object):
         return package_scripts.runs(change.name, contents.scripts, self._arguments(change))
 
     def _declared(self, change: VersionChange) -> Declare:
-        """What says what the declarative calls of a package's scripts do."""
+        """Return a function that predicts the declarative calls of a package's scripts."""
         return lambda world, call: None
 
     def _declared_before(self, change: VersionChange, contents: Contents) -> Declare:
@@ -161,7 +162,7 @@ class TransactionEffects(object):
         return lambda world, call: None
 
     def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
-        """What scripts do before a package is unpacked, as far as that can be told."""
+        """Plan the known effects of the scripts that run before a package is unpacked."""
         declare = self._declared_before(change, contents)
         known = {member.path for member in contents.members}
         for run in self._runs(change, contents):
@@ -174,7 +175,7 @@ class TransactionEffects(object):
                 )
 
     def _configured(self, change: VersionChange, contents: Contents) -> None:
-        """What its scripts do once all is unpacked, as far as that can be told."""
+        """Plan the known effects of a package's scripts after all packages are unpacked."""
         declare = self._declared(change)
         for run in self._runs(change, contents):
             if run.name != "preinst":
@@ -189,7 +190,7 @@ class TransactionEffects(object):
     def _triggered(
         self, changes: Sequence[VersionChange], upcoming: Mapping[str, Contents]
     ) -> None:
-        """What scripts of other packages do because of these changes."""
+        """Plan the effects of other packages' scripts that these changes trigger."""
 
     # -- what goes --------------------------------------------------------------------------------
 
@@ -202,7 +203,7 @@ class TransactionEffects(object):
         )
 
     def _listed(self, change: VersionChange) -> InstalledPackage:
-        """What the package manager will have on its list, wherever it lies."""
+        """Return the package manager's list of the package, regardless of its source."""
         earlier = self._planned.get((change.name, change.before))
         if earlier is None:
             return self._registry.kept(change.name, ("prerm", "postrm"))
@@ -236,7 +237,7 @@ class TransactionEffects(object):
                 self._effects.append(PathEffect(os.path.join(MASKED, unit), "something"))
 
     def _follow(self, change: VersionChange, scripts: Sequence[Run], paths: Sequence[str]) -> None:
-        """What scripts of a package that goes do."""
+        """Plan the effects of the scripts of a removed package."""
         for run in scripts:
             told = package_scripts.follow(
                 self._context, self._effects, run, lambda world, call: None
@@ -245,8 +246,8 @@ class TransactionEffects(object):
             self._scripted += script_uncertainty.unknown_effect(change.name, told.open, paths)
 
     def _purged(self, change: VersionChange, kept: InstalledPackage) -> None:
-        """What goes with the configuration of a package: its files, with copies of them, and what
-        its script removes."""
+        """Plan the removal of a package's configuration: its files, their copies, and the files
+        that its script removes."""
         copies = [path + end for path in kept.conffiles for end in _COPIES]
         for path in (*kept.conffiles, *copies):
             if self._context.files.is_there(path):
@@ -311,7 +312,7 @@ class TransactionEffects(object):
         if member.kind == "directory":
             moved = member.path in self._moved
             if self._context.files.is_directory(member.path) and not moved:
-                return  # dpkg leaves a directory that is there as it is, a link to one as well
+                return  # dpkg does not change an existing directory, or a link to one
             effect = PathEffect(
                 member.path, "directory", mode=member.mode, uid=member.uid, gid=member.gid
             )
@@ -332,9 +333,9 @@ class TransactionEffects(object):
         )
 
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
-        """Whether a configuration file comes, and what becomes of one that is there.
+        """Plan whether a new configuration file is installed, and the fate of an existing one.
 
-        ``registered`` has the hash that each came with: an MD5, or a SHA-256 that says so.
+        ``registered`` has the hash of each packaged file: an MD5, or a SHA-256 marked as such.
         """
         raise NotImplementedError
 
@@ -354,7 +355,8 @@ class TransactionEffects(object):
     # -- what nobody can tell ---------------------------------------------------------------------
 
     def _hearsay(self, change: VersionChange, contents: Contents) -> List[Effect]:
-        """What one other host alone says of a package holds if that is true."""
+        """Return an assumed effect over the contents of a package that only one other host
+        reported."""
         if contents.is_so is None:
             return []
         told = {member.path for member in contents.members}
@@ -371,7 +373,8 @@ class TransactionEffects(object):
     def _brought_by(
         self, change: VersionChange, told: Set[str]
     ) -> Callable[[str, str, bool], bool]:
-        """What a package may bring or change, the paths that are ``told`` of it as well."""
+        """Return the coverage of a package: the paths that it may create or change, including the
+        reported paths in ``told``."""
         own = set(self._kept(change).paths) | told if change.before else told
         units = set(units_below(sorted(own), UNIT_DIRECTORIES))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SCRIPT = "package.script"
 
-# The first that fits decides the hint: what stopped everything stands before what followed from it.
+# The first match decides the hint: causes come before their consequences.
 _TABLE = (
     known(
         r"are you root\?|Could not open lock file .*Permission denied",
@@ -98,8 +98,8 @@ def explain(
 ) -> "ResourceError":
     """Return the error of a failed apt-get; ``what`` is what was tried, "installing nginx".
 
-    ``held`` gives the packages of this host that are on hold, of which the error names those that
-    apt mentions.
+    ``held`` gives the packages of this host that are on hold, and the error names those that apt
+    mentions.
     """
     text = result.stdout + "\n" + result.stderr
     error = failures.explain(what, result, headline=_headline(text), table=_TABLE, noise=_NOISE)

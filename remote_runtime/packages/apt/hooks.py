@@ -1,7 +1,7 @@
 """The commands that apt's settings have it run around changes and refreshes (target).
 
-Packages such as needrestart and etckeeper add them, and administrators do. What they do is no part
-of a preview, so the preview names those that are not known to leave the host as it is.
+Packages such as needrestart and etckeeper add them, and administrators do. A preview cannot predict
+them, so it names the hooks that may change the host.
 """
 
 import re
@@ -45,9 +45,9 @@ _HARMLESS = re.compile(
 
 
 def unknown(dump: str, of: str = _OF_CHANGE) -> List[str]:
-    """The hooks, as ``apt-config dump`` prints them, of which nobody can tell what they do.
+    """Return the hooks with unknown effects from the output of ``apt-config dump``.
 
-    ``of`` is what the names of those begin with that are meant.
+    ``of`` is the beginning of the names of the hooks to check.
     """
     return [
         "%s: %s" % (found.group("name"), _shortened(found.group("command")))
@@ -57,7 +57,7 @@ def unknown(dump: str, of: str = _OF_CHANGE) -> List[str]:
 
 
 def warn(context: "Context", dump: str, told: List[str]) -> None:
-    """Name each hook once of which a preview does not tell what it does; ``told`` are named."""
+    """Name each hook with unknown effects once; ``told`` contains those already named."""
     _warn(context, unknown(dump), told, "when packages change")
 
 

@@ -29,7 +29,7 @@ class Lists(object):
         self._refreshed = False
 
     def outdated(self, max_age: float) -> str:
-        """Return why the lists, which may be ``max_age`` seconds old, are to be refreshed, or "".
+        """Return why the lists, which may be ``max_age`` seconds old, must be refreshed, or "".
 
         Lists that this run has refreshed are outdated only by a change of the sources.
         """
@@ -58,10 +58,10 @@ class Lists(object):
             os.utime(directory, None)
 
     def cache_is_stale(self) -> bool:
-        """Whether dpkg's database is newer than apt's cache of what is installed.
+        """Return whether dpkg's database is newer than apt's cache of what is installed.
 
-        apt tells by size and whole seconds whether its cache is current, so it misses a ``dpkg -i``
-        in the second in which it made the cache: it takes the old version for installed, then.
+        apt compares size and whole seconds to detect a stale cache. It misses a ``dpkg -i`` in the
+        same second in which it wrote the cache: it then assumes that the old version is installed.
         """
         return 0.0 < self._time(_CACHE) <= self._time(_DATABASE)
 

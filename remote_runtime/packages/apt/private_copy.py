@@ -1,4 +1,4 @@
-"""Where apt may look at a host and leave it as it is (target)."""
+"""A private copy of apt's files, so that apt can inspect a host without changing it (target)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, List, Sequence, Tuple
@@ -30,7 +30,7 @@ class ScratchCache(object):
         from remote_runtime.packages.apt import sources as apt_sources
 
         if planned not in self._laid_out:
-            self._places += 1  # one that could not be laid out is left as it is
+            self._places += 1  # the copy of a failed attempt is not reused
             place = self.path("etc-%d" % self._places)
             paths = [path for path, _ in planned]
             self._laid_out[planned] = apt_sources.write_planned(files, paths, place), place

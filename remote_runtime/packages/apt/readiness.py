@@ -1,4 +1,4 @@
-"""What keeps apt from beginning anything, as far as can be seen without trying (target)."""
+"""Conditions that prevent apt from starting, as far as visible without a try (target)."""
 
 import os
 from typing import Callable, Optional

@@ -1,4 +1,4 @@
-"""What a transaction of apt's would come to, or came to, package by package (target)."""
+"""The predicted and the actual changes of an apt transaction, package by package (target)."""
 
 from typing import Dict, List, Mapping, Sequence, Tuple
 
@@ -76,7 +76,7 @@ def with_holds(database: str, holds: Mapping[str, bool], native: str) -> str:
 
 
 def by_version(shown: str, native: str) -> Dict[Tuple[str, str], str]:
-    """What ``apt-cache show`` printed, by name and version."""
+    """Return the paragraphs of the output of ``apt-cache show``, by name and version."""
     found: Dict[Tuple[str, str], str] = {}
     for stanza in stanzas(shown):
         found.setdefault((_name(stanza, native), field(stanza, "Version")), stanza)
@@ -84,7 +84,7 @@ def by_version(shown: str, native: str) -> Dict[Tuple[str, str], str]:
 
 
 def stanzas(text: str) -> Sequence[str]:
-    """The paragraphs of a control file, each of which begins with ``Package:``."""
+    """Return the paragraphs of a control file; each begins with ``Package:``."""
     return [part.strip("\n") for part in text.split("\n\n") if part.strip()]
 
 

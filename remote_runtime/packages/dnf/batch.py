@@ -21,12 +21,12 @@ def shares(
     name_of: Callable[[str], str],
     follows: Callable[[Sequence[str]], Set[str]],
 ) -> Optional[Sequence[Sequence[VersionChange]]]:
-    """What each operation changes of its own package; None where the table that dnf printed,
-    ``resolved``, has more than one after the other would do.
+    """Return the changes of each operation to its own package; None if dnf's printed table,
+    ``resolved``, contains more changes than single transactions would make.
 
-    What comes or goes with a package is in no record, as in a preview. ``follows`` gives the names
-    that may come or go with an earlier one of these: the first such, and all behind it, have an
-    empty share and are left to their turns, which find them done.
+    As in a preview, dependencies are not recorded. ``follows`` returns the names that may be
+    installed or removed with an earlier operation. The first such operation and all later ones have
+    an empty share; when their resources run, they find the change done.
     """
     sections = dnf_transaction.sections(resolved)
     allowed = _GOING if operations[0].removal else _COMING

@@ -13,7 +13,8 @@ _SOURCE = "src"
 def choose(
     records: Records, names: Sequence[str], priority: Callable[[str], int]
 ) -> Dict[str, Available]:
-    """What can be installed under each name; ``priority`` is that of a repository, by its id."""
+    """Return the installable versions under each name; ``priority`` returns a repository's priority
+    by its ID."""
     return {name: _available(records.find(name), priority) for name in names}
 
 

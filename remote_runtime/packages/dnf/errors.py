@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from remote_runtime.errors import ResourceError
     from remote_runtime.system.process.commands import Result
 
-# The first that fits decides the hint: what stopped everything stands before what followed from it.
+# The first match decides the hint: causes come before their consequences.
 _TABLE = (
     known(
         r"superuser privileges|must be root|[Pp]ermission denied",
@@ -106,7 +106,7 @@ def ignored_repositories(result: "Result") -> str:
 
 
 def script_failures(result: "Result") -> List[str]:
-    """What scripts of packages failed in a transaction that dnf counts as done."""
+    """Return the failed package scripts in a transaction that dnf reports as successful."""
     text = result.stdout + "\n" + result.stderr
     found: List[str] = []
     for line in _SCRIPTLET.findall(text):

@@ -33,12 +33,12 @@ def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
 
 
 def is_locked(name: str, root: str = "/") -> bool:
-    """Whether a version lock keeps a package at its version."""
+    """Return whether a version lock keeps a package at its version."""
     return any(_names(pattern, name) for _, pattern in _locks(root))
 
 
 def can_lock(root: str = "/") -> bool:
-    """Whether the plugin of dnf 4 that locks versions is installed."""
+    """Return whether the plugin of dnf 4 that locks versions is installed."""
     import glob
 
     return bool(glob.glob(os.path.join(root, _PLUGIN)))
@@ -52,7 +52,8 @@ def not_removed_error(what: str, name: str, root: str = "/") -> ResourceError:
 
 
 def _names(pattern: str, name: str) -> bool:
-    """Whether a pattern means a package: a name, which versions and an architecture may follow."""
+    """Return whether a pattern matches a package: a name, optionally with versions and an
+    architecture."""
     plain = name.partition(".")[0] if fnmatch.fnmatchcase(name, "*.*") else name
     for one in {name, plain}:
         if fnmatch.fnmatchcase(one, pattern) or fnmatch.fnmatchcase(one, pattern.partition(".")[0]):

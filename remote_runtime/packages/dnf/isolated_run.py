@@ -83,7 +83,7 @@ def isolated(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str
 
 
 def has_failed(result: "Result") -> bool:
-    """Whether the command could not be begun so; rpm may end with the same number."""
+    """Return whether the isolation failed to start the command; rpm may exit with the same code."""
     return result.code == _FAILED and not result.stdout
 
 

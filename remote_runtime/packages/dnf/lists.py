@@ -35,9 +35,9 @@ class Lists(object):
         self._refreshed = False
 
     def outdated(self, max_age: Optional[float]) -> str:
-        """Return why the lists, which may be ``max_age`` seconds old, are to be refreshed, or "".
+        """Return why the lists, which may be ``max_age`` seconds old, must be refreshed, or "".
 
-        None asks only for lists that are missing altogether, which dnf fetches at its next call.
+        With None, only missing lists count as outdated; dnf fetches them at its next call.
         """
         fetched = self._fetched()
         if not fetched:
@@ -73,7 +73,7 @@ class Lists(object):
         return found
 
     def priorities(self) -> Callable[[str], int]:
-        """What tells a repository's priority; of two, the one with the smaller number wins."""
+        """Return a function for the priority of a repository; the smaller number wins."""
         configured = self.repositories()
         return lambda name: configured.get(name, Repository()).priority
 

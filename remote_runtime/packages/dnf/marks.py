@@ -28,7 +28,7 @@ Key = Tuple[str, str]  # name and architecture
 
 
 def is_new(commands: "Commands") -> bool:
-    """Whether the host's dnf is dnf 5."""
+    """Return whether the host's dnf is dnf 5."""
     return os.path.basename(os.path.realpath(commands.find("dnf"))) == _NEW
 
 

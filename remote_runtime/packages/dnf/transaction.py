@@ -1,4 +1,4 @@
-"""What dnf says of a transaction that it has resolved, and its index of packages (target)."""
+"""dnf's output about a transaction that it has resolved, and its index of packages (target)."""
 
 import re
 from typing import Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set
@@ -25,7 +25,7 @@ class NewPackage(NamedTuple):
 
     @property
     def spec(self) -> str:
-        """How dnf is told this very package."""
+        """The argument that selects exactly this package in dnf."""
         return "%s-%s.%s" % (self.name, self.evr, self.architecture)
 
 
@@ -51,8 +51,8 @@ def new_packages(printed: str) -> Optional[List[NewPackage]]:
 
 
 def only_adds(printed: str, planned: Mapping[str, str]) -> bool:
-    """Whether a transaction installs what is ``planned``, by name and version, in just these
-    versions, and changes nothing that is there."""
+    """Return whether a transaction installs exactly the ``planned`` versions, by name, and changes
+    no installed package."""
     found = new_packages(printed)
     versions = {one.name: one.evr for one in found or ()}
     return found is not None and all(versions.get(n) == evr for n, evr in planned.items())
@@ -65,14 +65,15 @@ def changed(printed: str) -> List[str]:
     for line in _rows(table.splitlines()[2:]):
         words = line.split() if line.startswith(" ") else []
         found += words[:1]
-        # What it replaces stands below it, with its architecture.
+        # The replaced packages follow below it, with their architecture.
         at = [place for place, word in enumerate(words[:-1]) if word == "replacing"]
         found += [words[place + 1].rpartition(".")[0] for place in at]
     return found
 
 
 def sections(printed: str) -> Set[str]:
-    """What dnf's table does, as in ``Installing dependencies``; nothing where there is no table."""
+    """Return the section titles of dnf's table, such as ``Installing dependencies``; empty without
+    a table."""
     table = printed.partition("\n Package ")[2].partition("\nTransaction Summary")[0]
     found = set()
     for line in _rows(table.splitlines()[2:]):
@@ -96,7 +97,7 @@ def _rows(lines: Sequence[str]) -> Iterator[str]:
 
 
 def indexed(printed: str, wanted: Sequence[NewPackage]) -> List[Indexed]:
-    """What the index says of these, as a query in the form of ``INDEX`` printed it."""
+    """Return the index entries of these packages, from a query in the form of ``INDEX``."""
     known = {}
     for line in printed.splitlines():
         fields = line.split("\t", 8)

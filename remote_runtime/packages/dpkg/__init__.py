@@ -1,1 +1,1 @@
-"""What dpkg has and does: its database, its rules, the packages themselves (target)."""
+"""dpkg on the host: its database, its rules and the packages (target)."""

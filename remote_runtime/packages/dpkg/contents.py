@@ -1,7 +1,8 @@
-"""What a Debian package holds: files, conffiles and scripts, read from the .deb itself (target).
+"""The contents of a Debian package: files, conffiles and scripts, read from the .deb itself
+(target).
 
-The knowledge is kept by the controller for a fleet, so it has a form that travels, and that form is
-checked when it arrives: another host may have sent it.
+The controller stores the contents for a fleet, so they have a serialized form. This form is
+validated on arrival, because another host may have sent it.
 """
 
 import os
@@ -83,11 +84,11 @@ class PackagedFile(Content):
 
 
 class Contents(NamedTuple):
-    """``conffiles`` are the paths that stay as they are where they were edited, ``scripts`` texts
-    by name, an RPM's under those of a .deb.
+    """``conffiles`` are the paths that are not replaced if they were edited. ``scripts`` are texts
+    by name; those of an RPM use the names of a .deb.
 
-    ``is_so``: of what another host told, looks whether it is; None for what was read here.
-    ``look``: reads a file in the package itself, for its bytes or None.
+    ``is_so`` verifies contents that another host reported; None for contents read here. ``look``:
+    reads a file in the package itself, for its bytes or None.
     """
 
     members: Sequence[Member]
@@ -150,7 +151,8 @@ def _check_path(path: Any) -> None:
 
 
 def _is_text(value: Any, longest: int) -> bool:
-    """Whether it is a text that has bytes; ``ValueError`` as well where it has none."""
+    """Return whether the value is a text that can be encoded; may raise ``ValueError`` if it
+    cannot."""
     if not isinstance(value, str) or len(value) > longest:
         return False
     value.encode("utf-8", "surrogateescape")
@@ -175,7 +177,8 @@ def read(directory: str) -> Contents:
 
 
 def _is_file(path: str) -> bool:
-    """Whether a package has this file. ``ValueError`` for a symlink, which may lead out of it."""
+    """Return whether a package has this file. ``ValueError`` for a symlink, which may lead outside
+    the package."""
     if os.path.islink(path):
         raise ValueError("%s is a symlink" % os.path.basename(path))
     return os.path.isfile(path)
@@ -186,7 +189,8 @@ def _is_own(path: str) -> bool:
 
 
 def members_below(root: str, own: Callable[[str], bool]) -> List[Member]:
-    """What stands below a directory that a package was unpacked to, as far as it is its ``own``.
+    """Return the members below the directory with an unpacked package, limited to its ``own``
+    paths.
 
     ``OSError``, ``ValueError``.
     """

@@ -1,8 +1,8 @@
-"""What dpkg's database says (target).
+"""Reads dpkg's database (target).
 
-It is one text, which ``dpkg-query`` reads as a whole; as a rule it can be read here in a fifth of
-the time. Where it may be more than that text, or reads otherwise than dpkg writes it, dpkg-query is
-asked.
+The database is one text, and ``dpkg-query`` reads it completely; reading it here usually takes a
+fifth of the time. If dpkg has updates outside the text, or the text is not in dpkg's own format,
+dpkg-query is used.
 """
 
 import os
@@ -28,7 +28,8 @@ NATIVE = ("native", "all")  # what apt takes for the host's own architecture
 
 
 def is_used(database: str = DATABASE) -> bool:
-    """Whether the host is made of dpkg's packages; a host of RPM's may have dpkg as a mere tool."""
+    """Return whether the host is built from dpkg's packages; an RPM host may have dpkg only as a
+    tool."""
     return os.path.isfile(database) and os.path.getsize(database) > 0
 
 
@@ -42,7 +43,7 @@ class Record(NamedTuple):
 
 
 class UnclearError(Exception):
-    """The text does not tell: dpkg-query is to be asked."""
+    """The text is not sufficient: dpkg-query is needed."""
 
 
 class Packages(object):
@@ -51,11 +52,11 @@ class Packages(object):
     native = ""
 
     def records(self, package: str) -> Sequence[Record]:
-        """What is known of a package, of each architecture."""
+        """Return the records of a package, one for each architecture."""
         raise NotImplementedError
 
     def find(self, name: str) -> Installed:
-        """What is installed of ``NAME`` or ``NAME:ARCHITECTURE``."""
+        """Return the installed state of ``NAME`` or ``NAME:ARCHITECTURE``."""
         found = Installed()
         package, architecture = split_name(name)
         for record in self.records(package):
@@ -97,7 +98,7 @@ class Database(Packages):
 
 
 class StatusFile(Packages):
-    """As it stands in dpkg's own text; its methods raise ``UnclearError``."""
+    """The packages in dpkg's own text; its methods raise ``UnclearError``."""
 
     def __init__(self, text: bytes) -> None:
         self._stanzas: Dict[bytes, List[bytes]] = {}
@@ -143,10 +144,10 @@ def _record(stanza: bytes) -> Record:
 
 
 def read(admin: str = ADMIN) -> Optional[StatusFile]:
-    """The packages in dpkg's text; None where dpkg-query is to be asked.
+    """Return the packages in dpkg's text; None if dpkg-query is needed.
 
-    That is while dpkg is at work, which notes beside the text what it does, and with triggers that
-    it has yet to put into it.
+    It is needed while dpkg is running, because dpkg then notes its changes outside the text, and
+    with triggers that are not yet in the text.
     """
     try:
         if any(name.isdigit() for name in os.listdir(admin + "/updates")):
@@ -160,7 +161,7 @@ def read(admin: str = ADMIN) -> Optional[StatusFile]:
 
 
 def text(admin: str = ADMIN) -> str:
-    """What dpkg keeps of all packages; "" where that cannot be read."""
+    """Return dpkg's text about all packages; "" if it cannot be read."""
     try:
         with open(admin + "/status", encoding="utf-8", errors="surrogateescape") as file:
             return file.read()

@@ -1,4 +1,4 @@
-"""Whether the scripts of a Debian package change answers of debconf by themselves (target)."""
+"""Detects whether the scripts of a Debian package change answers of debconf (target)."""
 
 import re
 from typing import Mapping, Optional, Sequence

@@ -1,4 +1,5 @@
-"""What is on a host once Debian packages have come or gone, by that host's own rules (target)."""
+"""The state of a host after Debian packages were installed or removed, by that host's own rules
+(target)."""
 
 import hashlib
 import os
@@ -117,7 +118,8 @@ class DebEffects(TransactionEffects):
         return declare
 
     def _declared_before(self, change: VersionChange, contents: Contents) -> Declare:
-        """What is asked for in all scripts is followed in the last one."""
+        """Return a function that predicts the declarative calls; the last script performs the
+        requests of all scripts."""
         after = [run for run in self._runs(change, contents) if run.name == "postinst"]
         asked = package_scripts.requests(after)
 
@@ -303,7 +305,7 @@ class DebEffects(TransactionEffects):
 
 
 def _differs(member: Member, came_with: str) -> Optional[bool]:
-    """Whether a package has another configuration file than the one that came last."""
+    """Return whether a package has a different configuration file than the last installed one."""
     if came_with == _NEW:
         return True
     if came_with.startswith(HASHED):

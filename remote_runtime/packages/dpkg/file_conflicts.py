@@ -29,10 +29,10 @@ def refuse(
     shown: Callable[[], str],
     rules: "HostRules",
 ) -> None:
-    """``ResourceError`` where dpkg would not unpack one of the packages that come.
+    """Raise ``ResourceError`` if dpkg would refuse to unpack one of the new packages.
 
-    ``planned`` is what came earlier in the plan, ``shown`` gives what ``apt-cache show`` says of
-    those that come.
+    ``planned`` has the packages installed earlier in the plan; ``shown`` returns the output of
+    ``apt-cache show`` about the new packages.
     """
     if rules.forces("overwrite"):
         return

@@ -1,7 +1,7 @@
-"""What a host's administrator has dpkg do with the files of packages (target; in previews only).
+"""The administrator's rules for dpkg on this host (target; in previews only).
 
-Diversions, overrides of owner and mode, paths that are left out, configuration files: all of it is
-this host's, and nothing of it is known of a package itself.
+They are diversions, overrides of owner and mode, excluded paths and configuration files. All of
+them belong to this host; a package contains none of them.
 """
 
 import os
@@ -31,7 +31,7 @@ class Diversion(NamedTuple):
 
 
 class Override(NamedTuple):
-    """What dpkg gives a path instead of what its package says."""
+    """The attributes that dpkg gives a path instead of those in its package."""
 
     uid: int
     gid: int
@@ -56,7 +56,7 @@ class HostRules(object):
         return self._settings.unclear
 
     def forces(self, thing: str) -> bool:
-        """Whether dpkg is told to go on where it would stop or ask."""
+        """Return whether dpkg is configured to continue where it would stop or prompt."""
         return thing in self._settings.forced
 
     def place(self, path: str, package: str) -> str:
@@ -72,11 +72,11 @@ class HostRules(object):
         return diversion.package if diversion is not None else ""
 
     def diverts(self, path: str) -> bool:
-        """Whether a path is diverted at all."""
+        """Return whether a path is diverted."""
         return path in self._diversions
 
     def comes(self, member: Member) -> bool:
-        """Whether a path of a package is not left out."""
+        """Return whether a path of a package is installed, not excluded."""
         path = os.fsencode(member.path)
         comes = True
         for one in self._settings.filters:
@@ -87,7 +87,8 @@ class HostRules(object):
         return any(one.include and path.startswith(one.directory) for one in self._settings.filters)
 
     def applied(self, contents: Contents, package: str) -> Contents:
-        """What a package brings to this host, and where; it is the same one for each name."""
+        """Return the contents that a package installs on this host, at their paths; computed once
+        per package."""
         if package not in self._applied:
             self._applied[package] = self._lying(contents, package)
         return self._applied[package]
@@ -151,10 +152,10 @@ def read(
     upcoming: bool,
     trouble: Callable[[str], str],
 ) -> HostRules:
-    """Read them; ``upcoming``: packages come as well, of which alone overrides are asked.
+    """Read the rules; ``upcoming``: packages are installed too. Only these need overrides.
 
-    ``options`` are those that apt gives dpkg; for ``trouble`` see ``dpkg_settings.read``.
-    ``ResourceError`` where dpkg would refuse to work.
+    ``options`` are those that apt passes to dpkg; for ``trouble`` see ``dpkg_settings.read``.
+    ``ResourceError`` if dpkg would refuse to run.
     """
     settings = dpkg_settings.read(files, home, options, trouble)
     overrides = _overrides(_text(files, OVERRIDES), accounts) if upcoming else {}

@@ -1,4 +1,4 @@
-"""What dpkg keeps of the packages that are installed (target)."""
+"""dpkg's records of the installed packages (target)."""
 
 import os
 from typing import Dict, List, NamedTuple, Sequence
@@ -15,10 +15,10 @@ class InstalledPackage(NamedTuple):
 
 
 class Installations(object):
-    """What is kept of the packages that are there: of none, where none of those that come is."""
+    """Records of the installed packages. This base class is empty: no new package is installed."""
 
     def kept(self, name: str, scripts: Sequence[str] = ()) -> InstalledPackage:
-        """What is kept of a package, also of one of which only the configuration is left."""
+        """Return the record of a package, including one with only its configuration left."""
         return InstalledPackage((), {}, {})
 
     def owners(self) -> Dict[str, int]:
@@ -39,7 +39,7 @@ class Registry(Installations):
         return InstalledPackage(paths, self._conffiles(name), texts)
 
     def fingerprint(self, name: str, scripts: Sequence[str]) -> str:
-        """What ``package_sharing.fingerprint`` makes of an installed package."""
+        """Return the ``package_sharing.fingerprint`` of an installed package."""
         from remote_runtime.protocol.package_sharing import fingerprint
 
         kept = self.kept(name, scripts)

@@ -1,4 +1,4 @@
-"""What the file of a Debian package says of itself (target)."""
+"""The metadata in the file of a Debian package (target)."""
 
 from typing import TYPE_CHECKING, Mapping
 

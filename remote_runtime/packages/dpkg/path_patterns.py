@@ -20,9 +20,10 @@ Bytes = FrozenSet[int]
 
 
 def compiled(pattern: bytes) -> "Pattern[bytes]":
-    """What matches the paths that a pattern stands for; ``Unknowable`` where that cannot be told.
+    """Return a regular expression for the paths of a pattern; ``Unknowable`` if they cannot be
+    determined.
 
-    Its time grows with the length of a path only: behind a star the first place that fits is taken.
+    Its time grows only with the length of a path: after a star, the first match is used.
     """
     parts = [b""]
     place = 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Result
 
 ARCHIVES = "/var/cache/apt/archives"
-# What does not depend on whether the network works at that moment.
+# Failures that do not depend on whether the network works at that moment.
 _FINAL = re.compile(r"404 +Not Found|File not found|Hash Sum mismatch|unexpected size|No such file")
 
 Run = Callable[..., "Result"]
@@ -38,7 +38,7 @@ class Debs(Packages):
             raise _not_fetched(result)
 
     def _is_cached(self, one: Indexed) -> bool:
-        """Whether apt has it from earlier, so that an installation need not fetch it."""
+        """Return whether apt has the package cached, so an installation need not fetch it."""
         begins = "%s_%s_" % (one.name.partition(":")[0], one.version.replace(":", "%3a"))
         files = self._context.files
         names = files.entries(ARCHIVES) if files.is_directory(ARCHIVES) else ()
@@ -53,7 +53,8 @@ class Debs(Packages):
 
 
 def _not_fetched(result: "Result") -> CcmError:
-    """What a push comes upon as well; ``Unknowable`` where the network may be better by then."""
+    """Return the error that a push would have too; ``Unknowable`` if the network may work by
+    then."""
     error = apt_errors.explain("downloading packages", result)
     if _FINAL.search(result.stdout + result.stderr):
         return error

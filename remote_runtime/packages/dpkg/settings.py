@@ -58,9 +58,9 @@ class Filter(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The ``filters`` in their order, of which the last that fits counts, and what is ``forced``
-    of all that has a say in what a package leaves on a host. ``unclear`` says why nobody can tell
-    whether dpkg does anything, "" where it does.
+    """The ``filters`` in order, where the last match counts, and the ``forced`` options that affect
+    a package's result on a host. ``unclear`` is the reason why it is unknown whether dpkg does
+    anything, "" if it is known.
     """
 
     filters: Sequence[Filter]
@@ -69,7 +69,8 @@ class Settings(NamedTuple):
 
 
 class _Reader(object):
-    """``others`` are the options that only dpkg knows, each with where it stands."""
+    """Reads the settings. ``others`` are the options that only dpkg knows, each with its
+    location."""
 
     def __init__(self) -> None:
         self.filters: List[Filter] = []
@@ -145,7 +146,7 @@ class _Reader(object):
 
 
 def _value(rest: str) -> Optional[str]:
-    """The value that stands behind an option's name; None for none, and for half a quotation."""
+    """Return the value after an option's name; None for no value and for an unclosed quotation."""
     if not rest:
         return None
     value = rest[1:]
@@ -222,8 +223,8 @@ def of_apt(dump: str) -> List[str]:
 
 
 def option_problem(commands: "Commands", option: str) -> str:
-    """What the host's dpkg has against an option, "" for nothing; ``Unknowable`` where another one,
-    which stands in its files, keeps it from saying so."""
+    """Return the problem of the host's dpkg with an option, "" for none; ``Unknowable`` if another
+    option in its files prevents the check."""
     result = commands.run(["dpkg", option, "--version"])
     if result.code == 0:
         return ""

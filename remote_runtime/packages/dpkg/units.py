@@ -1,4 +1,4 @@
-"""What becomes of the units of a Debian package that comes (target; in previews only)."""
+"""The units of a new Debian package (target; in previews only)."""
 
 import os
 import re
@@ -38,9 +38,9 @@ _UNIT = re.compile(r"[\w@.:\\-]+\Z")
 class Units(object):
     """Units by Debian's rules.
 
-    ``started`` are those that scripts of the transaction start, each with whether they do so where
-    it is not enabled, ``restarted`` those that they restart where they run; ``own`` are all that
-    its packages bring. What nobody can tell of those is in ``uncertain``.
+    ``started`` are the units that scripts of the transaction start, each with whether they do so
+    even if it is not enabled. ``restarted`` are those that they restart if running. ``own`` are all
+    units of its packages. ``uncertain`` has the unknown effects on them.
     """
 
     def __init__(
@@ -59,8 +59,8 @@ class Units(object):
         self._if_running: List[str] = []  # are restarted where they run by then
 
     def brought(self, contents: Contents, calls: UnitAndAccountCalls) -> List[Effect]:
-        """What there is of the units of a package once its scripts have run: as it is now where
-        those leave it, since links and processes outlive a package."""
+        """Return the state of the package's units after its scripts: unchanged by default, since
+        links and processes outlive a package."""
         effects: List[Effect] = []
         members = [
             (unit, member)
@@ -112,7 +112,7 @@ class Units(object):
         return effects + (self._enabled(unit, member) if enabled else [])
 
     def begun(self, effects: Sequence[Effect]) -> List[Effect]:
-        """What the units that are started leave, once there are these effects of the packages."""
+        """Return the effects of the started units, after these effects of the packages."""
         found: List[Effect] = []
         for unit in [*self._begins, *self._if_running]:
             with self._context.trial([*effects, *found]):
@@ -124,8 +124,8 @@ class Units(object):
         return found
 
     def _start(self, unit: str, if_running: bool) -> List[Effect]:
-        """What a start leaves, or a restart where it runs: of one that is started ``if_running``
-        only, nothing else. Whether the new version ends at once is not known then."""
+        """Return the effects of a start, or of a restart if it runs. A start ``if_running`` has no
+        other effects. Whether the new version exits at once is then unknown."""
         from remote_runtime.units.status import RESTART, START
         from remote_runtime.units.systemd import Systemd
 
@@ -164,11 +164,11 @@ class Units(object):
         return self._context.files.link(os.path.join(LINKS, unit)) == "/dev/null"
 
     def _is_unmasked(self, unit: str, calls: UnitAndAccountCalls) -> bool:
-        """Whether scripts take away a mask, which only a removal can have left for them."""
+        """Return whether scripts remove a mask, which only a removal can have left for them."""
         return unit in calls.unmasked and self._context.files.is_there(os.path.join(MASKED, unit))
 
     def _is_linked(self, links: Sequence[str], unit: str = "") -> bool:
-        """Whether one of the links is there, or any that has the ``unit`` started."""
+        """Return whether one of the links exists, or any link that starts the ``unit``."""
         files = self._context.files
         if any(files.is_there(link) for link in links):
             return True
@@ -177,9 +177,9 @@ class Units(object):
         return any(files.is_there("%s/%s/%s" % (LINKS, name, unit)) for name in directories)
 
     def _is_to_enable(self, unit: str, links: Sequence[str], calls: UnitAndAccountCalls) -> bool:
-        """Whether the links of a unit are made that are not there.
+        """Return whether missing links of a unit are created.
 
-        What was installed before stays as disabled as somebody made it; of what never was the
+        A unit that was installed before stays disabled if somebody disabled it; for new units, the
         host's presets decide.
         """
         files = self._context.files
@@ -195,13 +195,14 @@ class Units(object):
         return not presets.are_used_by_debian(files) or presets.wants(files, unit)
 
     def _is_to_start(self, unit: str, enabled: bool) -> bool:
-        """Whether a unit is started, as a script says."""
+        """Return whether a unit that a script starts will be started."""
         if self._started[unit]:
             return self._context.files.is_directory(BOOTED)
         return enabled and self._starts(unit)
 
     def _starts(self, unit: str) -> bool:
-        """Whether the host lets a package start a unit; fog over it where a program decides."""
+        """Return whether the host allows a package to start a unit; adds an unknown effect if a
+        program decides."""
         allowed = self._allowed()
         if allowed is None:
             uncertainty = Uncertainty(UNKNOWN, "%s decides whether %s starts" % (_POLICY, unit))
@@ -209,7 +210,8 @@ class Units(object):
         return bool(allowed)
 
     def _allowed(self) -> Optional[bool]:
-        """Whether the host lets packages start units; None where a program of it decides."""
+        """Return whether the host allows packages to start units; None if one of its programs
+        decides."""
         files = self._context.files
         if not files.is_directory(BOOTED):
             return False
@@ -230,7 +232,8 @@ class Units(object):
         return effects
 
     def stop(self, unit: str) -> UnitEffect:
-        """What a script that stops a unit leaves; one that nobody can tell of is taken to run."""
+        """Return the effect of a script that stops a unit; a unit in an unknown state counts as
+        running."""
         runs = False
         booted = self._context.files.is_directory(BOOTED)
         if booted and self._context.commands.find("systemctl"):
@@ -287,7 +290,7 @@ class Units(object):
 
 
 def _nothing(kind: str, value: str, present: bool) -> bool:
-    """What a restart covers of which nobody can tell whether it is one: the unit runs as before."""
+    """Return False: if a restart is uncertain, the unit runs as before."""
     return False
 
 

@@ -70,7 +70,7 @@ def of(context: "Context", path: str, owner: Optional[str]) -> Place:
 def _new(
     context: "Context", path: str, owner: Optional[str], wanted: Optional[int]
 ) -> Tuple[int, int]:
-    """Owner and group of a directory that is to be made; -1 for those of the run."""
+    """Return owner and group of a new directory; -1 for those of the run."""
     if owner is not None and wanted is not None:
         entry = None if owner.isdigit() else context.accounts.user(owner)
         return wanted, wanted if entry is None else entry.gid
@@ -81,10 +81,10 @@ def _new(
 
 
 def require_safe(context: "Context", place: Place, within: Sequence[str]) -> None:
-    """``ResourceError`` for a directory in which a command of root may be another user's.
+    """Raise ``ResourceError`` for a directory in which a command of root may be another user's.
 
-    ``within`` are paths in it that decide what runs, as far as they are there. In a directory of a
-    user, these have to be of that user or of root.
+    ``within`` are paths in it that decide what runs; missing ones are ignored. In a directory of a
+    user, they must belong to that user or to root.
     """
     files = context.files
     if place.is_of_root:

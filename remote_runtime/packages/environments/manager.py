@@ -1,7 +1,7 @@
-"""What pip and npm have in common: packages in many directories instead of one host (target).
+"""The common code of pip and npm: packages in many directories instead of one host (target).
 
-A package is known by its name and its directory. The directories are read as files, and a program
-is started only for what is to change. It runs as the owner of the directory.
+A package is identified by its name and its directory. The directories are read as files; a program
+starts only to change something. It runs as the owner of the directory.
 """
 
 from typing import (
@@ -56,13 +56,13 @@ class PlannedPackage(NamedTuple):
 
     @property
     def options(self) -> List[str]:
-        """What is added to the command that installs."""
+        """The additional options of the install command."""
         return [str(word) for word in self.properties.get("options") or ()]
 
 
 class EnvironmentManager(PackageManager):
     """Packages in directories. A subclass names the properties that a resource needs in ``keys``,
-    one of which has to be set. ``removes_alone``: what only a removed package needed stays."""
+    and one of them must be set. ``removes_alone``: dependencies of a removed package are kept."""
 
     priority = _LAST
     batches = False
@@ -75,7 +75,7 @@ class EnvironmentManager(PackageManager):
         self._wanted: Dict[str, PlannedPackage] = {}
         self._inventories: Dict[str, Tuple[Any, Any]] = {}
         self._asked: Dict[Tuple[str, ...], Union[Available, ResourceError]] = {}
-        self._resolved: Set[str] = set()  # keys of which all that comes along is known
+        self._resolved: Set[str] = set()  # keys whose dependencies are all known
 
     # -- which packages ---------------------------------------------------------------------------
 
@@ -98,22 +98,23 @@ class EnvironmentManager(PackageManager):
         return wanted.key
 
     def _wanted_of(self, name: str, properties: Properties) -> PlannedPackage:
-        """What a resource wants, and in which directory."""
+        """Return the package that a resource wants, with its directory."""
         raise NotImplementedError
 
     # -- what is installed ------------------------------------------------------------------------
 
     def status(self, name: str) -> Installed:
-        """What is in the package's directory, which is listed once for all packages in it."""
+        """Return the installed state in the package's directory, which is listed once for all its
+        packages."""
         wanted = self._wanted[name]
         return self._installed(wanted)
 
     def _installed(self, wanted: PlannedPackage) -> Installed:
-        """What is in the directory of a package."""
+        """Return the installed state of a package in its directory."""
         raise NotImplementedError
 
     def _once(self, directory: str, read: Callable[[], Any]) -> Any:
-        """What a directory holds, read again once anything has changed."""
+        """Return the content of a directory, read again after any change."""
         world = self.context.world
         now = (self.context.acted, self.context.noop, world and (id(world), world.sequence))
         known = self._inventories.get(directory)
@@ -137,7 +138,7 @@ class EnvironmentManager(PackageManager):
         return found
 
     def _is_planned(self, path: str) -> bool:
-        """Whether an earlier resource of a preview makes a file of which nothing more is known."""
+        """Return whether an earlier resource of a preview creates a file with unknown content."""
         world = self.context.world
         if world is None:
             return False
@@ -147,7 +148,7 @@ class EnvironmentManager(PackageManager):
     # -- what could be installed ------------------------------------------------------------------
 
     def available(self, name: str) -> Available:
-        """What the index has of a package; asked once per run."""
+        """Return the versions of a package in the index; queried once per run."""
         if self.context.options.status_only:
             return Available()
         wanted = self._wanted[name]
@@ -171,7 +172,7 @@ class EnvironmentManager(PackageManager):
         return found
 
     def _look_up(self, wanted: PlannedPackage) -> Available:
-        """What can be installed of a package; ``ResourceError`` where that cannot be told."""
+        """Return the installable versions of a package; ``ResourceError`` if they are unknown."""
         raise NotImplementedError
 
     def unreachable(self, why: str, result: "Result") -> ResourceError:
@@ -234,12 +235,12 @@ class EnvironmentManager(PackageManager):
         return found
 
     def _resolve(self, operation: Operation, wanted: PlannedPackage) -> Optional[Dict[str, str]]:
-        """All versions that the program would install, by its own rehearsal; None where that does
-        not tell. ``Unknowable`` where it would fail."""
+        """Return all versions that the program would install, by its own dry run; None if that does
+        not show them. ``Unknowable`` if it would fail."""
         raise NotImplementedError
 
     def _differing(self, wanted: PlannedPackage) -> Sequence[VersionChange]:
-        """What is known to change, without that."""
+        """Return the changes that are known without the program's dry run."""
         return ()
 
     def _require_ready(self, wanted: PlannedPackage) -> Place:
@@ -265,7 +266,7 @@ class EnvironmentManager(PackageManager):
         try:
             made += [] if operation.removal else self._making(wanted, by)
         except ResourceError:
-            pass  # it is told where the package is looked at
+            pass  # reported when the package is read
         return [
             *made,
             UnknownEffect(uncertainty, covers),
@@ -277,11 +278,12 @@ class EnvironmentManager(PackageManager):
         return self._candidate(name) or "present"
 
     def _reads(self, wanted: PlannedPackage, path: str) -> bool:
-        """Whether a path tells what is installed: what may change there, ``planned`` says."""
+        """Return whether a path determines the installed packages; ``planned`` covers possible
+        changes there."""
         raise NotImplementedError
 
     def _making(self, wanted: PlannedPackage, by: str) -> List[Effect]:
-        """What a push would make for a package, beside it."""
+        """Return the effects of a push for a package besides the package itself."""
         return []
 
     def _dry_run(self, wanted: PlannedPackage, place: Place, by: str) -> List[Effect]:

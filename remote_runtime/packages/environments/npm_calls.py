@@ -36,8 +36,8 @@ npm_config_cache=$d npm_config_logs_max=0 npm_config_fetch_retries=1 \
 
 
 def environment(registry: str) -> Dict[str, str]:
-    """What is added to the environment of npm. An address may hold a password, which nobody else
-    may see among its arguments."""
+    """Return the variables to add to the environment of npm. An address may contain a password,
+    which other users could see in arguments."""
     return dict(_QUIET, npm_config_registry=registry) if registry else dict(_QUIET)
 
 
@@ -47,7 +47,7 @@ def of_registry(options: Sequence[str]) -> List[str]:
 
 
 def answer(result: "Result") -> Available:
-    """What the registry has, by what npm printed; ``ValueError`` where it did not answer."""
+    """Return the versions in the registry, from npm's output; ``ValueError`` without an answer."""
     found: Any = json.loads(result.stdout) if result.stdout.strip() else None
     if isinstance(found, list):
         found = found[-1] if found else None  # of a name that stands for several
@@ -68,8 +68,8 @@ def answer(result: "Result") -> Available:
 
 
 def resolved(result: "Result") -> Optional[Dict[str, str]]:
-    """The versions that a rehearsal would install right below ``node_modules``, by name; None where
-    it does not tell all of them."""
+    """Return the versions that a dry run would install directly below ``node_modules``, by name;
+    None if it does not show all of them."""
     start = result.stdout.find("{")
     try:
         report = json.loads(result.stdout[start:]) if start >= 0 else {}
@@ -84,8 +84,8 @@ def resolved(result: "Result") -> Optional[Dict[str, str]]:
 
 
 def locked(lock: Mapping[str, Any], production: bool) -> Iterator[Tuple[str, str]]:
-    """The places of the packages of a lock file, and their versions; those that may be missing are
-    left out."""
+    """Yield the paths of the packages of a lock file with their versions; optional packages are
+    omitted."""
     packages = lock.get("packages")
     old = lock.get("dependencies")
     if isinstance(packages, dict):

@@ -54,8 +54,8 @@ runpy.run_module("pip", run_name="__main__", alter_sys=True)
 
 
 def environment(index_url: str) -> Dict[str, str]:
-    """What is added to the environment of pip. An address may hold a password, which nobody else
-    may see among its arguments."""
+    """Return the variables to add to the environment of pip. An address may contain a password,
+    which other users could see in arguments."""
     return dict(_QUIET, PIP_INDEX_URL=index_url) if index_url else dict(_QUIET)
 
 
@@ -83,12 +83,12 @@ def _of_index(options: Sequence[str]) -> List[str]:
 
 
 def is_lost(result: "Result") -> bool:
-    """Whether the index did not answer."""
+    """Return whether the index did not answer."""
     return result.timed_out or _LOST.search(result.stderr + result.stdout) is not None
 
 
 def answer(result: "Result") -> Available:
-    """What the index has, by what pip printed; ``ValueError`` for anything else."""
+    """Return the versions in the index, from pip's output; ``ValueError`` for anything else."""
     listed = ""
     for line in result.stdout.splitlines():
         if line.startswith("Available versions:"):
@@ -111,7 +111,7 @@ def answer(result: "Result") -> Available:
 
 
 def resolved(result: "Result") -> Optional[Dict[str, str]]:
-    """The versions that a rehearsal would install, by name; None where it does not tell."""
+    """Return the versions that a dry run would install, by name; None if it does not show them."""
     if result.code != 0 or result.timed_out:
         return None
     try:

@@ -101,9 +101,9 @@ def _wrong(where: str, line: str, why: str) -> ResourceError:
 
 
 class Environment(NamedTuple):
-    """What an environment tells: ``installed`` gives the version of a package by its name, "" for
-    none, ``needs`` the lines in which a package says what it needs. ``values`` are those of the
-    names in markers.
+    """An environment: ``installed`` returns the version of a package by its name, "" for none,
+    and ``needs`` returns its lines about dependencies. ``values`` are the values of names in
+    markers.
     """
 
     installed: Callable[[str], str]
@@ -137,7 +137,7 @@ def _is_met(one: Requirement, environment: Environment, depth: int) -> bool:
 
 
 def applies(marker: str, values: Mapping[str, str]) -> bool:
-    """Whether a condition such as ``python_version < "3.8"`` holds. ``ResourceError``."""
+    """Return whether a condition such as ``python_version < "3.8"`` is met. ``ResourceError``."""
     if not marker:
         return True
     tokens: List[str] = []
@@ -257,7 +257,7 @@ def values_of(
 
 
 def needs_of(metadata: str) -> List[str]:
-    """What a package says that it needs, by its METADATA."""
+    """Return the dependencies that a package lists in its METADATA."""
     head = metadata.split("\n\n")[0]
     lines = re.findall(r"(?m)^Requires-Dist:\s*(.*)$", head)
     return [line.strip() for line in lines]

@@ -95,7 +95,7 @@ def _require_new(files: "Files", path: str) -> None:
 
 
 def _is_system(files: "Files", path: str) -> bool:
-    """Whether a directory has the Python of the system, or one that is managed by another tool."""
+    """Return whether a directory has the Python of the system, or one that another tool manages."""
     if path in ("/", "/usr", "/usr/local"):
         return True
     lib = os.path.join(path, "lib")
@@ -141,8 +141,8 @@ def _python(name: str) -> str:
 
 
 def installed(files: "Files", environment: Environment, found: Tuple[str, str]) -> Installed:
-    """What is installed by an entry of the inventory. An installation that was cut off has no file
-    INSTALLER, which is written last."""
+    """Return the installed state from an entry of the inventory. An interrupted installation has no
+    file INSTALLER, which is written last."""
     version, entry = found
     if entry.endswith(".egg-info"):
         return Installed(version, "installed")

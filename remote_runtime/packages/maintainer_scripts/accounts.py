@@ -126,13 +126,14 @@ def _renamed(words: Sequence[str]) -> List[Tuple[str, str]]:
 
 
 def _is_nameless(words: Sequence[str]) -> bool:
-    """Whether a command makes an account of which the name is not known."""
+    """Return whether a command creates an account with an unknown name."""
     names = _parsed(words).names if words[0] in _MAKING else []
     return len(names) == 1 and not _NAME.match(names[0])
 
 
 class AccountCalls(NamedTuple):
-    """What the commands of scripts do to accounts; ``nameless``: they make one of unknown name."""
+    """The effects of script commands on accounts; ``nameless``: they create one with an unknown
+    name."""
 
     created: List[Account]
     removed: Set[Tuple[str, str]]

@@ -140,8 +140,8 @@ def _compare(interpreter: Shell, words: List[str]) -> Optional[bool]:
 
 
 def compared(left: str, operator: str, right: str) -> Optional[bool]:
-    """What dpkg says of two versions; None where one is unknown. An empty version is earlier than
-    any other, and later with an operator that ends in ``-nl``."""
+    """Return dpkg's comparison of two versions; None if one is unknown. An empty version is earlier
+    than any other, and later with an operator that ends in ``-nl``."""
     from remote_runtime.packages.versions import debian as debian_version
 
     if UNKNOWN in left + operator + right:

@@ -6,14 +6,14 @@ from remote_runtime.packages.maintainer_scripts.commands import ACCOUNT, KNOWN
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
 
-# Where the paths of a command that names some stand: those at the end only, or all of them.
+# Commands whose changed path is the last argument only; for other commands, all paths count.
 _LAST = ("cp", "ln", "install", "ucf")
 
 
 def changes(call: Call) -> Optional[List[str]]:
-    """The paths and patterns that a call changes at most; None where nobody can tell.
+    """Return the paths and patterns that a call changes at most; None if they are unknown.
 
-    ``UNKNOWN`` stands in them for text that nobody can tell.
+    They contain ``UNKNOWN`` for unknown text.
     """
     name = call.name
     found: Optional[List[str]] = list(call.writes)
@@ -78,7 +78,7 @@ def _find(call: Call) -> Optional[List[str]]:
 
 
 def _inner(call: Call) -> Optional[List[str]]:
-    """A command that runs another one, whose words stand behind its own options."""
+    """Return the command that a wrapper runs; its words follow the wrapper's own options."""
     words = list(call.words[1:])
     while words and (words[0].startswith("-") or "=" in words[0] or words[0][:1].isdigit()):
         with_word = words[0] in ("-u", "-n", "-I", "-s", "-S", "--reuid", "--regid", "-k")

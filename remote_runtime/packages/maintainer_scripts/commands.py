@@ -1,6 +1,6 @@
-"""What each command of a maintainer script is known to change at most (target; in previews only).
+"""The most that each command of a maintainer script can change (target; in previews only).
 
-This is the one list of what is known. Each row has its reason. A command that has no row may change
+This is the only list of known commands. Each row has its reason. A command without a row may change
 anything below ``OPEN``.
 """
 

@@ -1,4 +1,4 @@
-"""What the maintainer scripts of a package do to paths, where that can be known (target)."""
+"""Predicts the effects of a package's maintainer scripts on paths, where known (target)."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _LIMIT = 1 << 20  # bytes of one of them
 _SHELL = re.compile(r"#![ \t]*(?:/usr)?/bin/(?:env )?(?:sh|dash|bash)\b")
 _DIRECTORIES = ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/local/sbin")
 _TEMPORARY = "/tmp/.ccm-mktemp"
-# What dpkg and debconf set, and what of the rest of the environment a script may ask for.
+# Variables that dpkg and debconf set, and other variables that a script may read.
 _ENVIRONMENT = {
     "DPKG_ROOT": "",
     "DPKG_MAINTSCRIPT_ARCH": UNKNOWN,
@@ -44,15 +44,15 @@ Lay = Callable[[PathEffect], None]
 
 
 class Declared(NamedTuple):
-    """What a declarative call does, and the paths that it may change beside."""
+    """The effects of a declarative call, and the other paths that it may change."""
 
     effects: List[PathEffect]
     open: Sequence[str]
 
 
 class Open(NamedTuple):
-    """A call of which the outcome is not known: the ``paths`` that it may change, patterns as well;
-    None for anything. ``text`` are its words."""
+    """A call with an unknown outcome: ``paths`` are the paths and patterns that it may change, None
+    for anything. ``text`` is its words."""
 
     call: str
     paths: Optional[Sequence[str]]
@@ -60,7 +60,8 @@ class Open(NamedTuple):
 
 
 class ScriptOutcome(NamedTuple):
-    """``effects`` on paths, all ``calls`` that may run, and those that leave something ``open``."""
+    """``effects`` on paths, all ``calls`` that may run, and the ``open`` ones, whose outcome is
+    unknown."""
 
     effects: List[PathEffect]
     calls: List[Call]
@@ -94,16 +95,16 @@ def possible_calls(package: str, name: str, text: str, arguments: Sequence[str])
 
 
 def is_shell(text: str) -> bool:
-    """Whether a script is a shell's; one without a first line of its own is."""
+    """Return whether a script is a shell script; one without an interpreter line is."""
     return not text.startswith("#!") or _SHELL.match(text) is not None
 
 
 class ScriptEffects(object):
     """Follows the scripts of one package.
 
-    ``files`` and ``accounts`` are those that there will be when they run, ``lay`` has an effect
-    seen by what comes later. ``declared`` tells what a declarative call does: its effects, or the
-    paths that it may change; None where it is none.
+    ``files`` and ``accounts`` are those at the time of the scripts; ``lay`` makes an effect visible
+    to later commands. ``declared`` returns the result of a declarative call: its effects, or the
+    paths that it may change; None for another call.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class ScriptEffects(object):
         self._commands = PathCommands(files, accounts)
 
     def follow(self, package: str, name: str, text: str, arguments: Sequence[str]) -> ScriptOutcome:
-        """What a script does that is called with these arguments."""
+        """Return the effects of a script that is called with these arguments."""
         self._found = ScriptOutcome([], [], [])
         if not is_shell(text):
             program = text.partition("\n")[0][2:].split()
@@ -167,7 +168,7 @@ class ScriptEffects(object):
         return any(one is not None and one.mode & 0o111 for one in found)
 
     def _account(self, words: Sequence[str]) -> Optional[bool]:
-        """Whether there is the account that ``id`` or ``getent`` is asked for."""
+        """Return whether the account in a call of ``id`` or ``getent`` exists; None if unknown."""
         given = [word for word in words[1:] if not word.startswith("-")]
         kind = "user"
         if words[0] == "getent":
@@ -219,7 +220,7 @@ class ScriptEffects(object):
 
     def _take(self, call: Call, declared: Declared) -> Optional[bool]:
         if not call.certain:
-            # Whether it runs is not known, so all that it does may come.
+            # It may not run, so all its effects are only possible.
             paths = [effect.path for effect in declared.effects] + list(declared.open)
             if paths:
                 self._found.open.append(Open(call.name, paths, call.text))

@@ -43,7 +43,7 @@ Handle = Callable[[Call], Optional[bool]]
 
 
 class _Ended(Exception):  # noqa: N818 - it is no error
-    """What is followed ends here: ``what`` is script, function, loop or round."""
+    """Ends the execution of a part: ``what`` is script, function, loop or round."""
 
     def __init__(self, what: str) -> None:
         super().__init__()
@@ -357,7 +357,7 @@ class Interpreter(Shell):
 
 
 def _does_nothing(node: Node) -> bool:
-    """Whether it is ``true`` or ``:``."""
+    """Return whether the node is ``true`` or ``:``."""
     if not isinstance(node, Simple) or len(node.words) != 1 or node.redirects:
         return False
     return "".join(part.text for part in node.words[0]) in ("true", ":")

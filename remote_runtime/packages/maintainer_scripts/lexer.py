@@ -143,7 +143,7 @@ class Lexer(object):
         return tuple(parts)
 
     def quoted(self, end: str) -> Word:
-        """What stands in double quotes, or in a here-document with "" as its end."""
+        """Return the text in double quotes, or in a here-document with "" as its end."""
         parts: List[Part] = []
         text = ""
         while self.at < len(self._text) and not (end and self._starts(end)):
@@ -220,7 +220,7 @@ class Lexer(object):
         return Part("variable", found.group(2), quoted, operator.group(), operand)
 
     def _operand(self) -> Word:
-        """What stands behind an operator up to the closing brace."""
+        """Return the text after an operator up to the closing brace."""
         begun, depth, quote = self.at, 0, ""
         while self.at < len(self._text):
             char = self._text[self.at]

@@ -1,6 +1,6 @@
-"""What ``dpkg-maintscript-helper`` does in an upgrade (target; in previews only).
+"""Predicts ``dpkg-maintscript-helper`` in an upgrade (target; in previews only).
 
-Its calls stand in several scripts of a package; what they come to together is told here.
+Several scripts of a package call it; this module predicts the result of all calls together.
 """
 
 from typing import TYPE_CHECKING, List, NamedTuple, Optional, Sequence, Set
@@ -22,7 +22,7 @@ _VERSION_AT = {"rm_conffile": 1, "mv_conffile": 2, "symlink_to_dir": 2, "dir_to_
 
 
 class Request(NamedTuple):
-    """What a package asks for: ``kind`` is the command, ``paths`` what it is given."""
+    """A request of a package: ``kind`` is the command, ``paths`` are its arguments."""
 
     kind: str
     paths: Sequence[str]
@@ -38,7 +38,7 @@ class Request(NamedTuple):
 
 
 def request(call: Call) -> Optional[Request]:
-    """What a call asks for; None for another call."""
+    """Return the request of a call; None for another call."""
     if call.name != NAME or len(call.words) < 3:
         return None
     kind = call.words[1]
@@ -51,7 +51,7 @@ def request(call: Call) -> Optional[Request]:
 
 
 class Conffiles(NamedTuple):
-    """What is known of the version before: its paths, and which conffiles nobody edited."""
+    """The earlier version, as far as known: its paths, and the conffiles that nobody edited."""
 
     paths: Set[str]
     unedited: Set[str]
@@ -82,7 +82,7 @@ def moves(requests: Sequence[Request], files: "Files", before: str, paths: Set[s
 def declared(
     wanted: Request, files: "Files", *, before: str, old: Conffiles, moved: Set[str]
 ) -> Declared:
-    """What a request has come to once a version is configured.
+    """Return the result of a request after a version is configured.
 
     ``before`` is the version that was upgraded, "" for none; ``moved`` are the paths of ``moves``.
     """

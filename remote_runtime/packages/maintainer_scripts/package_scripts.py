@@ -48,26 +48,27 @@ def runs(
 
 
 def calls_of_scripts(found: Sequence[Run]) -> deb_scripts.UnitAndAccountCalls:
-    """What the calls that these may make do to units and accounts."""
+    """Return the effects on units and accounts of the calls that these runs may make."""
     calls = [call for run in found for call in run.calls()]
     return deb_scripts.read("\n".join(call.text for call in calls), [call.words for call in calls])
 
 
 def requests(found: Sequence[Run]) -> List[maintscript_helper.Request]:
-    """What they ask of dpkg-maintscript-helper."""
+    """Return their requests to dpkg-maintscript-helper."""
     wanted = [maintscript_helper.request(call) for run in found for call in run.calls()]
     return [one for one in wanted if one is not None]
 
 
 def no_declared(call: Call) -> Optional[Declared]:
-    """What dpkg-maintscript-helper does belongs to an upgrade, and to other scripts."""
+    """Return no effects for a call of dpkg-maintscript-helper, whose work belongs to upgrades and
+    other scripts; None for another call."""
     return Declared([], []) if call.name == maintscript_helper.NAME else None
 
 
 def follow(
     context: "Context", effects: Sequence["Effect"], run: Run, declare: Declare
 ) -> ScriptOutcome:
-    """What a script does on the host once there are these effects."""
+    """Return the effects of a script on the host, after these effects of the packages."""
     world = context.world_with(effects)
 
     def lay(effect: PathEffect) -> None:

@@ -63,7 +63,7 @@ class _Parser(Lexer):
         return found
 
     def _body(self, *ends: str) -> List[Node]:
-        """What stands before one of these words, which is left."""
+        """Return the nodes before one of these words; the word itself is not consumed."""
         found = self.commands(ends)
         if self._reserved() not in ends:
             raise ParseError("%s expected" % " or ".join(ends))

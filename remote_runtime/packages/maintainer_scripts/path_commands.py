@@ -1,4 +1,4 @@
-"""What commands of maintainer scripts do to the paths that they change (target; in previews)."""
+"""Predicts the path changes of commands in maintainer scripts (target; in previews)."""
 
 import os
 import re
@@ -24,7 +24,7 @@ PathHandler = Callable[[Sequence[str], Call], Optional[List[PathEffect]]]
 
 
 class Copy(Content):
-    """What a copy holds: the bytes of the file that it is made of, as far as those are known."""
+    """The content of a copy: the bytes of the original file, as far as they are known."""
 
     def __init__(self, path: str, status: "Status", files: "Files") -> None:
         self.sha256, self.size = files.sha256(path, status), status.size
@@ -64,7 +64,7 @@ class PathCommands(object):
         }
 
     def done(self, call: Call) -> Optional[List[PathEffect]]:
-        """What a call does that is sure to run; None where that cannot be known."""
+        """Return the effects of a call that certainly runs; None if they are unknown."""
         doer = self._doers.get(call.words[0]) if call.words else None
         if doer is None or any(UNKNOWN in word for word in (*call.words, *call.writes)):
             return None
@@ -284,7 +284,7 @@ class PathCommands(object):
 
 
 def _printed(words: Sequence[str], given: str) -> Optional[str]:
-    """What ``echo``, ``printf`` or ``cat`` prints; None where it cannot be known."""
+    """Return the output of ``echo``, ``printf`` or ``cat``; None if it is unknown."""
     if words[0] == ":":
         return ""
     if words[0] == "cat":

@@ -1,7 +1,7 @@
-"""What the scripts of a package do, as far as their text tells (target).
+"""Predicts the scripts of a package from their text (target).
 
-Of the shell only assignments of plain words are followed; what is behind a condition counts as
-done, because that is what the conditions of debhelper's own snippets come to on an installation.
+Only assignments of plain words are evaluated. Commands under a condition count as run, because the
+conditions of debhelper's own snippets are true on an installation.
 """
 
 import re
@@ -35,12 +35,12 @@ _ASKING_DIVERSIONS = ("--list", "--listpackage", "--truename")
 
 
 class UnitAndAccountCalls(object):
-    """What scripts do to units and accounts.
+    """The effects of scripts on units and accounts.
 
-    ``preset`` are units of which the host's presets decide whether they are enabled, ``again``
-    those that are enabled only where an earlier installation did, ``forced`` of those started the
-    ones that need not be enabled, ``restarted`` those that are restarted where they run, enabled or
-    not. ``sysusers`` is whether they have the accounts of sysusers.d made.
+    ``preset`` are units that the host's presets enable or disable; ``again`` are enabled only if an
+    earlier installation enabled them. ``forced`` are the started units that need not be enabled;
+    ``restarted`` are restarted if they run, enabled or not. ``sysusers``: they create the accounts
+    of sysusers.d.
     """
 
     def __init__(self, accounts: AccountCalls, sysusers: bool) -> None:
@@ -85,8 +85,8 @@ def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
 
 
 class Diverted(NamedTuple):
-    """The paths that lines move out of the way or give another owner and mode: those that they
-    ``named``; and where ``more`` are hidden in variables, all whose names stand in the ``text``.
+    """The paths that lines divert or give another owner and mode: the ``named`` paths and, if
+    variables contain ``more``, all paths whose names are in the ``text``.
     """
 
     named: Set[str]
@@ -94,12 +94,12 @@ class Diverted(NamedTuple):
     text: str
 
     def has(self, path: str) -> bool:
-        """Whether a path is among them."""
+        """Return whether a path is among them."""
         return path in self.named or (self.more and stands_in(path, self.text))
 
 
 def diverted_by(scripts: Mapping[str, str]) -> Diverted:
-    """What the scripts of a package divert when it comes."""
+    """Return the paths that the scripts of a package divert during its installation."""
     text = "\n".join(scripts.get(name, "") for name in ("preinst", "postinst"))
     diverts = any(tool in text for tool in _DIVERTING)
     lines = [line for line in _lines(text) if _command(line.split()) is None] if diverts else []
@@ -121,7 +121,7 @@ def diverted_by(scripts: Mapping[str, str]) -> Diverted:
 
 
 def stands_in(value: str, text: str) -> bool:
-    """Whether the last part of a name stands in a text by itself."""
+    """Return whether the last part of a name is a separate word in a text."""
     name = re.escape(value.rpartition("/")[2])
     return re.search(r"(?<![\w.-])%s(?![\w-])" % name, text) is not None
 
@@ -154,7 +154,7 @@ def _lines(text: str) -> List[str]:
 
 
 def _does_nothing(line: str) -> bool:
-    """Whether it only asks, tells or sets a variable."""
+    """Return whether the line only queries, prints or sets a variable."""
     words = line.split()
     while words and (words[0] in _OPENING or _SET.match(words[0])):
         words = words[1:]

@@ -9,10 +9,10 @@ from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
 class Call(NamedTuple):
     """A command that a script runs.
 
-    ``UNKNOWN`` stands in ``words`` and ``writes`` for text that nobody can tell. ``certain``: it
-    runs, whatever cannot be known; ``directory`` is where, and ``umask`` what it makes files with.
-    ``writes`` are the files that its output goes to, with ``appends`` at their end; ``given`` is
-    the text that it reads, "" for none or an unknown one.
+    ``words`` and ``writes`` contain ``UNKNOWN`` for unknown text. ``certain``: it certainly runs;
+    ``directory`` is its working directory, and ``umask`` applies to its new files. ``writes`` are
+    the files of its output; with ``appends``, it appends to them. ``given`` is the text that it
+    reads, "" for none or an unknown one.
     """
 
     words: Tuple[str, ...]
@@ -49,7 +49,7 @@ class Shell(object):
         self.exposed = True
 
     def output(self, nodes: Sequence[Node]) -> str:
-        """What the commands of a substitution print."""
+        """Return the output of the commands of a substitution."""
         raise NotImplementedError
 
     def end(self, what: str) -> None:
@@ -61,7 +61,7 @@ class Shell(object):
         raise NotImplementedError
 
     def maybe(self, text: str) -> None:
-        """Follow the commands of a text of which nobody can tell when they run."""
+        """Follow the commands in a text that may run at an unknown time."""
         raise NotImplementedError
 
     def enter(self, directory: str) -> None:
@@ -77,5 +77,5 @@ class Shell(object):
         raise NotImplementedError
 
     def found(self, program: str) -> Optional[bool]:
-        """Whether there is a program of this name."""
+        """Return whether a program of this name exists; None if unknown."""
         raise NotImplementedError

@@ -36,7 +36,7 @@ class Redirect(NamedTuple):
 class Simple(NamedTuple):
     """A command with its words.
 
-    Each redirection stands alone in a list: a here-document is put in after the line is read.
+    Each redirection is in its own list, so a here-document can be inserted after the line is read.
     """
 
     assigned: Sequence[Tuple[str, Word]]

@@ -4,7 +4,7 @@ from typing import Callable, List, Optional, Sequence
 
 from remote_runtime.text.numbers import is_number
 
-UNKNOWN = "\0"  # stands in a word for text that nobody can tell
+UNKNOWN = "\0"  # in a word: unknown text
 
 Look = Callable[[str, str], Optional[bool]]
 
@@ -25,14 +25,14 @@ def negated(found: Optional[bool]) -> Optional[bool]:
 
 
 def every(found: Sequence[Optional[bool]]) -> Optional[bool]:
-    """Whether all hold; None where one of them may, and no other does not."""
+    """Return whether all are true; None if one may be true and no other is false."""
     if False in found:
         return False
     return None if None in found else True
 
 
 def some(found: Sequence[Optional[bool]]) -> Optional[bool]:
-    """Whether one holds; None where one of them may, and no other does."""
+    """Return whether one is true; None if one may be true and no other is."""
     if True in found:
         return True
     return None if None in found else False
@@ -77,7 +77,7 @@ def _one(words: Sequence[str], look: Look) -> Optional[bool]:
 
 def _unary(operator: str, word: str, look: Look) -> Optional[bool]:
     if operator in ("-n", "-z"):
-        # What holds any text that is known is not empty.
+        # A word with any known text is not empty.
         known = word.replace(UNKNOWN, "")
         if UNKNOWN in word and not known:
             return None

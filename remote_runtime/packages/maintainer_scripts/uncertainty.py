@@ -1,4 +1,4 @@
-"""The fog that the scripts of packages leave (target; in previews only)."""
+"""The unknown effects of package scripts (target; in previews only)."""
 
 from typing import Callable, List, Optional, Sequence
 
@@ -16,7 +16,8 @@ Covers = Callable[[str, str, bool], bool]
 
 
 def unknown_effect(package: str, calls: Sequence[Open], own: Sequence[str]) -> List[UnknownEffect]:
-    """What the open calls of a package's scripts may change; ``own`` are the package's paths."""
+    """Return the unknown effects of a package's open script calls; ``own`` are the package's
+    paths."""
     found = []
     named = [call for call in calls if paths_of(call) is not None]
     if named:
@@ -35,7 +36,7 @@ def unknown_effect(package: str, calls: Sequence[Open], own: Sequence[str]) -> L
 
 
 def of_accounts(package: str, calls: AccountCalls) -> List[UnknownEffect]:
-    """What of accounts is not known once a package's scripts ran."""
+    """Return the unknown effects of a package's scripts on accounts."""
     if not (calls.removed or calls.renamed or calls.nameless):
         return []
 
@@ -88,7 +89,7 @@ def _anything(text: str, own: Sequence[str]) -> Covers:
     inside = frozenset(own)
 
     def covers(kind: str, value: str, present: bool) -> bool:
-        """Whether the script may change what stands for this value."""
+        """Return whether the script may change the thing of this value."""
         if kind == "path":
             return (
                 value in inside

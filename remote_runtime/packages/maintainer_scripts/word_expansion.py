@@ -114,7 +114,7 @@ class Words(object):
 
 
 def _trimmed(value: str, operator: str, pattern: str) -> str:
-    """What stays of a value once the shortest or longest end or beginning that fits is cut off."""
+    """Return a value without its shortest or longest matching end or beginning."""
     if len(value) > _MAX_TRIMMED:
         return UNKNOWN
     lengths = range(len(value) + 1)

@@ -207,7 +207,7 @@ class Apt(PackageManager):
         return result.stdout
 
     def _ask(self, argv: Sequence[str], **options: Any) -> "Result":
-        """Run apt with its sources and settings as they are for the current resource."""
+        """Run apt with its sources and settings for the current resource."""
         planned, env, run = self.planned_sources(), ENVIRONMENT, self.context.commands.run
         if not planned:
             return run(argv, env=env, limit=_LIMIT, **options)
@@ -301,7 +301,7 @@ class Apt(PackageManager):
         return ["-o", "Dir::State::status=" + path, "-o", "Dir::Cache::pkgcache="]
 
     def _show(self, versions: Mapping[str, str]) -> str:
-        """What the lists contain of these versions."""
+        """Return the text of the lists about these versions."""
         pairs = [pair for pair in sorted(versions.items()) if pair[1]]
         words = ["%s=%s" % pair for pair in pairs if pair not in self.files]
         if self._shown[0] != words:
@@ -372,7 +372,7 @@ class Apt(PackageManager):
         )
 
     def _dpkg_options(self) -> Sequence[str]:
-        """The options that apt's settings pass to dpkg, as they are for the current resource."""
+        """Return the options that apt's settings pass to dpkg for the current resource."""
         now = (self.context.acted, self.planned_sources())
         self.context.files.is_there(
             SETTINGS
@@ -389,7 +389,7 @@ class Apt(PackageManager):
         return self._options
 
     def _contents(self, upcoming: Sequence[VersionChange]) -> Dict[str, "Contents"]:
-        """The contents of the new packages, without those that could not be examined."""
+        """Return the contents of the new packages, without packages that could not be examined."""
         if not upcoming or not self.context.options.package_probe:
             return {}
         from remote_runtime.packages.dpkg.probe import Debs, indexed

@@ -326,7 +326,7 @@ class Dnf(PackageManager):
     def _contents(
         self, operation: Operation, upcoming: "Sequence[NewPackage]"
     ) -> "Dict[str, Contents]":
-        """The contents of the new packages, without those that could not be examined."""
+        """Return the contents of the new packages, without packages that could not be examined."""
         from remote_runtime.packages.dnf.transaction import INDEX, indexed
         from remote_runtime.packages.rpm import probe as rpm_probe
 
@@ -432,7 +432,7 @@ class Dnf(PackageManager):
         return (*command, *options, *names)
 
     def _is_older(self, operation: Operation) -> bool:
-        """Whether the requested version is older than the installed one."""
+        """Return whether the requested version is older than the installed one."""
         now = self.status(operation.name).version if operation.exact else ""
         return bool(now) and self.compare(operation.version, now) < 0
 

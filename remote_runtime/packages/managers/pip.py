@@ -73,7 +73,7 @@ class Pip(EnvironmentManager):
 
     def _held(self, directory: str) -> _Packages:
         def read() -> Any:
-            """The packages of the environment as it is, or as it is planned."""
+            """Return the current or planned packages of the environment."""
             files = self.context.files
             settings = os.path.join(directory, virtualenv.CONFIGURATION)
             found = files.status(directory, follow=True)

@@ -1,1 +1,1 @@
-"""What RPM has and what an RPM holds (target)."""
+"""The RPM database and the content of RPMs (target)."""

@@ -1,4 +1,4 @@
-"""What an RPM holds (target): what its header says, and the files themselves."""
+"""The contents of an RPM (target): its header and its files."""
 
 from typing import Dict, Sequence
 
@@ -65,8 +65,8 @@ class Header(object):
 
 
 def fingerprints(printed: str) -> Dict[str, str]:
-    """What ``package_sharing.fingerprint`` makes of packages, by name: those that ``INSTALLED``
-    has told."""
+    """Return the ``package_sharing.fingerprint`` of each package in the output of ``INSTALLED``, by
+    name."""
     from remote_runtime.protocol.package_sharing import fingerprint
 
     found = {}

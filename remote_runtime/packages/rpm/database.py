@@ -1,4 +1,4 @@
-"""What RPM's database says (target)."""
+"""Reads RPM's database (target)."""
 
 import os
 from typing import Dict, List, NamedTuple, Sequence, Tuple
@@ -59,7 +59,8 @@ class Records(object):
 
 
 def installed(records: Sequence[Record]) -> Installed:
-    """What is installed; of several versions side by side, as of a kernel, the newest counts."""
+    """Return the installed version; with several versions side by side, as of a kernel, the newest
+    counts."""
     from functools import cmp_to_key
 
     from remote_runtime.packages.versions import rpm as rpm_version

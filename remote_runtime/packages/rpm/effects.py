@@ -1,4 +1,4 @@
-"""What is on a host once RPMs have come that were not there (target)."""
+"""The state of a host after new RPMs were installed (target)."""
 
 from typing import AbstractSet, Dict, Mapping, Sequence, Set
 
@@ -29,7 +29,8 @@ class RpmEffects(TransactionEffects):
         return {"preinst": count, "postinst": count}
 
     def _made_by_rpm(self, name: str, contents: Contents, calls: UnitAndAccountCalls) -> None:
-        """What a host's rpm or systemd may make of a package's files, which no script shows."""
+        """Plan changes that a host's rpm or systemd may make to a package's files without a
+        script."""
         made = {(account.kind, account.name) for account in calls.accounts.created}
         told = [m.text for m in contents.members if m.path.startswith(SYSUSERS)]
         declared = {a[:2] for text in told for a in script_accounts.sysusers(text)}

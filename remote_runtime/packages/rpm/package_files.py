@@ -1,4 +1,4 @@
-"""What the file of an RPM says of itself (target)."""
+"""The metadata in the file of an RPM (target)."""
 
 from typing import TYPE_CHECKING
 

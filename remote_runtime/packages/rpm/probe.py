@@ -17,7 +17,7 @@ LIMIT = 16 << 20  # bytes of a query's output
 HEADER = ("rpm", "-qp", "--nosignature", "--nodigest", "--queryformat", rpm_contents.FORMAT)
 
 
-# What does not depend on whether the network works at that moment.
+# Failures that do not depend on whether the network works at that moment.
 _FINAL = re.compile(
     r"Status code: 4(?:0[34]|10)\b|No such file|incorrect checksum|Couldn't (?:read|open) a file"
     r"|[Cc]hecksum doesn't match|Download(?:ing)? successful, but checksum"

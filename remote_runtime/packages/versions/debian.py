@@ -1,8 +1,9 @@
 """The order of Debian's versions, as ``dpkg --compare-versions`` has it (both sides).
 
 ``[epoch:]upstream[-revision]``: the epoch is a number and decides first, then the upstream version,
-then the revision. The last two are read as runs of non-digits and digits in turn; digits compare as
-numbers, and of the rest a tilde sorts before the end of the text, letters before everything else.
+then the revision. The last two are split into alternating runs of non-digits and digits. Digits
+compare as numbers. In the rest, a tilde sorts before the end of the text, and letters sort before
+everything else.
 """
 
 import re
@@ -45,6 +46,6 @@ def _compare_part(left: str, right: str) -> int:
 
 
 def _weights(text: str) -> List[int]:
-    """What orders each character, and at last the end of the text."""
+    """Return the sort key of each character and, last, of the end of the text."""
     found = [-1 if c == "~" else ord(c) + (0 if c in _LETTERS else 256) for c in text]
     return [*found, 0]

@@ -40,7 +40,7 @@ def _compare_segments(one: str, other: str) -> int:
 
 
 def number(digits: str) -> Tuple[int, str]:
-    """What orders digits as numbers; Python reads none of more than some thousand digits."""
+    """Return a sort key for digits as numbers; Python parses only a few thousand digits."""
     plain = digits.lstrip("0")
     return len(plain), plain
 

@@ -18,7 +18,7 @@ Key = Tuple[Any, ...]
 
 
 def key(version: str) -> Optional[Key]:
-    """What orders a version, None for a text that is none."""
+    """Return the sort key of a version, None for a text that is not a version."""
     found = _VERSION.match(version.lower())
     if found is None:
         return None
@@ -60,13 +60,14 @@ def compare(left: str, right: str) -> int:
 
 
 def is_final(version: str) -> bool:
-    """Whether it is neither a pre-release nor a version for development."""
+    """Return whether it is neither a pre-release nor a development version."""
     found = _VERSION.match(version.lower())
     return found is not None and not found.group("pre") and not found.group("dev")
 
 
 def satisfies(version: str, specifiers: str) -> bool:
-    """Whether a version meets ``>=1.0,<2`` and the like; ``ValueError`` for what is none."""
+    """Return whether a version meets ``>=1.0,<2`` and the like; ``ValueError`` for an invalid
+    text."""
     return all(_meets(version, *parsed) for parsed in parse(specifiers))
 
 

@@ -79,7 +79,7 @@ def _compare_marks(left: str, right: str) -> int:
 
 
 def _compare_runs(left: str, right: str, digits: bool) -> int:
-    """Order two runs of one kind; ``right`` is "" where the other kind stands there."""
+    """Order two runs of one kind; ``right`` is "" if it has the other kind there."""
     if not right:
         return 1 if digits else -1
     if digits:

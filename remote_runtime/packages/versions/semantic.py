@@ -8,7 +8,7 @@ Key = Tuple[Any, ...]
 
 
 def key(version: str) -> Key:
-    """What orders a version; a text that is none comes first."""
+    """Return the sort key of a version; a text that is not a version sorts first."""
     try:
         return (1, parse_version(version).key)
     except ValueError:
@@ -16,7 +16,7 @@ def key(version: str) -> Key:
 
 
 def is_version(text: str) -> bool:
-    """Whether a text is one version, and no range such as ``1.x``."""
+    """Return whether a text is one version and not a range such as ``1.x``."""
     return bool(key(text)[0] == 1)
 
 
