@@ -15,7 +15,7 @@ _ARCHIVE = r"https?://[^\s?#]+#(?:[^\s#]*&)?sha256=[0-9a-fA-F]{64}(?:&|\Z)"
 
 
 class Resource(ActionStateType):
-    """One child manifest at its turn."""
+    """Applies one child manifest."""
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:

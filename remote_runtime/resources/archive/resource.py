@@ -57,7 +57,7 @@ class Resource(PathTaskStateType):
         return {"ensure": None} if found is None else found
 
     def left(self, host: "HostReader", found: CurrentState = None) -> Mapping[str, Any]:
-        """Whether what it was extracted for is there. See the base class."""
+        """Return whether the result of the extraction exists. See the base class."""
         return {"created": self._is_created(host)}
 
     def _is_created(self, host: "HostReader") -> bool:
@@ -106,7 +106,7 @@ class Resource(PathTaskStateType):
         return [Task(". ".join(messages), act, changes)] if messages else []
 
     def _differences(self, host: "HostReader", found: CurrentState) -> List[Change]:
-        """What makes a download necessary."""
+        """Return the changes that make a download necessary."""
         want = self.settings.checksum
         if found is None:
             checksum = [Change("checksum", None, want)] if want else []

@@ -1,4 +1,4 @@
-"""What an archive resource may say beyond its schema (both sides)."""
+"""The rules for an archive resource beyond its schema (both sides)."""
 
 from typing import Any, Dict
 
@@ -20,7 +20,8 @@ _ENDINGS = (
     (".zip", "zip"),
 )
 _KNOWN = ".tar.gz, .tgz, .tar.xz, .txz, .tar.bz2, .tbz2, .tar.zst, .tzst, .tar or .zip"
-# What is another kind of archive, or packed alone; any other ending tells nothing of the kind.
+# Endings of other kinds of archives and of single compressed files; any other ending says nothing
+# about the kind.
 _OTHERS = (
     ".7z",
     ".rar",

@@ -1,4 +1,4 @@
-"""What the properties of an archive resource come to (target)."""
+"""The settings from the properties of an archive resource (target)."""
 
 from typing import Any, Dict, NamedTuple
 

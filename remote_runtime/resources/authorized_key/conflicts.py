@@ -10,7 +10,7 @@ Identity = Tuple[str, bytes]
 
 
 class _Use(NamedTuple):
-    """What one resource wants of one key."""
+    """One resource's use of one key."""
 
     place: int
     present: bool

@@ -31,12 +31,12 @@ class Place(NamedTuple):
 
     @property
     def manages_parent(self) -> bool:
-        """Whether the directory is for this alone: a home directory is not."""
+        """Whether the directory is only for this purpose: a home directory is not."""
         return self.own and self.parent != _clean(self.user.home)
 
     @property
     def is_hidden(self) -> bool:
-        """Whether the file is another user's, and not readable by all."""
+        """Whether the file belongs to another user and is not readable by all."""
         file = self.file
         return file is not None and file.uid != self.user.uid and not file.mode & _READABLE_BY_ALL
 
@@ -86,8 +86,8 @@ def place_of(host: HostReader, user: User, template: str) -> Place:
 
 
 def put(host: Host, place: Place, data: Optional[bytes]) -> None:
-    """Write the file with the attributes that sshd wants; ``data`` is None where only those are to
-    change. What sshd accepts stays as it is."""
+    """Write the file with the attributes that sshd requires; ``data`` is None to change only the
+    attributes. Attributes that sshd accepts are not changed."""
     user = place.user
     if user.uid < 0 or user.gid < 0:
         raise Unknowable("the uid of %s is not known before it is created" % user.name)

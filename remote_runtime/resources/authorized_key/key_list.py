@@ -1,4 +1,4 @@
-"""The keys that a manifest lists, and the file that is to hold them (both sides)."""
+"""The keys that a manifest lists, and the file for them (both sides)."""
 
 from functools import lru_cache
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -180,8 +180,8 @@ def _settle(
     changed: Dict[int, Optional[Line]],
     added: List[Line],
 ) -> None:
-    """What becomes of the lines of one key: ``changed`` gets those that do, None for one that
-    goes."""
+    """Decide the new lines of one key: ``changed`` gets those that change, with None for a removed
+    line."""
     if all(key.options is None for key in group):
         comment = group[-1].comment
         for at in places:

@@ -59,7 +59,8 @@ class Resource(StateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """What sshd ignores or refuses: certificates, DSA keys and unknown options."""
+        """Return warnings about keys that sshd ignores or refuses: certificates, DSA keys and
+        unknown options."""
         found = []
         for key in listed(properties).keys:
             if authorized_keys.is_certificate(key):

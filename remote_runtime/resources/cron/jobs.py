@@ -99,7 +99,7 @@ def job_in_crontab(text: str, name: str, comment: str = "") -> Optional[Job]:
 
 
 def with_job(text: str, name: str, job: Job, comment: str = "") -> str:
-    """A crontab with this job; all other lines stay as they are."""
+    """Return a crontab with this job; all other lines are unchanged."""
     lines = text.split("\n")
     at = _place(lines, name, comment)
     own = [

@@ -121,7 +121,7 @@ class Resource(StateType):
         return None if job is None else self._shown(job)
 
     def _shown(self, job: Optional[jobs.Job]) -> Dict[str, Any]:
-        """What records say of a job."""
+        """Return the record of a job."""
         if job is None:
             return {"job": None, "environment": []}
         found: Dict[str, Any] = {"job": "%s %s" % (job.schedule, job.command)}

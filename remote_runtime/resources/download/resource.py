@@ -67,7 +67,7 @@ class Resource(PathStateType):
         return found
 
     def _is_to_match(self, host: HostReader) -> bool:
-        """Whether a file that is there has to have a checksum, which is known then."""
+        """Return whether an existing file must have a checksum, which is known after this call."""
         if self.ensure == "absent" or self._checksum:
             return bool(self._checksum)
         request, listed, tries = self._request(), self._listed(), tries_of(self.properties)
@@ -80,7 +80,7 @@ class Resource(PathStateType):
         return bool(self._checksum)
 
     def _listed(self) -> Optional[Request]:
-        """What asks for the file of checksums, if there is one."""
+        """Return the request for the file of checksums, if there is one."""
         url = self._text("checksum_url")
         if not url:
             return None
@@ -89,7 +89,7 @@ class Resource(PathStateType):
         return redirected(self._request(), url)
 
     def left(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """What the manifest says; what a server has is known in a push only."""
+        """Return the state from the manifest; the server's content is known only in a push."""
         found = self._found or {}
         keys = [key for key in ("owner", "group", "mode", "checksum") if self._text(key)]
         return {key: found.get(key) for key in ["type", *keys]}

@@ -1,4 +1,4 @@
-"""What a download resource may say beyond its schema (both sides)."""
+"""The rules for a download resource beyond its schema (both sides)."""
 
 from typing import Any, Dict, List, Tuple
 
@@ -36,7 +36,7 @@ def problems(name: str, properties: Dict[str, Any]) -> Problems:
 
 
 def warnings(properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
-    """What is allowed and hardly meant, as (property, message, hint)."""
+    """Return settings that are allowed but probably a mistake, as (property, message, hint)."""
     verified = "checksum" in properties or "checksum_url" in properties
     if properties.get("force") and verified:
         hint = "leave it out: a file with another checksum is downloaded again in any case"

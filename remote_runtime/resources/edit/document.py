@@ -1,4 +1,4 @@
-"""The lines of a text file, so that what is not changed stays as it is, byte for byte (target)."""
+"""The lines of a text file; unchanged lines keep every byte (target)."""
 
 from typing import List, Optional, Sequence
 
@@ -95,8 +95,8 @@ class Place(object):
         return anchors[-1] if self._before else anchors[-1] + 1
 
     def holds(self, document: Document, at: int) -> bool:
-        """Whether a line is on the right side: not above the first line that ``after`` matches, not
-        below the last one that ``before`` matches. The line may be that one itself."""
+        """Return whether a line is on the right side: not above the first line that ``after``
+        matches, not below the last one that ``before`` matches. The line may be that one itself."""
         anchors = self._anchors(document)
         if not anchors:
             return True

@@ -1,4 +1,4 @@
-"""What an edit may say beyond its schema (both sides)."""
+"""The rules for an edit beyond its schema (both sides)."""
 
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
@@ -32,7 +32,7 @@ Problem = Tuple[str, str]
 
 
 def edit_of(spec: Spec) -> Any:
-    """What applies an edit. ``ValueError`` says what is wrong with it."""
+    """Return the object that applies an edit. ``ValueError`` describes a mistake in it."""
     kind, given = kind_of(spec), spec.get
     if kind == "settings":
         return SettingsEdit(spec["settings"], given("format") or FORMATS[0])
@@ -190,7 +190,7 @@ def _of_setting(key: str, value: Any, kind: str, section: str = "") -> Iterator[
 
 
 def warnings(name: str, properties: Spec) -> List[Tuple[str, str, str]]:
-    """What is allowed and hardly meant, as (property, message, hint)."""
+    """Return settings that are allowed but probably a mistake, as (property, message, hint)."""
     found: List[Tuple[str, str, str]] = []
     several = properties.get("edits")
     if several is not None and not isinstance(several, list):

@@ -74,15 +74,15 @@ class Grammar(object):
         return name if self.kind == "ssh" else "[%s]" % name
 
     def same(self, one: str, other: str) -> bool:
-        """Whether two keys are the same one."""
+        """Return whether two keys are the same one."""
         return one.lower() == other.lower() if self.kind == "ssh" else one == other
 
     def is_comment(self, text: str) -> bool:
-        """Whether a line is a comment."""
+        """Return whether a line is a comment."""
         return text.lstrip().startswith(self._comments)
 
     def uncommented(self, text: str) -> str:
-        """What a comment would set, were it none."""
+        """Return the text of a comment without its sign."""
         return text.lstrip().lstrip("".join(self._comments)).lstrip()
 
     def entry(self, text: str, at: int) -> Optional[Entry]:
@@ -159,7 +159,7 @@ def _last_line(texts: Sequence[str], grammar: Grammar, entry: Entry) -> int:
 
 
 def _goes_on(text: str, grammar: Grammar) -> bool:
-    """Whether a line is indented and no setting, as Python's configuration files have it."""
+    """Return whether a line is indented and not a setting, as in Python's configuration files."""
     indented = text[:1] in (" ", "\t") and text.strip()
     return bool(indented) and "=" not in text and not grammar.is_comment(text)
 
@@ -318,7 +318,7 @@ class SettingsEdit(object):
 
 
 def text_of(value: Any) -> str:
-    """A value of a setting as it is written."""
+    """Return the written form of a setting's value."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

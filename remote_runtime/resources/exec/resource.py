@@ -51,14 +51,16 @@ class Resource(ActionStateType):
         return super().read(host)
 
     def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """Whether what it creates is there; what guards say is known at its turn only."""
+        """Return whether the path in ``creates`` exists; the results of guards are known only when
+        the resource runs."""
         path = _creates(self.properties)
         if path:
             return {"created": host.files.exists(path)}
         return None if self._guards() and not self.refresh_only else {}
 
     def due(self, host: "HostReader") -> bool:
-        """Whether its conditions let it run; the guards are asked only when all else does."""
+        """Return whether its conditions allow it to run; the guards run only if all other
+        conditions do."""
         path = _creates(self.properties)
         if path and host.files.is_created(path):
             return False

@@ -1,4 +1,4 @@
-"""What an exec resource may say beyond its schema (both sides)."""
+"""The rules for an exec resource beyond its schema (both sides)."""
 
 from typing import Any, Dict
 

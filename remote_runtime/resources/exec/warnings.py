@@ -1,4 +1,4 @@
-"""What a command says that is hardly meant (controller)."""
+"""Warnings about commands that are probably mistakes (controller)."""
 
 import re
 from typing import Any, Dict, Iterable, List, Tuple
@@ -29,7 +29,7 @@ def of_commands(
 ) -> List[Tuple[str, str, str]]:
     """(property, message, hint) for each command that is written for a shell and gets none.
 
-    ``commands`` are those of a resource by the property that they stand in.
+    ``commands`` are those of a resource, by their property.
     """
     if properties.get("provider", "posix") != "posix":
         return []

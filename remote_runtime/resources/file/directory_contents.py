@@ -1,4 +1,5 @@
-"""What a directory resource manages below itself (target; imported for recurse and purge only)."""
+"""The paths that a directory resource manages below itself (target; imported for recurse and purge
+only)."""
 
 import os
 from typing import TYPE_CHECKING, Any, Dict, List, Sequence
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class Below(object):
-    """What was found below the directory of a resource. ``unknown`` is why a preview does not know
-    all of it, None where it does."""
+    """The paths found below the directory of a resource. ``unknown`` is the reason why a preview
+    does not know all of them, or None."""
 
     def __init__(self, host: "HostReader", top: str, properties: Properties, node: "Node") -> None:
         self._top, self._properties = top, properties
@@ -42,9 +43,10 @@ class Below(object):
         self._managed = [e for e in walk.entries if e.managed and e.path not in gone]
 
     def tasks(self, host: "HostReader", own: Sequence[Task], uid: int, gid: int) -> List[Task]:
-        """What is left to do, with the tasks for the directory's ``own`` attributes.
+        """Return the remaining tasks, including those for the directory's ``own`` attributes.
 
-        As root they come last: what is in a directory is changed while nobody else owns that.
+        As root, those come last, so that the contents change before another user owns the
+        directory.
         """
         found = purge.tasks(self._top, self._extra)
         differing = self._differing(uid, gid)
@@ -56,7 +58,8 @@ class Below(object):
         return recursion.differing(wish, self._managed)
 
     def differences(self, uid: int, gid: int) -> Dict[str, Any]:
-        """What differs from the desired state, for drift and plans; {} if nothing differs."""
+        """Return the differences from the desired state, for drift and plans; {} if nothing
+        differs."""
         found: Dict[str, Any] = {}
         if self._extra:
             found["purge"] = sorted(os.fsencode(entry.shown).hex() for entry in self._extra)

@@ -15,7 +15,7 @@ def parse_mode(text: str) -> int:
 
 
 def leaves_special_bits(text: str) -> bool:
-    """Whether a mode says nothing of setuid, setgid and sticky, which a directory then keeps."""
+    """Return whether a mode omits setuid, setgid and sticky, which a directory then keeps."""
     return len(_digits(text)) < 5 and parse_mode(text) <= 0o777
 
 

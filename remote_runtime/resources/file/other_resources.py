@@ -1,4 +1,4 @@
-"""What other resources of a run name below a directory (target)."""
+"""The paths below a directory that other resources of a run name (target)."""
 
 import os
 import re
@@ -18,11 +18,11 @@ _NO_PATH = re.compile("[\n\0]")
 
 
 class Others(object):
-    """The paths, relative to a directory, that are left to other resources.
+    """The paths, relative to a directory, that belong to other resources.
 
-    ``named`` are those that any resource names in some way, ``owned`` those whose attributes are
-    another one's. Those that a control or a selection leaves out count as well. ``unknown`` are the
-    scaffolds whose files the plan does not carry, and which may be below the directory.
+    ``named`` are the paths that any resource names; ``owned`` are those whose attributes another
+    resource manages. Resources that a control or a selection skips count too. ``unknown`` are the
+    scaffolds whose files are not in the plan and may be below the directory.
     """
 
     def __init__(self, host: "HostReader", top: str, real: str) -> None:
@@ -49,7 +49,8 @@ class Others(object):
             self._backed.update(its_own)
 
     def _hides_files(self, item: Item) -> bool:
-        """Whether a scaffold at or above the directory was not rendered: its files are unknown."""
+        """Return whether a scaffold at or above the directory was not rendered: its files are
+        unknown."""
         properties = item.properties
         source = properties.get("source")
         if properties.get("ensure") == "absent" or (isinstance(source, dict) and "$tree" in source):
@@ -71,7 +72,7 @@ class Others(object):
         return found
 
     def is_backup(self, path: str) -> bool:
-        """Whether it is a backup of a file of another resource."""
+        """Return whether it is a backup of a file of another resource."""
         directory, name = os.path.split(path)
         found = _BACKUP.match(name)
         return found is not None and os.path.join(directory, found.group(1)) in self._backed

@@ -16,8 +16,8 @@ MAX_PATHS = 1000  # paths of one resource
 
 
 def extra(walk: Walk) -> List[Entry]:
-    """What is to go, what is in a directory before the directory itself. ``ResourceError`` where
-    the files of a scaffold are not known.
+    """Return the entries to remove, the contents of a directory before the directory itself.
+    ``ResourceError`` if the files of a scaffold are unknown.
     """
     if walk.others.unknown:
         raise ResourceError(
@@ -38,12 +38,12 @@ def extra(walk: Walk) -> List[Entry]:
 
 
 def _inner_first(entry: Entry) -> List[Tuple[int, str]]:
-    """By name, a directory behind what is in it."""
+    """Return a sort key by name; a directory sorts after its contents."""
     return [*((0, part) for part in entry.shown.split("/")), (1, "")]
 
 
 def tasks(top: str, entries: Sequence[Entry]) -> List[Task]:
-    """What removes each of these. ``ResourceError`` for too many."""
+    """Return the tasks that remove each of these. ``ResourceError`` for too many."""
     if len(entries) > MAX_PATHS:
         raise ResourceError(
             "purge would remove %d paths from %s, more than %d; nothing was removed"

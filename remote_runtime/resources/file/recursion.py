@@ -17,7 +17,8 @@ _AS_ANOTHER = 0o6000
 
 
 class Wish(NamedTuple):
-    """What is wanted below; None where that stays. An id is -1 for an account that is missing."""
+    """The desired attributes below; None for one that does not change. An ID is -1 for a missing
+    account."""
 
     uid: Optional[int]
     gid: Optional[int]
@@ -46,7 +47,8 @@ def wish_of(properties: Dict[str, Any], uid: int, gid: int) -> Wish:
 
 
 def differing(wish: Wish, entries: Sequence[Entry]) -> List[Differing]:
-    """What is to be changed, inner paths first: a directory may belong to another user then."""
+    """Return the entries to change, inner paths first: a directory may belong to another user
+    then."""
     found = []
     for entry in reversed(entries):
         node = entry.node
@@ -79,7 +81,7 @@ def _mode(wish: Wish, node: "Node", changes_owner: bool) -> int:
 def tasks(
     host: "HostReader", top: str, properties: Properties, differing: Sequence[Differing]
 ) -> List[Task]:
-    """What sets the attributes of all these."""
+    """Return the tasks that set the attributes of all these."""
     if not differing:
         return []
     wanted = [

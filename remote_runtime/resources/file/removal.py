@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def tasks(
     host: "HostReader", path: str, properties: Properties, node: "Optional[Node]"
 ) -> Tuple[List[Task], List[Missing]]:
-    """What removes what is there, and what keeps it from being done: that a directory is not empty,
-    without force.
+    """Return the tasks that remove the path, and the obstacles: without force, a directory that is
+    not empty.
     """
     if node is None:
         return [], []

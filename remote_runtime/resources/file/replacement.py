@@ -1,4 +1,4 @@
-"""What replacing the content of a file changes, and what is never replaced (target)."""
+"""The changes of replacing a file's content, and the files that are never replaced (target)."""
 
 from typing import TYPE_CHECKING, List, Optional
 

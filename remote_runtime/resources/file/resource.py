@@ -75,7 +75,7 @@ class Resource(PathTaskStateType):
         return None if node is None else {"node": node, "below": self._below(host, node)}
 
     def _below(self, host: "HostReader", node: "Node") -> "Optional[Below]":
-        """What is in the directory, if that is managed."""
+        """Return the contents of the directory, if they are managed."""
         given = self.properties
         if not self.tree or node.kind != "directory":
             return None
@@ -94,7 +94,8 @@ class Resource(PathTaskStateType):
         return found["node"] if found is not None else None
 
     def observed(self, host: "HostReader", found: Found) -> Any:
-        """The attributes; of a file that is to go what it holds, too, and what differs below."""
+        """Return the attributes; also the content of a file that will be removed, and the
+        differences below."""
         node = self.node(host, found)
         if node is None:
             return {"ensure": None}
@@ -129,7 +130,8 @@ class Resource(PathTaskStateType):
         return None
 
     def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
-        """What differs from the desired state in a directory, if its contents are managed."""
+        """Return the differences from the desired state in a directory, if its contents are
+        managed."""
         below = found["below"] if found is not None else None
         if below is None:
             return {}
@@ -143,8 +145,8 @@ class Resource(PathTaskStateType):
     # -- what is wanted ---------------------------------------------------------------------------
 
     def _wanted(self, host: "HostReader", node: "Optional[Node]") -> Wanted:
-        """The attributes; those that are not given, as ``ccm ensure`` may leave them, are those of
-        what is there."""
+        """Return the attributes; omitted ones, which ``ccm ensure`` allows, are those of the
+        existing path."""
         given = self.properties
         left = [key for key in _OWN if given.get(key) is None]
         if left and (node is None or node.kind not in ("file", "directory")):
@@ -167,7 +169,7 @@ class Resource(PathTaskStateType):
         mode = modes.parse_mode(str(given))
         if not self.tree:
             return mode
-        # What /tmp has beside its permissions it keeps, unless the mode speaks of it.
+        # /tmp keeps its special bits, unless the mode specifies them.
         kept = node is not None and modes.leaves_special_bits(str(given))
         return modes.directory_mode(mode) | (node.mode & 0o7000 if node and kept else 0)
 
@@ -193,7 +195,7 @@ class Resource(PathTaskStateType):
         return changes
 
     def _stays(self, node: "Optional[Node]") -> bool:
-        """Whether what is there keeps its content, whatever that is."""
+        """Return whether the existing path keeps its content, regardless of what it is."""
         return node is not None and self.properties.get("replace") is False
 
     def _content(self, host: "HostReader") -> "Optional[Content]":
@@ -308,7 +310,7 @@ class Resource(PathTaskStateType):
         return put
 
     def _backup(self, host: "HostReader", node: "Optional[Node]") -> "Optional[Backup]":
-        """What keeps the file that is replaced."""
+        """Return the backup of the file that is replaced, None for no backup."""
         if self.properties.get("backup") is not True or node is None or node.kind != "file":
             return None
         from remote_runtime.resources.file.backups import Backup
@@ -322,7 +324,8 @@ class Resource(PathTaskStateType):
             self._unless_missing(lambda: require(validate, "it cannot be validated"), None)
 
     def _setting(self, changes: List[Change], want: Wanted) -> Task:
-        """What sets the attributes; of a directory those of what symlinks lead to."""
+        """Return the task that sets the attributes; for a directory, those of the targets of
+        symlinks."""
         uid, gid, mode = want
 
         def act(host: "Host") -> None:

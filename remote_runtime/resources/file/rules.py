@@ -1,4 +1,4 @@
-"""What a file resource may say beyond its schema (both sides)."""
+"""The rules for a file resource beyond its schema (both sides)."""
 
 from typing import Any, Dict, List, Tuple
 

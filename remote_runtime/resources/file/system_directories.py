@@ -28,7 +28,7 @@ _COMMON = ("/media", "/mnt", "/opt", "/root", "/srv")  # one owner may suit all 
 
 
 def is_of_system(path: str, purged: bool) -> bool:
-    """Whether a path is that of a directory of the system; some only count if it is ``purged``."""
+    """Return whether a path is a directory of the system; some only count if it is ``purged``."""
     if path == "/" or (purged and path in _COMMON):
         return True
     above, _, name = path.rpartition("/")

@@ -1,4 +1,4 @@
-"""What is below a directory, looked at in one walk (target). Links are not followed."""
+"""The contents of a directory, read in one walk (target). Links are not followed."""
 
 import fnmatch
 import os
@@ -16,7 +16,7 @@ MAX_PATHS = 100000  # paths below one directory
 
 
 class Scope(NamedTuple):
-    """What a walk is for; ``keep`` are the patterns of what is not purged."""
+    """The purpose of a walk; ``keep`` are the patterns of paths that are not purged."""
 
     recurse: bool
     purge: bool
@@ -35,9 +35,9 @@ class Entry(NamedTuple):
 
 
 class Walk(object):
-    """One walk. Outer directories come before what is in them.
+    """One walk. Outer directories come before their contents.
 
-    Other file systems are left out, bind mounts too. ``ResourceError`` for too many paths.
+    Other file systems are omitted, including bind mounts. ``ResourceError`` for too many paths.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Walk(object):
 
 
 def _is_kept(path: str, scope: Scope) -> bool:
-    """Whether a pattern matches the relative path, or without a slash the name."""
+    """Return whether a pattern matches the relative path or, without a slash, the name."""
     parts = path.split("/")
     for pattern in scope.keep:
         wanted = pattern.strip("/").split("/")

@@ -13,7 +13,7 @@ _HINT = "write https://HOST/PATH, ssh://USER@HOST/PATH, USER@HOST:PATH or an abs
 
 
 def of_url(url: str) -> List[str]:
-    """What is wrong with the address of a repository."""
+    """Return the problems of a repository's address."""
     if url.startswith("-"):
         return ["it must not begin with -; %s" % _HINT]
     if "::" in url.partition("/")[0]:
@@ -47,7 +47,7 @@ def _of_local(path: str) -> List[str]:
 
 
 def of_ref(ref: str) -> List[str]:
-    """What is wrong with a branch, tag or commit, by the rules of git check-ref-format."""
+    """Return the problems of a branch, tag or commit, by the rules of git check-ref-format."""
     if ref.startswith("-"):
         return ["it must not begin with -"]
     parts = ref.split("/")

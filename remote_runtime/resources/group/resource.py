@@ -29,7 +29,7 @@ class Resource(AccountStateType):
         return {key: self.properties[key] for key in ("gid",) if key in self.properties}
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """The numbers of files stay as they are."""
+        """Change the group; the numbers of files do not change."""
         gid = self.properties.get("gid")
         if diff.new:
             host.accounts.add_group(self.name, gid, self.properties.get("system") is True)

@@ -28,7 +28,8 @@ class Resource(StateType):
         return wrong
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """Whether it is loaded, loads at boot or is blacklisted, and its options in modprobe.d."""
+        """Return whether it is loaded, loads at boot or is blacklisted, and its options in
+        modprobe.d."""
         found: Dict[str, Any] = {
             "loaded": host.kernel.is_loaded(self.name),
             "boot": self._text(host, self._load_file) == self._wanted_load,

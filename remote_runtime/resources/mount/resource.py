@@ -27,7 +27,7 @@ _LIMIT = 16  # file systems on top of each other
 
 
 def _of_device(device: str, kind: str) -> List[str]:
-    """What is wrong with the first field of an entry."""
+    """Return the problems of the first field of an entry."""
     tag, mark, rest = device.partition("=")
     if tag in _TAGS and mark and not rest.strip('"'):
         return ["%s names no device" % device]
@@ -37,7 +37,7 @@ def _of_device(device: str, kind: str) -> List[str]:
 
 
 def _of_options(options: str) -> List[str]:
-    """What is wrong with the fourth field of an entry."""
+    """Return the problems of the fourth field of an entry."""
     if options and "" in options.split(","):
         return ["an option is empty"]
     words = fstab.words_of(options)
@@ -52,7 +52,7 @@ class Resource(StateType):
 
     default_ensure = "mounted"
     partial = True
-    _old: Optional[Entry] = None  # as it is in the table
+    _old: Optional[Entry] = None  # the entry in the table
     _point = ""  # the mount point without symlinks
     _now: Optional[MountEntry] = None
     _right = False  # whether what is mounted is what has to be
@@ -98,12 +98,12 @@ class Resource(StateType):
 
     @property
     def _key(self) -> str:
-        """What the entry is found by."""
+        """The key that identifies the entry."""
         return str(self.properties.get("device") or self.name) if self._is_swap else self.name
 
     @property
     def _managed(self) -> bool:
-        """Whether the entry has to be there."""
+        """Whether the entry must exist."""
         return self.ensure != "unmounted" or bool(self.properties.get("device"))
 
     def state_of(self, found: Optional[Mapping[str, Any]]) -> str:
@@ -219,8 +219,8 @@ class Resource(StateType):
             host.mounts.reload()
 
     def _require_unchanged(self, host: Host) -> None:
-        """``ResourceError`` where somebody else has changed what was read: what is to be done no
-        longer fits."""
+        """``ResourceError`` if somebody else has changed the state that was read: the planned
+        change no longer fits."""
         host.mounts.refresh()
         if fstab.find(host.mounts.table(), self._key) != self._old:
             raise changed("the entry of %s in the table of file systems" % self._key)
@@ -267,7 +267,7 @@ class Resource(StateType):
 
     @staticmethod
     def _is_restored(host: Host, before: Optional[Entry]) -> bool:
-        """Whether what was mounted before could be mounted again."""
+        """Return whether the earlier mount could be restored."""
         try:
             if before is not None:
                 host.mounts.mount(before)
@@ -276,8 +276,8 @@ class Resource(StateType):
         return before is not None
 
     def _entry_of(self, host: Host, now: MountEntry) -> Optional[Entry]:
-        """What mounts the same again; None where that is not known, as for a bind mount that is
-        not in the table."""
+        """Return an entry that mounts the same again; None if it is unknown, as for a bind mount
+        that is not in the table."""
         if self._old is not None and host.mounts.is_source(now, self._old):
             return self._old._replace(point=now.point)
         if now.root != "/":

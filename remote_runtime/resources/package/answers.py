@@ -44,7 +44,8 @@ class Answers(object):
         return [one.question for one in self._wanted if one.type != PASSWORD]
 
     def pending(self, installed: Installed) -> List[Pending]:
-        """Those that differ. A password counts for an installation only: scripts forget it."""
+        """Return the answers that differ. A password counts for an installation only: scripts
+        forget it."""
         wanted = [one for one in self._wanted if not (installed.version and one.type == PASSWORD)]
         if not wanted:
             return []
@@ -56,7 +57,7 @@ class Answers(object):
         ]
 
     def kept(self) -> Mapping[str, Optional[str]]:
-        """What debconf has in the place of each, without passwords and other secrets."""
+        """Return debconf's current value for each answer, without passwords and other secrets."""
         shown = [one for one in self._wanted if not self._is_hidden(one)]
         found = self._package.answers_now([one.question for one in shown])
         return {one.question: found.get(one.question) for one in shown}
@@ -93,7 +94,7 @@ def line_of(value: object) -> str:
 
 
 def is_given(answer: Answer, current: Optional[str]) -> bool:
-    """Whether a value is this answer; the order of several choices does not count."""
+    """Return whether a value is this answer; the order of several choices does not count."""
     if current is None or answer.type != MULTISELECT:
         return current == answer.value
     return _choices(current) == _choices(answer.value)

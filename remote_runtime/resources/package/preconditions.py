@@ -11,7 +11,7 @@ _VERSIONS_SHOWN = 10
 
 
 class FailedPrecondition(NamedTuple):
-    """What is in the way, and what to do about it."""
+    """The obstacle, and a hint."""
 
     message: str
     hint: str

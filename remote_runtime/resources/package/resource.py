@@ -38,7 +38,7 @@ class _Step(NamedTuple):
 
 
 class Resource(TaskStateType):
-    """One package at its turn."""
+    """Manages one package."""
 
     default_ensure = PRESENT
     _package: "PackageReader"
@@ -72,11 +72,11 @@ class Resource(TaskStateType):
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, host: "HostReader") -> Found:
-        """What is installed and, where that decides something, what could be."""
+        """Return the installed state and, if it affects a decision, the available versions."""
         package = self._look_at(host)
         before = package.changed_before()
         if before is not None:
-            # As it was before the transaction of an earlier turn, which changed this one, too.
+            # The state before the transaction of an earlier resource, which changed this one too.
             listed = package.available_now() if self._needs_lists(before) else Available()
             return {"installed": before, "available": listed}
         self._require_supported()
@@ -144,8 +144,8 @@ class Resource(TaskStateType):
         return not left and self._package.needs_lists(self.ensure, installed)
 
     def observed(self, host: "HostReader", found: Found) -> Any:
-        """What a preview can also foretell of a package that an earlier stage manages: no words of
-        the package manager but for a state that it is stuck in. See the base class."""
+        """Return the state that a preview can also predict for a package of an earlier stage. It
+        includes the package manager's own words only for a broken state. See the base class."""
         assert found is not None
         installed: Installed = found["installed"]
         stuck = "" if installed.version or installed.status in _GONE else installed.status
@@ -153,7 +153,8 @@ class Resource(TaskStateType):
         return {"ensure": shown, "candidate": found["available"].candidate}
 
     def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
-        """What is installed; what could be changes by itself. See the base class."""
+        """Return the installed state; the available versions change by themselves. See the base
+        class."""
         package = self._look_at(host)
         installed = package.status() if found is None else found["installed"]
         left: Dict[str, Any] = {"ensure": self._reported(installed)}
@@ -165,7 +166,8 @@ class Resource(TaskStateType):
         return left
 
     def shown(self, host: "HostReader") -> Mapping[str, Any]:
-        """What is installed, and what would be installed now. See the base class."""
+        """Return the installed version and the one that would be installed now. See the base
+        class."""
         package = self._look_at(host)
         installed = package.status()
         shown: Dict[str, Any] = {"ensure": self._reported(installed)}
@@ -183,7 +185,7 @@ class Resource(TaskStateType):
         return shown
 
     def answers(self, host: "HostReader") -> Mapping[str, Any]:
-        """Whether it is installed, and in which version. See the base class."""
+        """Return whether it is installed, and in which version. See the base class."""
         package = self._look_at(host)
         version = package.shown(package.installed().version)
         return {"installed": bool(version), "version": version}
@@ -203,7 +205,7 @@ class Resource(TaskStateType):
         return self._preconditions().installation(counts, available)
 
     def _is_older(self, installed: Installed) -> bool:
-        """Whether a version is asked for that is older than the one that is installed."""
+        """Return whether the requested version is older than the installed one."""
         now = installed.version if self.ensure not in (PRESENT, LATEST) else ""
         return bool(now) and self._package.compare(now, self.ensure) > 0
 
@@ -248,7 +250,7 @@ class Resource(TaskStateType):
         return self.ensure == PRESENT or self._package.has_version(installed, self.ensure)
 
     def _is_to_mark(self, installed: Installed) -> bool:
-        """Whether it is installed only for another package, and would be removed with it."""
+        """Return whether it is installed only for another package and would be removed with it."""
         return self.ensure != ABSENT and bool(installed.version) and installed.automatic
 
     def lacks(self, host: "HostReader", found: Found) -> str:
@@ -303,7 +305,7 @@ class Resource(TaskStateType):
 
     @property
     def alone(self) -> bool:
-        """Whether its file has to be read when it runs. See the base class."""
+        """Whether its file must be read when it runs. See the base class."""
         return bool(self.properties.get("source")) and self.ensure != ABSENT
 
     def ahead(self, host: "HostReader") -> Optional[Tuple[Operation, Installed]]:
@@ -405,7 +407,7 @@ class Resource(TaskStateType):
         return Change(what, old or ABSENT, new or ABSENT)
 
     def _step(self) -> _Step:
-        """What is to be done, with the file that the package comes from."""
+        """Return the next step, with the file of the package."""
         step = self._step_from_lists()
         if self._file is None or step.operation.removal:
             return step
@@ -438,5 +440,5 @@ class Resource(TaskStateType):
 
 
 def _offered(file: "PackageFile") -> Available:
-    """What can be installed from a file."""
+    """Return the versions that can be installed from a file."""
     return Available(known=True, candidate=file.version, versions=(file.version,))

@@ -1,4 +1,4 @@
-"""What a name and the properties of a package may be (controller)."""
+"""The rules for the name and the properties of a package (controller)."""
 
 import re
 from typing import List, Tuple
@@ -17,7 +17,7 @@ _DURATIONS = ("update_cache", "lock_timeout")
 
 
 def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
-    """What is wrong, as (property, message)."""
+    """Return the problems, as (property, message)."""
     found: List[Tuple[str, str]] = []
     if environments.provider_of(properties) not in environments.PROVIDERS:
         found += _check_name(name)
@@ -89,7 +89,8 @@ def _check_duration(key: str, value: object) -> List[Tuple[str, str]]:
 
 
 def _check_answers(answers: object) -> List[Tuple[str, str]]:
-    """What debconf could not keep. Values are not shown: they may be passwords."""
+    """Return the answers that debconf could not store. Values are not shown: they may be
+    passwords."""
     found = []
     for question, answer in answers.items() if isinstance(answers, dict) else ():
         if not isinstance(answer, dict):

@@ -12,8 +12,8 @@ _ENDINGS = {"apt": (".list", ".sources"), "dnf": (".repo",)}
 
 
 def find(host: HostReader, manager: str, name: str, state: Mapping[str, Any]) -> List[str]:
-    """What stands twice, in one line each. ``ResourceError`` for what keeps apt from reading any
-    source at all."""
+    """Return the duplicates, one line each. ``ResourceError`` for a problem that prevents apt from
+    reading any source."""
     if not state["enabled"]:
         return []
     own = repository_paths.sources(manager, name)
@@ -22,7 +22,7 @@ def find(host: HostReader, manager: str, name: str, state: Mapping[str, Any]) ->
 
 
 def mentions(host: HostReader, manager: str, name: str, key: str) -> bool:
-    """Whether another repository uses a key."""
+    """Return whether another repository uses a key."""
     own = repository_paths.sources(manager, name)
     return any(key in text for path, text in _texts(host, manager) if path != own)
 

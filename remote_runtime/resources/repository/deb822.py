@@ -27,7 +27,7 @@ _YES = ("yes", "true", "with", "on", "enable", "1")
 
 
 class Entry(NamedTuple):
-    """One source that apt reads: a suite of an address; ``where`` it stands."""
+    """One source that apt reads: a suite of an address; ``where`` is its location."""
 
     url: str
     suite: str
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 
 def read(text: str) -> List[Stanza]:
-    """The stanzas of a file, each with its fields as they are written. Comments are left out."""
+    """Return the stanzas of a file, each with its fields as written. Comments are omitted."""
     found: List[Stanza] = [{}]
     field = ""
     for line in text.splitlines():
@@ -85,8 +85,8 @@ def _shown(value: Any) -> str:
 
 
 def state_of(stanza: Mapping[str, str]) -> Dict[str, Any]:
-    """What a stanza says, by property; equal for stanzas that mean the same, None for
-    nothing."""
+    """Return the state in a stanza, by property; equal for stanzas with the same meaning, None for
+    no state."""
     fields = {key.lower(): value for key, value in stanza.items()}
     found: Dict[str, Any] = {
         key: fields.get(field.lower(), "").split() or None for key, field in LISTS.items()
@@ -104,7 +104,7 @@ def state_of(stanza: Mapping[str, str]) -> Dict[str, Any]:
 
 
 def entries(path: str, text: str) -> Iterator[Entry]:
-    """What apt reads of a file of either form; what is switched off is left out."""
+    """Yield the sources in a file of either form; disabled ones are omitted."""
     if path.endswith(".sources"):
         for stanza in read(text):
             state = state_of(stanza)

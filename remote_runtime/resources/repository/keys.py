@@ -30,7 +30,7 @@ class Keys(NamedTuple):
 
 
 def is_armored(data: bytes) -> bool:
-    """Whether it is the text form of keys."""
+    """Return whether the data is the text form of keys."""
     return b"-----BEGIN PGP" in data and not data[0] & 0x80
 
 
@@ -78,9 +78,9 @@ def dearmored(data: bytes) -> bytes:
 
 
 def canonical(data: bytes) -> bytes:
-    """The keys that ``read`` finds and nothing else, in the same form; text in armor of our own.
+    """Return only the keys that ``read`` finds, in the same form; text gets ccm's own armor.
 
-    What else is in a file, apt or RPM may read another way. What is no key stays as it is.
+    apt or RPM may read other parts of a file in another way. Data without a key is unchanged.
     """
     try:
         binary = dearmored(data) if is_armored(data) else data
@@ -178,7 +178,7 @@ def _sha1(data: bytes) -> Any:
 
 
 def _seen(data: bytes) -> str:
-    """What a file is that is no key, in a few words."""
+    """Return a short description of a file that is not a key."""
     if not data:
         return ": it is empty"
     if data[8:12] == _KEYBOX:

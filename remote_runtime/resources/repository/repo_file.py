@@ -91,7 +91,7 @@ def _tail(lines: Sequence[str]) -> List[str]:
 
 
 def is_empty(text: str) -> bool:
-    """Whether a file has nothing but comments."""
+    """Return whether a file has only comments."""
     lines = [line.strip() for line in text.splitlines()]
     return all(line.startswith(("#", ";")) for line in lines if line)
 
@@ -113,7 +113,8 @@ def values(lines: Sequence[str]) -> Dict[str, str]:
 
 
 def state_of(lines: Sequence[str]) -> Dict[str, Any]:
-    """What a section says, by property; equal for sections that mean the same, None for nothing."""
+    """Return the state in a section, by property; equal for sections with the same meaning, None
+    for no state."""
     said = values(lines)
     priority = said.get("priority", "")
     keys = [url for url in re.split(r"[\s,]+", said.get("gpgkey", "")) if url]

@@ -18,8 +18,8 @@ _PRIVATE = 0o600  # of a file with a password
 
 
 class Key(NamedTuple):
-    """The key that is to be on the host: where, and its bytes; None where those that are there are
-    right."""
+    """The desired key on the host: its path, and its bytes; None if the existing ones are
+    correct."""
 
     path: str
     data: Optional[bytes]
@@ -118,7 +118,7 @@ class Resource(StateType):
         return found
 
     def _parsed(self, text: str) -> Optional[Dict[str, Any]]:
-        """What the file says of the repository, None where it says nothing."""
+        """Return the file's settings of the repository, None if there are none."""
         if text != self._read_text:  # a converged one is the very text that is desired
             self._read_text, self._read_state = text, self._parse(text)
         return None if self._read_state is None else dict(self._read_state)
@@ -173,7 +173,7 @@ class Resource(StateType):
     # -- the key ----------------------------------------------------------------------------------
 
     def _known_key(self) -> Optional[Key]:
-        """The key as far as it is known without a look at the host or a server."""
+        """Return the key, as far as it is known without reading the host or a server."""
         given = self.properties.get("key")
         if not given:
             return None
@@ -210,7 +210,7 @@ class Resource(StateType):
         return self._placed(data)
 
     def _why_refused(self) -> str:
-        """What is wrong with the key at a path of the host, "" for nothing or no such path."""
+        """Return the problem of the key at a path of the host, "" for none or no such path."""
         return "" if self._source is None else self._why_not(self._source)
 
     def _why_not(self, data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""What the properties of a repository may be (both sides)."""
+"""The rules for the properties of a repository (both sides)."""
 
 import base64
 import binascii
@@ -23,7 +23,7 @@ Problem = Tuple[str, str]
 
 
 def problems(properties: Mapping[str, Any]) -> List[Problem]:
-    """What is wrong, as (property, message)."""
+    """Return the problems, as (property, message)."""
     if properties.get("ensure") == "absent":
         return []
     return [*_addresses(properties), *_suites(properties), *_keys(properties), *_more(properties)]
@@ -48,7 +48,7 @@ def inline(key: str) -> Optional[bytes]:
 
 
 def is_download(key: str) -> bool:
-    """Whether a key has to be fetched from a server."""
+    """Return whether a key must be fetched from a server."""
     return "\n" not in key and key.lower().startswith(_DOWNLOADS)
 
 

@@ -27,7 +27,7 @@ class PostCommands(object):
         self._contents: Optional[Contents] = None
 
     def matches(self, path: str) -> bool:
-        """Whether a command is for this file."""
+        """Return whether a command is for this file."""
         return bool(commands_for(self._rules, path))
 
     def require(self, host: HostReader, files: List[PlannedFile]) -> None:

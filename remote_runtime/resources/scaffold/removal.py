@@ -1,4 +1,4 @@
-"""What a scaffold removes: its own files when it is absent, others when it purges (target)."""
+"""The files that a scaffold removes: its own when it is absent, others when it purges (target)."""
 
 from typing import Iterable, List, NamedTuple, Set
 
@@ -13,7 +13,7 @@ REMOVED = "Would have removed %d scaffold files"
 
 
 class Extra(NamedTuple):
-    """What removes the files that are not part of a scaffold: before it is written, and after."""
+    """The tasks that remove files outside a scaffold: before it is written, and after."""
 
     first: List[Task]
     last: List[Task]

@@ -32,7 +32,7 @@ class Resource(PathTaskStateType):
         super().__init__(name, properties)
         self._processing = PostCommands(properties, name)
         self._unmet: List[Missing] = []
-        self._files: List[PlannedFile] = []  # of which commands are still to make something
+        self._files: List[PlannedFile] = []  # files that commands have yet to create
         self._tidied = False
 
     @classmethod
@@ -50,7 +50,7 @@ class Resource(PathTaskStateType):
                 if same and host.files.digest(full) == entry["$blob"]:
                     continue
             except ResourceError:
-                continue  # told at the resource's turn
+                continue  # reported when the resource runs
             mode = file_mode(node, bool(entry.get("executable")))
             new = NewContent(full, host.contents.of(entry), mode)
             found.append(BlobNeed(entry["$blob"], self._processing.matches(entry["path"]), new))
@@ -131,7 +131,7 @@ class Resource(PathTaskStateType):
         return Task("Would have created directory", create, [change])
 
     def _contents(self, host: "HostReader", look: TreeScan, tree: Tree, ready: bool) -> List[Task]:
-        """What brings the files to their places; ``ready``: the commands can be run."""
+        """Return the tasks that put the files in place; ``ready``: the commands can run."""
         made = [self._processing(host, one) if ready else one for one in tree.files]
         found = [self._file(host, look, wanted) for wanted in made]
         return [task for task in found if task is not None]

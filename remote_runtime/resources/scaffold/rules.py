@@ -1,4 +1,4 @@
-"""What a scaffold resource may say beyond its schema (both sides)."""
+"""The rules for a scaffold resource beyond its schema (both sides)."""
 
 from typing import Any, Dict
 

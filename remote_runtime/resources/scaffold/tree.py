@@ -17,7 +17,7 @@ class PlannedFile(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """``directories`` are those that no file brings with it."""
+    """``directories`` are those that no file requires."""
 
     files: List[PlannedFile]
     directories: List[str]

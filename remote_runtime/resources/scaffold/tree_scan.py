@@ -1,4 +1,4 @@
-"""What is in the directory of a scaffold (target). Symlinks in it are never followed."""
+"""The contents of a scaffold's directory (target). Symlinks in it are never followed."""
 
 import os
 from typing import Dict, List, Optional
@@ -34,13 +34,13 @@ class TreeScan(object):
         return os.path.join(self.root, path) if path else self.root
 
     def node(self, path: str) -> Optional[Node]:
-        """What is at the path of a file; None where there is nothing that counts."""
+        """Return the node at the path of a file; None if nothing relevant is there."""
         if not self.directory(os.path.dirname(path)):
             return None
         return self._files.lstat(self.full(path))
 
     def directory(self, path: str) -> bool:
-        """Whether a directory is there, with all above it."""
+        """Return whether a directory exists, with all its parents."""
         if not path:
             return self.exists
         known = self._directories.get(path)
@@ -113,12 +113,12 @@ class TreeScan(object):
         return sorted(path for path in found if path not in known)
 
     def is_directory(self, path: str) -> bool:
-        """Whether a directory is at this very path, whatever is above it."""
+        """Return whether a directory is at this exact path, regardless of its parents."""
         found = self._files.lstat(self.full(path))
         return found is not None and found.kind == "directory"
 
     def names(self, path: str) -> List[str]:
-        """What is right in a directory, as paths below the scaffold's."""
+        """Return the entries of a directory, as paths below the scaffold's."""
         full = self.full(path)
         return [os.path.join(path, name) for name in self._files.entries(full)]
 
@@ -131,7 +131,7 @@ def display_path(path: str) -> str:
 
 
 def parent_in_the_way(host: HostReader, root: str) -> Optional[Missing]:
-    """What keeps the directory from being created: something above it that is no directory."""
+    """Return the obstacle to the directory's creation: a parent that is not a directory."""
     above = os.path.dirname(root)
     while above != "/" and host.files.lstat(above) is None:
         above = os.path.dirname(above)

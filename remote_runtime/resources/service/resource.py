@@ -64,7 +64,7 @@ class Resource(StepStateType):
         ]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """A unit that is to be written or masked counts as found before it exists."""
+        """A unit that will be written or masked counts as found before it exists."""
         self._place = managed_unit_files.place_of(host, self._user)
         status = host.units.status(self._full)
         if not status.found and (self.properties.get("masked") or "unit" in self._texts):
@@ -79,7 +79,7 @@ class Resource(StepStateType):
         return dict(found, modes=modes, **{key: text for key, (text, _) in read.items()})
 
     def _has_links(self, host: HostReader) -> bool:
-        """Whether links of an earlier unit of this name will enable the one that comes."""
+        """Return whether links of an earlier unit of this name will enable the new one."""
         if "unit" not in self._texts or self.properties.get("enable") is not False:
             return False
         text = self._texts["unit"].text
@@ -102,7 +102,7 @@ class Resource(StepStateType):
         return dict(_found(status) or {}, **dict.fromkeys(self._texts, managed_unit_files.UNREAD))
 
     def differs(self, found: Mapping[str, Any], key: str) -> bool:
-        """A unit that is to stop differs as long as systemd can stop some of it."""
+        """A unit that must stop differs as long as systemd can stop a part of it."""
         status: Status = found["systemd"]
         if key in TEXTS:
             return bool(found[key] != self._texts[key].text)

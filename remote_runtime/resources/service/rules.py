@@ -1,4 +1,4 @@
-"""What the name of a service may be, and which properties exclude each other (both sides)."""
+"""The rules for the name of a service, and mutually exclusive properties (both sides)."""
 
 import re
 from typing import Dict, List, Sequence, Tuple
@@ -17,7 +17,7 @@ _MAX_LENGTH = 255  # as in systemd, with the suffix
 
 
 def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
-    """What is wrong with the name, as (property, message)."""
+    """Return the problems of the name, as (property, message)."""
     user, unit = split(name, {})
     if "/" in name and not _USER.match(user):
         return [("name", "%r is neither a service nor USER/UNIT" % name)]
@@ -77,7 +77,8 @@ def _differ(one: Properties, other: Properties) -> bool:
 
 
 def texts(properties: Properties) -> List[Tuple[str, str]]:
-    """What systemd would not read in a unit file or in settings, as (property, message)."""
+    """Return text that systemd would not read in a unit file or in settings, as (property,
+    message)."""
     found = []
     unit = properties.get("unit")
     if isinstance(unit, str):

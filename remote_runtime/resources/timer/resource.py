@@ -73,7 +73,7 @@ class Resource(StateType):
 
     @property
     def _link(self) -> str:
-        """What has the timer started at boot."""
+        """The link that starts the timer at boot."""
         return _path("timers.target.wants/" + self._unit)
 
     # -- reading ----------------------------------------------------------------------------------
@@ -214,7 +214,8 @@ def _encoded(text: str) -> bytes:
 
 
 def _unstarted(properties: Properties) -> List[Tuple[str, str]]:
-    """What keeps the job from ever running, or a property from having an effect."""
+    """Return settings that prevent the job from ever running, or a property from having an
+    effect."""
     given = [key for key in times.SPANS + times.BEGINNINGS if properties.get(key) is not None]
     settings = properties.get("settings")
     more = settings.get("Timer") if isinstance(settings, dict) else settings

@@ -53,12 +53,12 @@ def problems(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
 
 
 def is_span(value: Any) -> bool:
-    """Whether systemd reads a value as a time span; a number is seconds."""
+    """Return whether systemd reads a value as a time span; a number is seconds."""
     return bool(_SPAN.match(str(value)))
 
 
 def calendar_problem(expression: str) -> str:
-    """What is wrong with a calendar expression; "" for nothing that is certain."""
+    """Return the problem of a calendar expression; "" for none that is certain."""
     words = re.sub(r"(?<=[0-9*])T(?=[0-9*])", " ", expression).split()
     if not words:
         return "it is empty; write an expression %s" % _EXAMPLE
@@ -84,7 +84,7 @@ def calendar_problem(expression: str) -> str:
 
 
 def _rest(expression: str, words: Sequence[str]) -> str:
-    """What may stand behind the times: a time zone."""
+    """Return the problem of the words after the times; "" for nothing or a time zone."""
     if not words or (len(words) == 1 and _ZONE.match(words[0])):
         return ""
     return "%r: expected a time zone or nothing, found %s" % (expression, " ".join(words))
@@ -129,7 +129,7 @@ def _of_part(part: str, low: int, high: int) -> str:
 
 
 def _never(date: str) -> bool:
-    """Whether no month has the days, as of February 30."""
+    """Return whether no month has the days, as of February 30."""
     if "~" in date:
         return False
     months, days = date.split("-")[-2:]

@@ -66,7 +66,7 @@ def service_text(name: str, properties: Mapping[str, Any]) -> str:
 
 
 def is_marked(text: bytes, name: str) -> bool:
-    """Whether ccm wrote a file for the timer of this name."""
+    """Return whether ccm wrote a file for the timer of this name."""
     return text.split(b"\n", 1)[0].rstrip(b"\r") == (MARK + name).encode("utf-8")
 
 

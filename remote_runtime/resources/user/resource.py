@@ -12,7 +12,8 @@ from remote_runtime.system.account_files import NEVER, date_of, day_of
 
 KEPT = ("uid", "group", "comment", "home", "shell", "password", "locked", "expires")
 _HASH = re.compile(r"\*|\$[A-Za-z0-9-]+\$.*\$.|_[./0-9A-Za-z]{19}\Z|[./0-9A-Za-z]{13}\Z")
-"""What may stand for a hash in /etc/shadow: ``*`` for none, the forms of crypt(3), that of DES."""
+"""Texts that can replace a hash in /etc/shadow: ``*`` for none, the forms of crypt(3), and that of
+DES."""
 KEY = ".ssh/id_ed25519"
 # The private half gets its name last: with it, both are there.
 _GENERATE = (
@@ -26,7 +27,7 @@ class Resource(AccountStateType):
 
     account = "user"
     secret = ("password",)
-    _homeless = False  # whether it exists, and is none of those that have a home directory
+    _homeless = False  # whether it exists as a user without a home directory
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:

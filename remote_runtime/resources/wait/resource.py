@@ -17,9 +17,9 @@ INTERVAL = "1s"
 
 
 class Resource(ActionStateType):
-    """Something that is to be so before the run goes on; who makes it so is none of its business.
+    """Waits for a condition before the run continues, regardless of who makes it true.
 
-    A look is bounded by the time that is left, which begins with the first one.
+    A check is limited to the remaining time, which starts with the first check.
     """
 
     done = "waited"
@@ -68,11 +68,11 @@ class Resource(ActionStateType):
 
     @property
     def _wanted(self) -> bool:
-        """Whether what is waited for is that the condition holds."""
+        """Whether the wait is for a true condition, not a false one."""
         return self.ensure == "present"
 
     def _look(self, host: "HostReader") -> "ConditionResult":
-        """What the last look found, the first one if there was none."""
+        """Return the result of the last check, or of the first if there was none."""
         if self._sight is None:
             seconds = self._seconds("timeout", TIMEOUT)
             self._deadline = time.monotonic() + seconds

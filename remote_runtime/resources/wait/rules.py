@@ -1,4 +1,4 @@
-"""What a wait may say beyond its schema (both sides)."""
+"""The rules for a wait beyond its schema (both sides)."""
 
 import re
 from typing import Any, Dict
@@ -46,7 +46,7 @@ def _duration(key: str, properties: Dict[str, Any], shortest: float) -> Problems
     try:
         seconds = duration.parse(text)
     except ValueError as error:
-        # That of the timeout is told with the settings of the command.
+        # The error of the timeout is reported with the settings of the command.
         return [(key, str(error))] if key == "interval" else []
     if seconds <= 0 or seconds < shortest:
         least = "at least %gs" % shortest if shortest else "more than 0"

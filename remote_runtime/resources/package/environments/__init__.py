@@ -25,7 +25,7 @@ def provider_of(properties: Properties) -> str:
 
 
 def is_environment_package(properties: Properties) -> bool:
-    """Whether a property is given that only they have, or one that names their provider."""
+    """Return whether a property is given that only they have, or one that names their provider."""
     keys = (*SHARED, *(key for own in OWN.values() for key in own))
     given = any(properties.get(key) not in (None, False) for key in keys)
     return given or provider_of(properties) in PROVIDERS

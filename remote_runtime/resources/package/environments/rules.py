@@ -1,4 +1,4 @@
-"""What the properties of packages of pip and npm may be (both sides)."""
+"""The rules for the properties of pip and npm packages (both sides)."""
 
 import re
 from typing import List, Sequence, Tuple
@@ -36,7 +36,7 @@ _SYSTEM = ("/", "/usr", "/usr/local")
 
 
 def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
-    """What is wrong, as (property, message)."""
+    """Return the problems, as (property, message)."""
     provider = provider_of(properties)
     given = [key for key, value in properties.items() if value not in (None, False)]
     if provider not in PROVIDERS:
@@ -141,8 +141,8 @@ def _is_semantic(text: str) -> bool:
 
 
 def _is_refused(option: str, refused: Sequence[str]) -> bool:
-    """Whether it is one of these, also as both programs read it: long options may be cut short, and
-    the value of a short one follows at once."""
+    """Return whether it is one of the ``refused`` options in any spelling of both programs: long
+    options may be abbreviated, and the value may directly follow a short one."""
     if option in _WHOLE:
         return False
     if option.startswith("--"):
