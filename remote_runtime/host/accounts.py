@@ -79,10 +79,10 @@ class Accounts(AccountReader):
         raise NotImplementedError
 
     def _made(self, user: User) -> None:
-        """What ``useradd`` creates in addition to the account, on the overlay."""
+        """Plan what ``useradd`` creates in addition to the account, on the overlay."""
 
     def _changed(self, user: User, new: User) -> None:
-        """What ``usermod`` changes in addition to the account, on the overlay."""
+        """Plan what ``usermod`` changes in addition to the account, on the overlay."""
 
     # -- groups -----------------------------------------------------------------------------------
 
@@ -315,8 +315,8 @@ class Accounts(AccountReader):
             )
 
     def _has_to_move(self, user: User, new: str) -> bool:
-        """Whether there is something to move: a move that was interrupted after its rename is
-        complete. ``ResourceError`` if it cannot be moved."""
+        """Return whether there is something to move: a move that was interrupted after its rename
+        is complete. ``ResourceError`` if it cannot be moved."""
         old = user.home
         there = self.files.lstat(old)
         if there is None:
@@ -434,7 +434,7 @@ class Accounts(AccountReader):
         return gid
 
     def _supplementary(self, groups: Sequence[str]) -> List[str]:
-        """These groups, each of which must be in the host's file."""
+        """Return these groups; each must be in the host's file."""
         for name in groups:
             if self.gid(name) is None:
                 self._existing(name)

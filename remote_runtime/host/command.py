@@ -200,7 +200,7 @@ class CommandReader(object):
         )
 
     def holds(self, guard: Command, own: str) -> bool:
-        """Whether a guard exits with an accepted code; ``own`` names it in messages. Runs in
+        """Return whether a guard exits with an accepted code; ``own`` names it in messages. Runs in
         previews like ``look``."""
         self.require_start(guard, own)
         try:

@@ -63,14 +63,14 @@ class FileReader(object):
         return self._opened
 
     def lstat(self, path: str) -> Optional[Node]:
-        """What exists at the path itself, None for nothing."""
+        """Return the node at the path itself, None for nothing."""
         node = self._adapter.look(path)
         if node is None or node.kind != "symlink":
             return node
         return node._replace(target=self._adapter.link(path))
 
     def stat(self, path: str) -> Optional[Node]:
-        """What exists at the target of the path, symlinks followed; None for nothing."""
+        """Return the node at the target of the path, symlinks followed; None for nothing."""
         return self._adapter.look(path, follow=True)
 
     def real(self, path: str) -> str:
@@ -78,11 +78,11 @@ class FileReader(object):
         return self._adapter.real(path)
 
     def exists(self, path: str) -> bool:
-        """Whether the path exists, looked up as a shell does."""
+        """Return whether the path exists, resolved as in a shell."""
         return self._adapter.exists(path)
 
     def is_directory(self, path: str) -> bool:
-        """Whether it is a directory, looked up as a shell does."""
+        """Return whether it is a directory, resolved as in a shell."""
         return self._adapter.is_directory(path)
 
     def listing(self, path: str) -> List[Tuple[str, Node]]:
@@ -111,7 +111,7 @@ class FileReader(object):
         return self._adapter.is_created(path)
 
     def is_removable(self, path: str) -> bool:
-        """Whether nothing visible prevents the removal of the path itself."""
+        """Return whether nothing visible prevents the removal of the path itself."""
         from remote_runtime.system.preconditions import UncheckedError
 
         try:

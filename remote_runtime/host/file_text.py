@@ -40,7 +40,7 @@ class FileText(object):
 
     @property
     def is_private(self) -> bool:
-        """Whether others may not read it."""
+        """Whether other users may not read it."""
         return not self.mode & _OTHERS_READ
 
 

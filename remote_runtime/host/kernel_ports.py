@@ -31,11 +31,11 @@ class KernelReader(object):
         return found
 
     def is_known(self, key: str) -> bool:
-        """Whether the kernel has a parameter."""
+        """Return whether the kernel has a parameter."""
         return self._adapter.value(key) is not None
 
     def is_loaded(self, module: str) -> bool:
-        """Whether the kernel has a module, loaded or built in."""
+        """Return whether the kernel has a module, loaded or built in."""
         return self._adapter.is_loaded(module)
 
     def settings(self, key: str) -> "Sequence[Setting]":
@@ -74,11 +74,11 @@ class Kernel(KernelReader):
         raise NotImplementedError
 
     def load(self, module: str) -> None:
-        """Load a module with those that it needs, with the options of the host's files."""
+        """Load a module and its dependencies, with the options of the host's files."""
         raise NotImplementedError
 
     def unload(self, module: str) -> None:
-        """Unload a module that nothing uses, and those that only it needed."""
+        """Unload an unused module and the modules that only it needed."""
         raise NotImplementedError
 
 
@@ -102,12 +102,12 @@ class RebootReader(object):
         return "" if boot() else "this system does not report its boot ID"
 
     def is_done(self) -> bool:
-        """Whether the run continues after the reboot that this resource requested."""
+        """Return whether the run continues after the reboot that this resource requested."""
         done = self._context.boot
         return done is not None and done.cause == self._context.position
 
     def is_served(self, fired: bool) -> bool:
-        """Whether the reboot of an earlier resource also serves this one, whose trigger is a
+        """Return whether the reboot of an earlier resource also serves this one, whose trigger is a
         guard or a subscription that ``fired``. ``ResourceError`` if it was triggered after that
         reboot."""
         context = self._context
@@ -130,7 +130,7 @@ class RebootReader(object):
         )
 
     def _has_fired_behind(self, index: int) -> bool:
-        """Whether a resource that triggers it runs after another resource."""
+        """Return whether a resource that triggers it runs after another resource."""
         return any(
             peer.index >= index and reference in (peer.id, "%s#%s" % (peer.type, peer.alias))
             for reference in self._context.fired

@@ -35,7 +35,7 @@ def require_key(host: HostReader, user: str, what: str) -> None:
 
 
 def may_matter(path: str) -> bool:
-    """Whether the login of a run may need a file."""
+    """Return whether the login of a run may need a file."""
     return path.endswith(_KEYS) or _is_of_sudo(path)
 
 
@@ -93,7 +93,7 @@ def _require_sudo(host: HostReader, path: str, before: bytes, after: bytes) -> N
 
 
 def _is_read(name: str) -> bool:
-    """Whether sudo reads a file in its directory."""
+    """Return whether sudo reads a file in its directory."""
     return "." not in name and not name.endswith("~")
 
 
@@ -139,7 +139,7 @@ def require_way_in(host: HostReader, unit: str, doing: str) -> None:
 
 
 def _starts_otherwise(host: HostReader, unit: str) -> bool:
-    """Whether the socket of a service is enabled, or the service of a socket."""
+    """Return whether the socket of a service is enabled, or the service of a socket."""
     stem, dot, kind = unit.rpartition(".")
     other = stem + ".service" if kind == "socket" else (stem if dot else unit) + ".socket"
     status = host.units.status(other)
@@ -147,7 +147,7 @@ def _starts_otherwise(host: HostReader, unit: str) -> bool:
 
 
 def _refuses_root(data: bytes) -> bool:
-    """Whether sshd never lets root in, by the first line that sets this."""
+    """Return whether sshd never allows root to log in, by the first line that sets this."""
     said: Dict[str, str] = {}
     for line in data.decode("utf-8", "replace").splitlines():
         words = line.replace("=", " ", 1).split()

@@ -81,11 +81,11 @@ class LoginRules(object):
         raise ResourceError("no number from %d to %d is free" % (least, maximum))
 
     def is_in_range(self, kind: str, number: int) -> bool:
-        """Whether a number is in the range of regular users."""
+        """Return whether a number is in the range of regular users."""
         return self._number(kind + "_MIN") <= number <= self._number(kind + "_MAX")
 
     def gets_home(self, user: "User") -> bool:
-        """Whether an existing user gets a home directory by default."""
+        """Return whether an existing user gets a home directory by default."""
         return user.home != NOWHERE and self.is_in_range("UID", user.uid)
 
 

@@ -36,15 +36,15 @@ class MountReader(object):
         return self._adapter.at(point)
 
     def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
-        """Whether a mount matches an entry, regardless of the options."""
+        """Return whether a mount matches an entry, regardless of the options."""
         return self._adapter.is_source(mounted, wanted)
 
     def is_swap(self, device: str) -> bool:
-        """Whether the host swaps to a device or file."""
+        """Return whether the host swaps to a device or file."""
         return self._adapter.is_swap(device)
 
     def is_stale(self) -> bool:
-        """Whether the table of file systems has changed since systemd read it."""
+        """Return whether the table of file systems has changed since systemd read it."""
         return self._adapter.is_stale()
 
 

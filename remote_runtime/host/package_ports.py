@@ -40,8 +40,8 @@ class PackageListReader(object):
         self._context = context
 
     def pending(self, manager: str) -> bool:
-        """Whether this resource must refresh the lists: a repository has changed since the last
-        refresh, and no other repository follows before the next package, or the end."""
+        """Return whether this resource must refresh the lists: a repository has changed since the
+        last refresh, and no other repository follows before the next package, or the end."""
         return list_refresh.is_last(self._context, manager) and self._is_outdated(manager)
 
     def _is_outdated(self, manager: str) -> bool:
@@ -90,7 +90,7 @@ class PackageReader(object):
         return self._manager.told(before, after)
 
     def is_secret(self, value: str) -> bool:
-        """Whether a text contains a secret of the run."""
+        """Return whether a text contains a secret of the run."""
         return self._context.mask.text(value) != value
 
     def matching(self, available: "Available", wanted: str) -> Optional[str]:
@@ -103,25 +103,26 @@ class PackageReader(object):
     # -- the installed package --------------------------------------------------------------------
 
     def changed_before(self) -> "Optional[Installed]":
-        """What was installed before an earlier resource made this resource's change, or None."""
+        """Return the state that was installed before an earlier resource made this resource's
+        change, or None."""
         return self._manager.changed_before()
 
     def installed(self) -> "Installed":
-        """What is installed; in a preview, what will be installed."""
+        """Return the installed state; in a preview, the state that will be installed."""
         found = self._manager.planned(self.title)
         self._context.record_read("package", self.title, bool(found.version))
         return found
 
     def status(self) -> "Installed":
-        """What is installed now."""
+        """Return the state that is installed now."""
         return self._manager.status(self.title)
 
     def has_version(self, installed: "Installed", wanted: str) -> bool:
-        """Whether the wanted version is one of the installed versions."""
+        """Return whether the wanted version is one of the installed versions."""
         return self._manager.has_version(installed, wanted)
 
     def is_held(self, installed: "Installed") -> bool:
-        """Whether the package is on hold. ``installed`` is its installed version."""
+        """Return whether the package is on hold. ``installed`` is its installed version."""
         return self._manager.is_held(self.title, installed)
 
     def hold_trouble(self) -> Optional[ResourceError]:
@@ -140,7 +141,7 @@ class PackageReader(object):
     # -- available packages -----------------------------------------------------------------------
 
     def needs_lists(self, ensure: str, installed: "Installed") -> bool:
-        """Whether the next step depends on the package lists."""
+        """Return whether the next step depends on the package lists."""
         return self._manager.needs_lists(ensure, installed)
 
     def outdated(self, age: Optional[float]) -> str:
@@ -158,13 +159,13 @@ class PackageReader(object):
         return ""
 
     def available(self) -> "Available":
-        """What could be installed."""
+        """Return the versions that could be installed."""
         found = self._tried(self.available_now)
         self._context.record_read("lists", "")
         return found
 
     def available_now(self) -> "Available":
-        """What the current lists contain of it."""
+        """Return the versions in the current lists."""
         return self._manager.available(self.title)
 
     def source(self) -> "Source":
@@ -187,7 +188,7 @@ class PackageReader(object):
         return self._manager.providers_of(self.title)
 
     def promised(self, operation: "Operation", releases: bool) -> "Sequence[VersionChange]":
-        """What ``change`` would change, if this run is bound to a plan file."""
+        """Return the changes that ``change`` would make, if this run is bound to a plan file."""
         if not self._context.promised:
             return ()
         if releases:

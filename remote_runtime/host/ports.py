@@ -81,8 +81,8 @@ class UnitReader(object):
         return systemd.seen(own)
 
     def carries_run(self, name: str) -> bool:
-        """Whether this run reached the host through a unit: the service of the SSH server for its
-        login, the socket of that service, or another service that started the run."""
+        """Return whether this run reached the host through a unit: the service of the SSH server
+        for its login, the socket of that service, or another service that started the run."""
         from remote_runtime.system.process.processes import services_above
 
         if "/" in name:
@@ -142,7 +142,7 @@ class Units(UnitReader):
 
 
 Parts = Callable[[str], Any]
-"""Creates the ports of a host by name, so that a run imports only those that its types use.
+"""Creates the ports of a host by name, so a run imports only the ports that its types use.
 ``AttributeError`` for an unknown name."""
 
 

@@ -103,7 +103,7 @@ def _remove(files: Files, user: User, held: Sequence[_OpenedPath]) -> Optional[R
 
 
 def _is_there(user: User) -> bool:
-    """Whether the user exists; also if the users cannot be read."""
+    """Return whether the user exists; True if the users cannot be read."""
     import pwd
 
     try:

@@ -119,8 +119,8 @@ def processes(user: User) -> List[int]:
 
 
 def _is_contained(uid: int, process: str) -> bool:
-    """Whether a process has another root directory, and is of no login of the user, who may have
-    given it one."""
+    """Return whether a process has another root directory and does not belong to a login of the
+    user, who may have set that directory."""
     try:
         if os.path.samestat(os.stat(process + "/root"), os.stat("/")):
             return False

@@ -113,7 +113,8 @@ class Archives(ArchiveReader, downloads.Archives):
                 copy.discard()
 
     def _open_to_others(self, archive: str, status: os.stat_result) -> bool:
-        """Whether a user who is neither root nor ours can change what is in this file."""
+        """Return whether a user who is neither root nor ours can change the content of this
+        file."""
         others = status.st_uid not in (0, os.geteuid()) or bool(status.st_mode & _OTHERS_WRITE)
         return others or self._files.in_shared_directory(archive)
 

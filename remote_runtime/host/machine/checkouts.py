@@ -173,7 +173,7 @@ class CheckoutReader(port.CheckoutReader):
         return [entry[3:] for entry in done.stdout.split("\0") if entry]
 
     def _has_own_commits(self, node: "Node", path: str, branch: str = "") -> bool:
-        """Whether HEAD, or a local branch, has commits that no remote is known to have.
+        """Return whether HEAD, or a local branch, has commits that are on no known remote branch.
 
         ``*`` stands for every local branch.
         """
@@ -371,12 +371,12 @@ class Checkouts(CheckoutReader, port.Checkouts):
             self._must(node, path, ["update-ref", "-d", git.CUT], "note the update")
 
     def _is_untouched(self, node: "Node", path: str, checkout: Checkout) -> bool:
-        """Whether git refused before it changed anything."""
+        """Return whether git refused before it changed anything."""
         at = self._git(node, path, ["rev-parse", "-q", "--verify", "HEAD^{commit}"])
         return at.stdout.strip() == checkout.commit and not self._changed(node, path)
 
     def _is_left_half(self, node: "Node", path: str, checkout: Checkout) -> bool:
-        """Whether what differs is only what an update of ccm left when it was cut off."""
+        """Return whether the only differences are those that an interrupted update by ccm left."""
         if not checkout.was_cut:
             return False
         from remote_runtime.host.machine import interrupted_update
@@ -568,7 +568,7 @@ def _not_a_checkout(path: str, why: str) -> ResourceError:
 
 
 def _hint(stderr: str) -> str:
-    """What to do about a failure of git."""
+    """Return a hint for a failure of git."""
     if "Host key verification failed" in stderr:
         return "set known_host to the host key of the server, in the format of known_hosts"
     if "Permission denied (publickey" in stderr:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Result
 
 LOGGED = 500  # lines of one command that are reported; a flood would drown the events
-KEPT_TRIES = 5  # failed ones of which the event has the output
+KEPT_TRIES = 5  # failed ones whose output is in the event
 _MAX_LENGTH = 2 << 10  # characters of it
 
 

@@ -234,7 +234,7 @@ class Files(file_ports.Files):
         self._note(path)
 
     def _remove_tree(self, path: str) -> None:
-        # What would stay keeps the rest: what fails leaves all as it was.
+        # A file that would remain keeps its directories: a removal that would fail changes nothing.
         self._adapter.obstacles(path).removing(tree=True)
         self._adapter.remove_tree(path, at_once=True)
         self._note(path)
@@ -248,6 +248,6 @@ class Files(file_ports.Files):
 
 
 def _may_be_dropped(mode: int) -> bool:
-    """Whether Linux may drop setgid without a word, which has to be known before: what the path had
-    could not be restored."""
+    """Return whether Linux may silently drop setgid. This must be known before, because the earlier
+    mode could not be restored."""
     return bool(mode & stat.S_ISGID) and os.geteuid() != 0

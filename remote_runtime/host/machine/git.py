@@ -113,7 +113,7 @@ def ssh_host(url: str) -> str:
 
 
 def is_ssh(url: str) -> bool:
-    """Whether an address is reached over SSH."""
+    """Return whether an address is reached over SSH."""
     return url.startswith("ssh://") or ("://" not in url and not url.startswith("/"))
 
 

@@ -1,7 +1,7 @@
-"""What an update of a checkout left when it was cut off, told from what others wrote (target).
+"""Distinguishes the remains of an interrupted update of a checkout from changes by others (target).
 
-The next update discards the first and keeps the second. ``checkouts`` is the ``CheckoutReader``
-that asks; its module imports this one. Nothing in the checkout changes.
+The next update discards the remains and keeps the changes. ``checkouts`` is the calling
+``CheckoutReader``; its module imports this one. Nothing in the checkout changes.
 """
 
 import os
@@ -31,9 +31,9 @@ git_ cat-file --filters "refs/ccm/pending:$1" | head -c "$2" | git_ hash-object 
 
 
 def is_harmless(checkouts: Any, files: "FileReader", node: "Node", path: str) -> bool:
-    """Whether every file that the update changes has content of one of its two commits.
+    """Return whether every file that the update changes has content of one of its two commits.
 
-    ``ResourceError`` where git cannot tell.
+    ``ResourceError`` if git cannot determine it.
     """
     words = ["diff-tree", "-r", "-z", "--no-renames", "--ignore-submodules=all"]
     done = checkouts._git(node, path, [*words, "--name-status", "HEAD", git.CUT])
@@ -57,7 +57,8 @@ def is_harmless(checkouts: Any, files: "FileReader", node: "Node", path: str) ->
 
 
 def _is_in_the_way(files: "FileReader", path: str, name: str, left: Mapping[str, str]) -> bool:
-    """Whether something that is not of the update is where a file or its directory must be."""
+    """Return whether something that the update did not write blocks the path of a file or its
+    directory."""
     there = files.lstat(os.path.join(path, name))
     if there is not None and there.kind not in ("file", "symlink"):
         return True
@@ -81,7 +82,7 @@ def _edited(checkouts: Any, node: "Node", path: str, commit: str) -> Set[str]:
 
 
 def _is_begun(checkouts: Any, files: "FileReader", *, node: "Node", path: str, name: str) -> bool:
-    """Whether a file is the beginning of what the update would have written."""
+    """Return whether a file contains the beginning of what the update would have written."""
     there = files.lstat(os.path.join(path, name))
     if there is None or there.kind != "file":
         return False

@@ -17,9 +17,9 @@ def reader(
     context: "Optional[Context]" = None,
     planned: "Optional[HostOverlay]" = None,
 ) -> HostReader:
-    """A reader of the machine, or of an overlay. Without the ``context`` of a run, there are only
-    the ports of files, accounts, commands, the kernel, mounts, checkouts and crontabs. Units are
-    read as in ``planned``; without it, as they are for the current resource."""
+    """Return a reader of the machine, or of an overlay. Without the ``context`` of a run, there are
+    only the ports of files, accounts, commands, the kernel, mounts, checkouts and crontabs. Units
+    are read as in ``planned``; without it, in the state for the current resource."""
 
     def part(name: str) -> Any:
         """A port, whose module is imported once a type reads it."""

@@ -69,7 +69,7 @@ class Package(package_ports.Package):
         )
 
     def _others(self, own: Operation) -> "List[PlannedChange]":
-        """What the resources right after this one will do of the same kind."""
+        """Return the changes of the same kind by the resources right after this one."""
         from remote_runtime.packages.batch import MAX_PACKAGES, PlannedChange
 
         context, manager = self._context, self._manager

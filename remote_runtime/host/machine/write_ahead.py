@@ -101,7 +101,7 @@ class FileWriter(Ahead):
         return temporary
 
     def _sync(self, first: Temporary, upcoming: Iterable[Upcoming]) -> None:
-        """Sync a file, together with those that the ``upcoming`` resources will put."""
+        """Sync a file, together with the files that the ``upcoming`` resources will write."""
         if self._written or self._labels:
             return first.sync()
         try:

@@ -124,7 +124,7 @@ class Accounts(accounts.Accounts):
         yield
 
     def _give(self, top: str, user: User, new: User) -> None:
-        """What of a tree is the user's or of its group stays that, by the new numbers."""
+        """Plan the new numbers of the files in a tree that belong to the user or to its group."""
         waiting, seen = [top], 0
         while waiting:
             path = waiting.pop()

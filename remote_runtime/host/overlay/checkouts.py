@@ -36,7 +36,7 @@ class CheckoutReader(OnHost):
         self._world = world
 
     def find(self, path: str, source: Source) -> Optional[Checkout]:
-        """Planned files in a checkout leave its submodules as they are."""
+        """Planned files in a checkout do not affect its submodules."""
         found = super().find(path, source)
         if found is not None and source.submodules and self._is_planned(path):
             return found._replace(is_current=True)  # files in it do not change its submodules
@@ -59,11 +59,11 @@ class CheckoutReader(OnHost):
         return super()._changed(node, path, untracked)
 
     def _is_planned(self, path: str) -> bool:
-        """Whether something is planned at a path or below it."""
+        """Return whether something is planned at a path or below it."""
         return self._world.layer.is_touched(self._world.layer.find(path, True).path)
 
     def _is_moved(self, path: str) -> bool:
-        """Whether a planned link or directory is on the way to a path."""
+        """Return whether a planned link or directory is on the way to a path."""
         found = self._world.layer.find(path, True)
         return found.node is not None or bool(found.laid)
 
@@ -111,7 +111,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._paths: "Files" = files
 
     def clone(self, path: str, source: Source, target: Optional[Target]) -> None:
-        """What will be in the new directory is unknown: a preview clones nothing."""
+        """The content of the new directory is unknown: a preview clones nothing."""
         self._commands.require("git")
         mode, uid, gid = new_attributes(self._paths, self._accounts, path, source)
         self._paths.require_building(path, mode, uid, gid)
@@ -141,7 +141,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
             raise Unknowable("%s has commits that its remote may not have" % path)
 
     def _is_left(self, node: "Node", path: str) -> bool:
-        """Whether what differs is only what an update of ccm left when it was cut off."""
+        """Return whether the only differences are those that an interrupted update by ccm left."""
         from remote_runtime.host.machine import interrupted_update
 
         return interrupted_update.is_harmless(self, self._files, node, path)

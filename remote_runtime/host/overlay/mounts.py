@@ -45,7 +45,7 @@ class Mounts(mounts.Mounts):
         self._commands.require(argv[0])
 
     def refresh(self) -> None:
-        """See the base class: a preview stands on what it has read."""
+        """See the base class: a preview uses the table that it has read."""
 
     def _beneath(self, point: str) -> Optional[MountEntry]:
         return self.at(point)  # nothing has been mounted there yet

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class Overlay(Host):
     """The host with planned changes; ``record`` receives the changes made here.
 
-    Only these change ``world``: the caller passes a copy, or one that is ``shared`` and stays.
-    ``warn`` gets a line for people. Without a ``context``, there are only the ports of files,
-    accounts, commands, the kernel, mounts, checkouts and crontabs.
+    Only these changes affect the overlay ``world``: the caller passes a copy, or a ``shared``
+    overlay that must not change. ``warn`` gets a line for the user. Without a ``context``, there
+    are only the ports of files, accounts, commands, the kernel, mounts, checkouts and crontabs.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Overlay(Host):
         def make(name: str) -> Any:
             """A port, whose module is imported once a type uses it."""
             if name != "packages":
-                record.own()  # the port stays bound to this world
+                record.own()  # the port stays bound to this overlay
             if name == "accounts":
                 from remote_runtime.host.overlay import accounts
 

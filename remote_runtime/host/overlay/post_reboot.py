@@ -1,4 +1,4 @@
-"""What nobody can tell of a host that will have been rebooted (target; in a preview only)."""
+"""Unknown regions after a planned reboot of the host (target; in a preview only)."""
 
 import os
 from typing import List, Optional
@@ -11,8 +11,8 @@ _VOLATILE = ("/run", "/var/run", "/tmp", "/dev", "/proc", "/sys")  # where it st
 
 
 class RebootCoverage(object):
-    """The ``covers`` of a fog: units, what stands on file systems that a boot makes again or does
-    not mount, and whatever reads anything."""
+    """The ``covers`` of an unknown effect: units, paths on file systems that a boot creates again
+    or does not mount, and commands that may read anything."""
 
     def __init__(self, mounts: str = _MOUNTS, fstab: str = _FSTAB) -> None:
         self._files = mounts, fstab

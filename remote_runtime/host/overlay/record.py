@@ -25,8 +25,8 @@ def covers_lists(kind: str, value: str, present: bool) -> bool:
 class Record(object):
     """The effects of calls, in order; later calls see them at once.
 
-    If the world is ``shared``, it is copied once a call sees the effects of another. ``runs``: a
-    program would have run, whose success is unknown. ``assumed`` is the condition of the
+    If the overlay is ``shared``, it is copied once a call sees the effects of another call.
+    ``runs``: a program would have run, with unknown success. ``assumed`` is the condition of the
     prediction. ``covering`` returns what a command may change, from its declaration. ``checks``:
     calls fail if the machine would refuse them; otherwise, effects are only recorded.
     ``unfinished`` are the effects that remain if the last call fails.
@@ -36,7 +36,7 @@ class Record(object):
         self, world: "HostOverlay", by: str, *, covering: Covering = anything, shared: bool = False
     ) -> None:
         self._world, self._shared = world, shared
-        self._waiting: List[Effect] = []  # which are not added to a shared world
+        self._waiting: List[Effect] = []  # effects not added to a shared overlay
         self.by = by
         self.covering = covering
         self.effects: List[Effect] = []
@@ -60,7 +60,7 @@ class Record(object):
         return self._world
 
     def own(self) -> None:
-        """Continue with a copy, if the world is shared."""
+        """Continue with a copy if the overlay is shared."""
         if self._shared:
             self._world, self._shared = self._world.fork(), False
             self._lay()

@@ -98,12 +98,12 @@ class _Start(object):
         return self._fail(errno.ELOOP)
 
     def _executable(self, path: str) -> None:
-        """Whether the command's user may execute a file, and enter its directories."""
+        """Check that the command's user may execute a file and enter its directories."""
         if not self._rights.execute(path):
             self._fail(errno.EACCES)
 
     def _head(self, path: str) -> Optional[bytes]:
-        """What the kernel reads; None if it cannot be read in advance."""
+        """Return the part of a file that the kernel reads; None if it cannot be read in advance."""
         from contextlib import closing
 
         try:
