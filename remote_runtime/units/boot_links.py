@@ -1,7 +1,7 @@
-"""Whether the links that have units started at boot say what systemd remembers of them (target).
+"""Compares the links that start units at boot with the state that systemd remembers (target).
 
-Of a unit that is loaded systemd keeps what it once found, until it reloads: a link that somebody
-made or removed since then counts at the next boot all the same.
+systemd remembers the links of a loaded unit until it reloads. A link that somebody has created or
+removed since then still counts at the next boot.
 """
 
 import os
@@ -22,7 +22,7 @@ class BootLinks(object):
             self._directories = [os.path.join(directory, name) for name in names]
 
     def contradict(self, unit: str, state: str) -> bool:
-        """Whether the links say something else of a unit than the state that systemd remembers."""
+        """Return whether the links contradict the state of a unit that systemd remembers."""
         if self._directories is None or state not in _LINKED:
             return False
         linked = any(

@@ -72,7 +72,7 @@ def _leads_to(path: str, link: str, target: str) -> bool:
 
 
 def made_directories(unit: Definition, context: "Context") -> List[PathEffect]:
-    """What ``own_directories`` says of paths."""
+    """Return the effects of ``own_directories`` on paths."""
     return [made for made in own_directories(unit, context) if isinstance(made, PathEffect)]
 
 
@@ -96,7 +96,7 @@ def own_directories(unit: Definition, context: "Context") -> List[Effect]:
         for above in _missing_above(context, own, real, made):
             found.append(PathEffect(above, "directory", mode=0o755, uid=0, gid=0))
         there = context.files.is_directory(real)
-        if not (there and own.key == _CONFIGURATION):  # that is left as it is
+        if not (there and own.key == _CONFIGURATION):  # an existing one is not changed
             found += _directory(unit, context, own, real)
         made.append(real)
         if private:
@@ -152,7 +152,7 @@ def _preserved(unit: Definition) -> str:
 
 
 def _is_private(unit: Definition, key: str) -> bool:
-    """Whether the directory stands below one that only root may enter, and a link leads to it."""
+    """Return whether the directory is below one that only root may enter, with a link to it."""
     if not unit.text.flag("Service", "DynamicUser") or key == _CONFIGURATION:
         return False
     return key != _RUNTIME or _preserved(unit) in ("restart", *_YES)
@@ -163,7 +163,7 @@ def _private(own: _Own) -> str:
 
 
 def _is_free(context: "Context", path: str) -> bool:
-    """Whether nothing but a link is there."""
+    """Return whether nothing but a link exists there."""
     return bool(context.files.link(path)) or not context.files.is_there(path)
 
 

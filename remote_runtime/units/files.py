@@ -91,9 +91,9 @@ class Definition(NamedTuple):
 
     @property
     def refused(self) -> bool:
-        """Whether systemd would not load it: a service without anything to start, a oneshot that
-        never were done, a mount of nothing or at a place that is not its own, another unit that
-        says nothing of what it is for."""
+        """Whether systemd would refuse to load it: a service without a command, a oneshot
+        that would never end, a mount without a source or at a path that does not match its name, or
+        another unit without its main setting."""
         if self.masked:
             return False
         if self.name.endswith((".mount", ".automount")):
@@ -115,12 +115,12 @@ class Definition(NamedTuple):
 
     @property
     def reloads(self) -> bool:
-        """Whether systemd can tell it to read its configuration again."""
+        """Whether systemd can make it reload its configuration."""
         commands = bool(self.text.all("Service", "ExecReload"))
         return commands or self.kind == "notify-reload" or self.name.endswith(".mount")
 
     def _is_misplaced(self) -> bool:
-        """Whether it says to mount nothing, or at another place than its name."""
+        """Return whether it mounts nothing, or at a path that does not match its name."""
         stem, _, suffix = self.name.rpartition(".")
         where = self.text.expand(self.text.last(suffix.capitalize(), "Where")) or ""
         if suffix == "mount" and not self.text.last("Mount", "What"):
@@ -162,7 +162,7 @@ class UnitFiles(object):
         return "" if self._places.user else init_script(name)
 
     def _is_script(self, path: str) -> bool:
-        """Whether systemd makes a service of an init script: one that may be executed."""
+        """Return whether systemd creates a service from an init script: from an executable one."""
         status = self._files.status(path, follow=True)
         return status is not None and status.kind == "file" and bool(status.mode & 0o100)
 
@@ -178,7 +178,8 @@ class UnitFiles(object):
         return ""
 
     def _pulled_by_links(self, own: str) -> Iterator[Tuple[str, str]]:
-        """What links in directories of the unit have started with it, such as ``own.wants``."""
+        """Yield the units that links in the unit's directories, such as ``own.wants``, start with
+        it."""
         names = [name for name in (own, template(own)) if name]
         for entry, key in [(name + end, key) for name in names for end, key in _PULLING.items()]:
             for directory in self._directories:
@@ -229,14 +230,15 @@ class UnitFiles(object):
         return [found[entry] for entry in sorted(found)]
 
     def _drop_in_directories(self, name: str) -> List[str]:
-        """Where drop-ins of a unit stand; of two with one name the earlier counts."""
+        """Return the directories with drop-ins of a unit; of two with the same name, the earlier
+        counts."""
         names = [n + ".d" for n in _drop_in_names(name)]
         kind = name.rpartition(".")[2] + ".d"
         own = ["%s/%s" % (f, n) for f in self._directories for n in names if n in self._names[f]]
         return own + ["%s/%s" % (f, kind) for f in self._directories if kind in self._names[f]]
 
     def file_state(self, unit: Definition) -> str:
-        """What systemd calls the state of the unit's file."""
+        """Return systemd's name for the state of the unit's file."""
         if unit.masked:
             return "masked-runtime" if unit.path.startswith("/run/") else "masked"
         if is_generated(unit):
@@ -257,13 +259,14 @@ class UnitFiles(object):
         return "indirect" if unit.text.all("Install", "Also") else "static"
 
     def _is_started_at_boot(self, name: str) -> bool:
-        """Whether a link of the old runlevels starts an init script at boot."""
+        """Return whether a link of the old runlevels starts an init script at boot."""
         stem = name.rpartition(".")[0]
         names = (n for directory in _BOOT_LEVELS for n in self._held(directory))
         return any(n[:1] == "S" and n[3:] == stem for n in names)
 
     def elsewhere(self, unit: Definition) -> bool:
-        """Whether its file is only linked to from where units stand; disabling takes that away."""
+        """Return whether its file is outside the unit directories, which only have a link to it;
+        disabling removes that link."""
         target = self._files.link(unit.path) if unit.path else ""
         return target.startswith("/") and os.path.dirname(target) not in self._places.searched
 
@@ -286,7 +289,7 @@ class UnitFiles(object):
         return found
 
     def shown(self, unit: Definition) -> Dict[str, str]:
-        """What ``systemctl show`` would say of it once it is loaded."""
+        """Return the output of ``systemctl show`` after it is loaded."""
         if not unit.path:
             return {"Id": unit.name, "LoadState": "not-found", "UnitFileState": ""}
         shown = {"Id": unit.name, "LoadState": "loaded", "UnitFileState": self.file_state(unit)}
@@ -304,12 +307,12 @@ class UnitFiles(object):
 
 
 def is_transient(unit: Definition) -> bool:
-    """Whether its file is gone once it is stopped."""
+    """Return whether its file disappears when it stops."""
     return unit.path.startswith(unit.places.transient)
 
 
 def is_generated(unit: Definition) -> bool:
-    """Whether systemd makes its file itself when it reloads."""
+    """Return whether systemd generates its file when it reloads."""
     return unit.path.startswith(unit.places.generated)
 
 

@@ -37,8 +37,8 @@ class Place(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A file as it is to be, by its path in the directory of units; ``text`` None for one that is
-    not to be there."""
+    """A desired file, by its path in the directory of units; ``text`` is None for one that must not
+    exist."""
 
     name: str
     text: Optional[str]
@@ -111,7 +111,7 @@ def paths(name: str) -> Dict[str, str]:
 
 
 def desired(name: str, properties: Properties) -> Dict[str, Text]:
-    """The files that are to be managed, by property."""
+    """Return the files to manage, by property."""
     found, at = {}, paths(split(name, properties)[1])
     if properties.get("unit") is not None:
         found["unit"] = Text(at["unit"], properties["unit"])
@@ -145,7 +145,7 @@ def file_text(text: Optional[str], mode: int) -> Optional[FileText]:
 
 
 def hashed(text: Optional[str]) -> Optional[str]:
-    """What records have of a text."""
+    """Return the hash of a text, as in records."""
     if text is None or text == UNREAD:
         return None
     if text == LINKED:
@@ -156,7 +156,7 @@ def hashed(text: Optional[str]) -> Optional[str]:
 
 
 def has_links(host: HostReader, place: Place, name: str, text: Optional[str]) -> bool:
-    """Whether links that are there enable a unit with this text."""
+    """Return whether existing links enable a unit with this text."""
     if host.files.stat(place.directory) is None:
         return False
     own, entries = full_name(name), host.files.entries(place.directory)

@@ -44,11 +44,12 @@ class NamedPaths(NamedTuple):
     harmless: bool
 
     def named_in(self, text: str) -> bool:
-        """Whether a command speaks of one of them."""
+        """Return whether a command mentions one of them."""
         return any(named in text for named in self.whole + self.begun)
 
     def covers(self, path: str, present: bool) -> bool:
-        """Whether a program may write or remove a path; it may create parents of a named path."""
+        """Return whether a program may write or remove a path; it may create parents of a named
+        path."""
         if any(path.startswith(start) for start in self.begun):
             return True
         if any(is_within(path, named) for named in self.whole):
@@ -57,7 +58,7 @@ class NamedPaths(NamedTuple):
 
 
 def of_unit(unit: Definition, context: "Context", keys: Sequence[str]) -> NamedPaths:
-    """What the command lines of a unit under these settings name."""
+    """Return the paths in the command lines of a unit under these settings."""
     return _Reader(unit, context).read(keys)
 
 
@@ -89,10 +90,10 @@ class _Reader(object):
         self._directory = directory if directory.startswith("/") and directory != "/" else ""
         self._whole: Set[str] = set()
         self._begun: Set[str] = set()
-        self._scripts: Set[str] = set()  # by path, and by name those that were looked up
+        self._scripts: Set[str] = set()  # scripts by path, and by name those already looked up
 
     def read(self, keys: Sequence[str]) -> NamedPaths:
-        """What the command lines under these keys of a unit name."""
+        """Return the paths in the command lines of a unit under these keys."""
         harmless = True
         for key in keys:
             for line in self._unit.text.all("Service", key):
@@ -168,5 +169,5 @@ def _reads(word: str) -> bool:
 
 
 def _is_searched(path: str) -> bool:
-    """A directory of the system that stands in a PATH or is the home of very much."""
+    """Return whether a directory is part of a PATH or contains very much of the system."""
     return path in (*_PATHS, "/usr", "/etc", "/var", "/lib", "/usr/lib", "/var/lib", "/run", "/tmp")

@@ -1,4 +1,4 @@
-"""What is known of a unit now, and what can be done to one (target)."""
+"""The current state of a unit, and its possible actions (target)."""
 
 from typing import NamedTuple, Optional
 
@@ -31,5 +31,5 @@ class Status(NamedTuple):
     words: str = ""  # the init system's own, for people
 
     def enable_satisfied(self, wanted: bool) -> bool:
-        """Whether the boot configuration is as wanted."""
+        """Return whether the boot configuration is in the wanted state."""
         return self.either or (self.enabled is wanted and not (wanted and self.until_reboot))

@@ -64,7 +64,7 @@ _NO_BUS = "Failed to connect to bus"
 
 
 def _hint(text: str) -> str:
-    """What to do where systemd denies something; of root only files that are kept from it."""
+    """Return a hint if systemd denies an action; for root, only files can be protected."""
     return _IMMUTABLE if os.geteuid() == 0 and "Access denied" in text else _BECOME
 
 
@@ -113,7 +113,8 @@ class Systemd(object):
                 )
 
     def status(self, name: str) -> Status:
-        """What systemd says, asked again once anything was changed; reloads first where needed."""
+        """Return systemd's state of a unit, queried again after any change; reloads first if
+        necessary."""
         if not self.context.noop:
             self._reload_after_changes()
         full = self._full(name)
@@ -128,7 +129,7 @@ class Systemd(object):
         return unit.status(full, shown)
 
     def seen(self, name: str) -> Status:
-        """The same; in a preview, the doubts over it are noted."""
+        """Return the same; in a preview, note its uncertainties."""
         status = self.status(name)
         self.context.record_read("unit", self.name_outside(unit.full_name(name)), status.found)
         world = self.context.world
@@ -167,7 +168,7 @@ class Systemd(object):
             self._reloaded |= changed
 
     def _is_source(self, path: str) -> bool:
-        """Whether a reload makes units of a file."""
+        """Return whether a reload creates units from a file."""
         return unit.is_source(path)
 
     def _ran(self, verb: str, *words: str, limit: int = KEEP) -> Result:
@@ -225,16 +226,17 @@ class Systemd(object):
         return BootLinks(self.configured)
 
     def possible(self, verb: str, name: str) -> str:
-        """What is done for a verb: a unit that cannot be reloaded is restarted, and said to be."""
+        """Return the verb to use: a unit that cannot reload is restarted, with a message about
+        this."""
         if verb != RELOAD or self.status(name).reloads:
             return verb
         self.context.notice("info", "%s cannot be reloaded: it is restarted" % self._full(name))
         return RESTART
 
     def act(self, verb: str, name: str) -> None:
-        """``systemctl VERB``; where that is to run the unit, ``ResourceError`` with its status and
-        the end of its log if it does not. What was enabled or masked until the next boot is
-        disabled or unmasked too."""
+        """Run ``systemctl VERB``. If the unit must run afterwards but does not, ``ResourceError``
+        with its status and the end of its log. A unit that is enabled or masked only until the next
+        boot is disabled or unmasked too."""
         self._reload_after_changes()
         full = self._full(name)
         self._act(verb, full)
@@ -332,8 +334,8 @@ class Systemd(object):
         raise ResourceError(what, kind="service.failed", hint=_BECOME)
 
     def leaning(self, name: str) -> Sequence[str]:
-        """In a preview: the full names of those that decide whether a unit runs: itself by its own
-        name, and what it stops with."""
+        """In a preview, return the full names of the units that decide whether a unit runs: the
+        unit itself by its own name, and the units with which it stops."""
         from remote_runtime.units.preview.unit_effects import BOUND
 
         full = self._full(name)

@@ -15,9 +15,9 @@ _ROOT_DIRECTORIES = {"t": "/run", "S": "/var/lib", "C": "/var/cache", "L": "/var
 
 
 class Program(NamedTuple):
-    """What a command line of a unit runs; ``path`` None where only systemd can tell.
+    """The program of a unit's command line; ``path`` is None if only systemd can determine it.
 
-    ``ignored``: it does not matter how it ends. ``privileged``: root runs it, whatever the user.
+    ``ignored``: its exit code is ignored. ``privileged``: root runs it, regardless of the user.
     """
 
     path: Optional[str]
@@ -68,7 +68,7 @@ class UnitText(object):
         return self.last(section, key).lower() in _TRUE
 
     def words(self, section: str, key: str) -> List[str]:
-        """The words of a list, specifiers resolved; those that nobody can tell are left out."""
+        """Return the words of a list, specifiers resolved; unknown ones are omitted."""
         names = section != "Service" and not key.endswith("MountsFor")
         split = _split_names if names else _split
         found = (self.expand(word) for value in self.all(section, key) for word in split(value))
@@ -84,12 +84,12 @@ class UnitText(object):
         ]
 
     def programs(self, key: str) -> List[Program]:
-        """What each command line of a service runs."""
+        """Return the program of each command line of a service."""
         return [program for program in self._programs(key) if not _is_misnamed(program)]
 
     @property
     def misnames(self) -> bool:
-        """Whether it names a program as systemd lets none be named."""
+        """Whether the name of a program is one that systemd rejects."""
         programs = (program for key in _COMMANDS for program in self._programs(key))
         return any(_is_misnamed(program) and not program.ignored for program in programs)
 
@@ -171,7 +171,7 @@ def _split(value: str) -> List[str]:
 
 
 def _split_names(value: str) -> List[str]:
-    """The same, where a backslash is a part of the word, as it is in the names of units."""
+    """Split a text the same way, but keep backslashes in words, as in the names of units."""
     words = shlex.shlex(value, posix=True)
     words.whitespace_split, words.commenters, words.escape = True, "", ""
     try:
@@ -196,7 +196,7 @@ def _commands(value: str) -> List[List[str]]:
 
 
 def escaped(path: str) -> str:
-    r"""What systemd-escape makes of a path."""
+    r"""Return the output of systemd-escape for a path."""
     plain = "/".join(part for part in path.split("/") if part)
     out = []
     for place, byte in enumerate(plain.encode("utf-8", "surrogateescape")):

@@ -96,13 +96,13 @@ def words(value: str) -> List[str]:
 
 
 def is_below(path: str, directories: Sequence[str] = DIRECTORIES) -> bool:
-    """Whether a file is a unit file, or a drop-in or link of one."""
+    """Return whether a file is a unit file, or a drop-in or link of one."""
     return path.startswith(tuple(directory + "/" for directory in directories))
 
 
 def is_source(path: str) -> bool:
-    """Whether systemd makes units of a file when it reloads: an init script, tables of file systems
-    and of encrypted devices."""
+    """Return whether systemd creates units from a file when it reloads: from an init script, or a
+    table of file systems or encrypted devices."""
     return path in TABLES or path.startswith((INIT_SCRIPTS + "/", *RUNLEVELS))
 
 

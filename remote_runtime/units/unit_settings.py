@@ -23,7 +23,7 @@ def _lines(values: Mapping[str, Any]) -> Iterator[List[str]]:
 
 
 def problems(settings: Mapping[str, Any]) -> Iterator[str]:
-    """What systemd would not read in them."""
+    """Yield the settings that systemd would not read."""
     import re
 
     for section, values in settings.items():

@@ -1,4 +1,4 @@
-"""What the programs of a service may have written once it was started or stopped (target;
+"""The paths that a service's programs may have written after it was started or stopped (target;
 previews only)."""
 
 from typing import TYPE_CHECKING, List
@@ -24,7 +24,8 @@ CREATES = "creates"
 
 
 def effects(unit: Definition, context: "Context", *, starts: bool, stops: bool) -> List[Effect]:
-    """What is left at the paths that its command lines name, and below its own directories."""
+    """Return the unknown effects at the paths in its command lines, and below its own
+    directories."""
     keys = (STOPPING if stops else ()) + (STARTING if starts else ())
     with context.ignoring():
         named = of_unit(unit, context, keys)
@@ -43,14 +44,15 @@ def effects(unit: Definition, context: "Context", *, starts: bool, stops: bool) 
 
 
 def of_reload(unit: Definition, context: "Context") -> List[Effect]:
-    """What is left at the paths that the command lines of a reload name."""
+    """Return the unknown effects at the paths in the command lines of a reload."""
     with context.ignoring():
         named = of_unit(unit, context, RELOADING)
     return [] if named.harmless else [_unknown_effect(unit, named, False, "is reloaded")]
 
 
 def of_trigger(unit: Definition, context: "Context") -> List[Effect]:
-    """What is left at the paths that the command lines name of a unit that may start soon."""
+    """Return the unknown effects at the paths in the command lines of a unit that may start
+    soon."""
     with context.ignoring():
         named = of_unit(unit, context, STARTING)
     return [] if named.harmless else [_unknown_effect(unit, named, False, "is started")]

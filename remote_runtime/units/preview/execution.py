@@ -1,7 +1,8 @@
-"""Whether systemd has executed the program of a service yet (target).
+"""Detects whether systemd has executed the program of a service yet (target).
 
-It forks, tells that the service runs, and only then prepares the process and executes the program.
-Until then the process has another name, and one that fails in between is gone with its state told.
+systemd forks, reports the service as running, and only then prepares the process and executes the
+program. Until then the process has another name. If it fails in between, it is gone although its
+state was already reported.
 """
 
 from typing import Callable, Tuple
@@ -24,7 +25,7 @@ def await_execution(
 
 
 def _is_prepared(process: int, processes: str) -> bool:
-    """Whether it is systemd's own process still, whose name is in parentheses soon."""
+    """Return whether the process is still systemd's own; its name has parentheses now or soon."""
     name, words = _told(process, processes)
     return name.startswith((b"(", _EXECUTOR)) or bool(name and (name, words) == _told(1, processes))
 

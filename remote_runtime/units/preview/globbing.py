@@ -16,7 +16,7 @@ def matches(files: "Files", pattern: str) -> Iterator[str]:
 
 
 def _below(files: "Files", directory: str, parts: Sequence[str]) -> Iterator[str]:
-    """What is below a directory and has names like these, one for each level."""
+    """Yield the paths below a directory with names like these, one for each level."""
     if not parts:
         yield directory
         return

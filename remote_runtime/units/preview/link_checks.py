@@ -1,4 +1,4 @@
-"""What keeps systemd from making and removing the links of a unit (target; in previews only)."""
+"""Obstacles to systemd's creation and removal of a unit's links (target; in previews only)."""
 
 import os
 from typing import TYPE_CHECKING, Tuple
@@ -72,7 +72,7 @@ class LinkChecks(object):
             raise UnsettledError("masked is True, not False")
 
     def _made(self, unit: Definition, link: str, rule: str) -> bool:
-        """Whether it would be made, not there already."""
+        """Return whether the link would be created and is not there already."""
         if rule == ALIAS and _kind(os.path.basename(link)) != _kind(unit.name):
             raise ResourceError(
                 "%s cannot be enabled: it cannot have the alias %s"
@@ -99,6 +99,6 @@ class LinkChecks(object):
 
 
 def _kind(name: str) -> Tuple[str, str]:
-    """What an alias has in common with its unit: the instance and the type."""
+    """Return the parts that an alias shares with its unit: the instance and the type."""
     stem, _, suffix = name.rpartition(".")
     return "".join(stem.partition("@")[1:]), suffix

@@ -1,4 +1,4 @@
-"""Mounts as units have them: what needs one, what comes of one (target; in previews only)."""
+"""Mounts as units: the units that need one, and its effects (target; in previews only)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Tuple
@@ -86,7 +86,7 @@ class MountChecks(object):
         self._context = context
 
     def obstacles(self, unit: Definition) -> Iterator[str]:
-        """What keeps it from being mounted; ``Unknowable`` where only trying tells."""
+        """Yield the obstacles to the mount; ``Unknowable`` if only a try can show them."""
         files = self._context.files
         if unit.name.endswith(".automount"):
             if not os.path.exists(_AUTOFS):
@@ -129,7 +129,7 @@ class MountChecks(object):
         return any(word in _options(unit) for word in ("bind", "rbind"))
 
     def mounted(self, unit: Definition) -> List[Effect]:
-        """What is at the place of a unit once it is mounted, or watched."""
+        """Return the effects at the path of a unit after it is mounted, or watched."""
         where = place(unit)
         made = PathEffect(where, "directory")
         if not where:
@@ -177,7 +177,7 @@ class MountChecks(object):
         return self._context.accounts.number(kind, text)
 
     def _source(self, unit: Definition) -> Optional[MountEffect]:
-        """A directory that is seen in a second place as it is in the first."""
+        """Return the effect of a bind mount: the directory at a second place."""
         source = unit.text.expand(unit.text.last("Mount", "What")) or ""
         where = place(unit)
         plain = all(option in _BINDING for option in _options(unit))
@@ -190,7 +190,8 @@ class MountChecks(object):
 
 
 def unmounted(unit: Definition) -> List[Effect]:
-    """What is at the place of a unit once it is stopped: what was under it comes to light."""
+    """Return the effects at the path of a unit after it is stopped: the directory below it
+    reappears."""
     where = place(unit)
     if not where:
         return []
@@ -212,7 +213,7 @@ def _awaited(unit: Definition) -> UnknownEffect:
 def _options(unit: Definition) -> Dict[str, str]:
     given = unit.text.last("Mount", "Options")
     known = unit.text.expand(given)
-    if known is None:  # systemd leaves a percent sign that is no specifier's as it is
+    if known is None:  # systemd does not change a percent sign without a specifier
         known = given.replace("%%", "%")
     parts = [option.strip() for option in known.split(",")]
     return dict(option.partition("=")[::2] for option in parts if option)

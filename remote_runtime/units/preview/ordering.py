@@ -1,4 +1,4 @@
-"""Whether units that need each other could ever be started (target; in previews only)."""
+"""Detects units that need each other and could never start (target; in previews only)."""
 
 from typing import Dict, List, Set
 
@@ -25,7 +25,7 @@ def cycle(units: PlannedUnits, unit: Definition) -> List[str]:
 
 
 def _upcoming(units: PlannedUnits, unit: Definition) -> Dict[str, Definition]:
-    """The unit and those that are started along because something cannot do without them."""
+    """Return the unit and those that start with it because others require them."""
     found = {unit.name: unit}
     waiting = [unit]
     while waiting and len(found) < _LIMIT:

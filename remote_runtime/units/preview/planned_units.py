@@ -1,4 +1,4 @@
-"""Units as they will be at a resource's turn (target; in previews only)."""
+"""Units in their state when a resource runs (target; in previews only)."""
 
 import os
 import re
@@ -39,9 +39,10 @@ _REVERSE = {
 
 
 class PlannedUnits(object):
-    """What systemd shows, with what earlier resources would have made of it.
+    """The units that systemd shows, with the planned changes of earlier resources.
 
-    ``shown`` is what ``systemctl show`` says now of a unit; ``names`` are those of the plan.
+    ``shown`` returns the current output of ``systemctl show`` for a unit; ``names`` are the units
+    of the plan.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class PlannedUnits(object):
         return units.status(name, self.shown(name))
 
     def shown(self, name: str) -> Dict[str, str]:
-        """What ``systemctl show`` will say of it, after the reload that comes before."""
+        """Return the output of ``systemctl show`` for it after the upcoming reload."""
         shown = self._show(name)
         self._require_written(name, shown)
         if shown.get("NeedDaemonReload") == "yes" or self._touched(name, shown):
@@ -150,7 +151,7 @@ class PlannedUnits(object):
                 raise Unknowable(UPHELD % (other, name))
 
     def _planned_units(self, paths: Iterable[str]) -> Set[str]:
-        """The units of which something planned is a file, a drop-in or a link."""
+        """Return the units with a planned file, drop-in or link."""
         found = set()
         for path in paths:
             for directory in self.places.searched:
@@ -174,7 +175,7 @@ class PlannedUnits(object):
         return [value for key in _WATCHED for value in text.all("Path", key)]
 
     def goes(self, name: str) -> bool:
-        """Whether there is no such unit any more once it is stopped."""
+        """Return whether the unit no longer exists after it is stopped."""
         unit = self.definition(name)
         if self.shown(name).get("LoadState") == "not-found" or is_transient(unit):
             return True
@@ -188,7 +189,7 @@ class PlannedUnits(object):
         return world.units.get(full(shown.get("Id") or name)) or world.units.get(full(name))
 
     def _touched(self, name: str, shown: Mapping[str, str]) -> bool:
-        """Whether anything planned has a say in how the unit is defined."""
+        """Return whether a planned change affects the definition of the unit."""
         world = self._context.world
         if world is None:
             return False
@@ -226,7 +227,7 @@ class PlannedUnits(object):
 
 
 def _held(directory: str, names: Set[str], searched: Sequence[str]) -> bool:
-    """Whether a directory of the host has a part in the definition of one of these units."""
+    """Return whether a directory of the host is part of the definition of one of these units."""
     if any((each + "/").startswith(directory + "/") for each in searched):
         return True
     linked = any(os.path.lexists(os.path.join(directory, name)) for name in names)
@@ -234,7 +235,7 @@ def _held(directory: str, names: Set[str], searched: Sequence[str]) -> bool:
 
 
 def _concerns(path: str, names: Set[str], searched: Sequence[str]) -> bool:
-    """Whether what is planned at a path has a part in the definition of one of these units."""
+    """Return whether a change at a path affects the definition of one of these units."""
     for directory in searched:
         if path.startswith(directory + "/"):
             parts = path[len(directory) + 1 :].split("/")

@@ -77,7 +77,7 @@ class RunChecks(object):
                 )
 
     def ends(self, name: str) -> bool:
-        """Whether it would end by itself at once and so never stay running."""
+        """Return whether it would end by itself at once, and so never stay running."""
         unit = self._units.definition(name)
         if not unit.path or not unit.name.endswith(".service"):
             return False
@@ -109,8 +109,8 @@ class RunChecks(object):
                 yield from self._pulled(unit, key, other, depth)
 
     def _looks_first(self, unit: Definition, name: str) -> bool:
-        """Whether systemd looks at a unit that is required to run before it starts this one.
-        ``Unknowable`` where neither has to wait for the other."""
+        """Return whether systemd checks a required unit before it starts this one. ``Unknowable``
+        if neither must wait for the other."""
         other = self._units.definition(name).text
         if name in unit.text.words("Unit", "After") or unit.name in other.words("Unit", "Before"):
             return True
@@ -127,7 +127,7 @@ class RunChecks(object):
             yield mounts.NEEDED, other
 
     def _pulled(self, unit: Definition, key: str, name: str, depth: int) -> Iterator[str]:
-        """What would keep a unit that is started along from letting this one run."""
+        """Yield the reasons why a unit that starts with this one would prevent it from running."""
         other = self._units.definition(name)
         if next(self._unmet(other, "Assert"), ""):
             yield "requires %s (%s), whose assertion fails" % (name, key)
@@ -203,7 +203,8 @@ class RunChecks(object):
         return "Conditions failed." not in result.stdout + result.stderr
 
     def _has_time(self, unit: Definition) -> bool:
-        """Whether systemd makes out when a timer is to start something, as far as it says."""
+        """Return whether systemd can compute when a timer starts its unit, as far as its settings
+        show."""
         keys = [key for key, _ in unit.text.settings("Timer", "On")]
         commands = self._context.commands
         if set(keys) != {"OnCalendar"} or not commands.find("systemd-analyze"):
@@ -213,7 +214,7 @@ class RunChecks(object):
         return any("Failed to parse" not in result.stderr for result in said)
 
     def _trigger(self, unit: Definition) -> Iterator[str]:
-        """What a timer, path or socket starts has to be there."""
+        """Yield an obstacle if the unit that a timer, path or socket starts does not exist."""
         stem, _, suffix = unit.name.rpartition(".")
         section = {"timer": "Timer", "path": "Path", "socket": "Socket"}.get(suffix)
         if suffix == "socket":

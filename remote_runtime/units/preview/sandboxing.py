@@ -1,4 +1,4 @@
-"""What a unit's own settings keep its programs from seeing (target; in previews only)."""
+"""The paths that a unit's own settings hide from its programs (target; in previews only)."""
 
 from typing import Iterator, List, Tuple
 

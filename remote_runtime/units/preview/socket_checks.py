@@ -1,4 +1,4 @@
-"""What keeps systemd from listening for a socket unit (target; in previews only)."""
+"""Obstacles to listening on the addresses of a socket unit (target; in previews only)."""
 
 import os
 from typing import TYPE_CHECKING, Iterator, List, Tuple
@@ -98,9 +98,9 @@ def _split(value: str) -> Tuple[str, int]:
 
 
 def _clash(address: str, other: str) -> bool:
-    """Whether nobody can listen at one address while somebody does at the other.
+    """Return whether a listener at one address prevents a listener at the other.
 
-    Whoever listens at any address of IPv6 may leave those of IPv4 alone.
+    A listener at the IPv6 wildcard address may leave those of IPv4 free.
     """
     if not address or other == address:
         return True
@@ -115,7 +115,8 @@ def _listeners(port: int) -> List[str]:
 
 
 def _is_own(address: str) -> bool:
-    """Whether the host has an address; "" is any, and one that is none is systemd's matter."""
+    """Return whether the host has an address; "" is any, and systemd itself rejects invalid
+    ones."""
     import errno
     import socket
 

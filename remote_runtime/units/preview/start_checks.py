@@ -1,4 +1,4 @@
-"""What keeps systemd from beginning the program of a service (target; in previews only)."""
+"""Obstacles to the start of a service's program (target; in previews only)."""
 
 import os
 from contextlib import closing
@@ -55,7 +55,7 @@ class StartChecks(object):
             yield from self._in_root(text)
 
     def lacks_to_reload(self, unit: Definition) -> Iterator[str]:
-        """What keeps the programs of ``ExecReload`` from being begun, in the same words."""
+        """Yield the obstacles to starting the programs of ``ExecReload``, in the same words."""
         text = unit.text
         if not any(text.all("Service", key) for key in (*_ELSEWHERE, *_LAID)):
             yield from self._programs(unit, _user(unit), ("ExecReload",))
@@ -77,7 +77,8 @@ class StartChecks(object):
                 yield "runs as the %s %s, which does not exist" % (kind, name)
 
     def _is_there(self, kind: str, name: str) -> bool:
-        """Whether there is an account; systemd takes a number only of one that has a name."""
+        """Return whether an account exists; systemd accepts a number only for an account with a
+        name."""
         accounts = self._context.accounts
         if not is_number(name):
             return accounts.number(kind, name) is not None
@@ -125,7 +126,8 @@ class StartChecks(object):
                 yield "requires the directory %s, but another file is in its place" % own.path
 
     def _mounted(self, unit: Definition) -> Iterator[str]:
-        """What is mounted for it alone has to be there, unless a dash says otherwise."""
+        """Yield an obstacle for a missing source of the unit's private mounts, unless a dash marks
+        it as optional."""
         text, files = unit.text, self._files
         root = text.expand(text.last("Service", "RootDirectory")) or ""
         if root.startswith("/") and not files.is_directory(root):

@@ -1,4 +1,5 @@
-"""What starting, stopping and enabling a unit leaves on the target (target; in previews only)."""
+"""The effects of starting, stopping and enabling a unit on the target (target; in previews
+only)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, List, Mapping, Sequence
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 _PULLED = ("Requires", "BindsTo", "Wants", "Upholds")
 BOUND = ("Requires", "BindsTo", "PartOf", "Requisite")
-"""What names the units that one stops with."""
+"""The settings that name the units with which a unit stops."""
 _STOPS, _STOPPED_FROM = "PropagatesStopTo", "StopPropagatedFrom"
 _SOON = ("OnActiveSec", "OnBootSec", "OnStartupSec")
 _UNNEEDED = "StopWhenUnneeded"
@@ -53,7 +54,7 @@ class UnitEffects(object):
         self._rehearsal = RunChecks(context, units)
 
     def of(self, verb: str, name: str) -> List[Effect]:
-        """What has happened once this was done to a unit."""
+        """Return the effects of an action on a unit."""
         if verb in (ENABLE, DISABLE):
             return self._enabled(name) if verb == ENABLE else self._disabled(name)
         if verb == RELOAD:
@@ -78,8 +79,8 @@ class UnitEffects(object):
         return once(gone + self._effects(running, restarted))
 
     def _restarted(self, name: str) -> List[str]:
-        """A unit that is restarted, and those that run and are restarted with it.
-        ``Unknowable`` for one of those that would not run then."""
+        """Return a restarted unit and the running units that restart with it. ``Unknowable`` if one
+        of these would not run afterwards."""
         found, bound = [name], self._bound(name)
         while bound and len(found) < _LIMIT:
             other = bound.pop()
@@ -111,8 +112,8 @@ class UnitEffects(object):
             self._stop_running(other, running)
 
     def _require_undisputed(self, unit: Definition, running: Mapping[str, bool]) -> None:
-        """``Unknowable`` where what this one upholds conflicts with what runs: systemd may start
-        and stop them in turn."""
+        """``Unknowable`` if a unit that this one upholds conflicts with a running one: systemd may
+        start and stop them alternately."""
         for upheld in unit.text.words("Unit", "Upholds"):
             for rival in self._units.rivals(upheld):
                 if running.get(rival) or self._units.status(rival).running:
@@ -120,7 +121,7 @@ class UnitEffects(object):
                     raise Unknowable(why % (unit.name, upheld, rival))
 
     def _comes_up(self, name: str) -> bool:
-        """Whether a unit that does not run would run if something pulled it in."""
+        """Return whether a unit that does not run would run if something pulled it in."""
         status = self._units.status(name)
         usable = status.found and not (status.running or status.masked or status.failure)
         return usable and not (self._rehearsal.ends(name) or self._rehearsal.obstacle(name))
@@ -140,7 +141,8 @@ class UnitEffects(object):
             self._stop(name, running)
 
     def _effects(self, running: Dict[str, bool], restarted: Sequence[str]) -> List[Effect]:
-        """Of mounts first, the outer ones before: all else stands on them."""
+        """Return the effects, those of mounts first, outer ones before inner ones: all others
+        depend on them."""
         effects: List[Effect] = []
         units = [(self._units.definition(name), runs) for name, runs in running.items()]
         units.sort(key=lambda each: (not _is_mount(each[0]), len(mounts.place(each[0]))))
@@ -167,7 +169,7 @@ class UnitEffects(object):
         return effects
 
     def _triggered(self, unit: Definition) -> List[Effect]:
-        """What counts of the units that one may start as soon as it runs itself."""
+        """Return the unknown effects of the units that a running one may start at any time."""
         effects: List[Effect] = []
         for other in _triggers(unit):
             effects.append(_triggered(unit, other))
@@ -175,7 +177,7 @@ class UnitEffects(object):
         return effects
 
     def _let_go(self, unit: Definition) -> List[str]:
-        """The units that stop once nothing needs them, of those that this one needs."""
+        """Return the needed units of this one that stop once nothing needs them."""
         needed = [other for key in _PULLED for other in unit.text.words("Unit", key)]
         return [o for o in needed if self._units.definition(o).text.flag("Unit", _UNNEEDED)]
 
@@ -204,7 +206,7 @@ class UnitEffects(object):
         return effects
 
     def _switched(self, name: str) -> List[Definition]:
-        """The unit and those that its ``Also`` names."""
+        """Return the unit and those in its ``Also``."""
         unit = self._units.definition(name)
         also = [self._units.definition(other) for other in unit.text.words("Install", "Also")]
         return [unit] + [other for other in also if other.path and other.name != unit.name]
@@ -213,10 +215,10 @@ class UnitEffects(object):
 def unfinished(
     verb: str, name: str, effects: Sequence[Effect], configured: str = CONFIGURED
 ) -> List[UnknownEffect]:
-    """What counts where an action fails that has these effects: some of them may have come.
-    ``configured`` is the directory with the links of units.
+    """Return the unknown effects of a failed action with these effects: some of them may have
+    happened. ``configured`` is the directory with the links of units.
 
-    A unit whose start fails does not run; of what came along nobody can tell.
+    A unit whose start fails does not run; the state of units that start with it is unknown.
     """
     paths = {effect.path for effect in effects if isinstance(effect, (PathEffect, MountEffect))}
     units = {effect.name for effect in effects if isinstance(effect, UnitEffect)}

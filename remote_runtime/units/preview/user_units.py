@@ -1,4 +1,4 @@
-"""What is special about the units of a user's manager (target; in previews only)."""
+"""The differences of units of a user's manager (target; in previews only)."""
 
 from typing import Callable, List, Sequence
 
