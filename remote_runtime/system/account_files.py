@@ -47,7 +47,7 @@ def day_of(date: str) -> Optional[int]:
 
 
 class Database(object):
-    """What the host's databases list, each read once for all users and groups."""
+    """The entries of the host's databases, each read once for all users and groups."""
 
     def __init__(self) -> None:
         self._etc = ETC

@@ -72,7 +72,8 @@ class Accounts(object):
         return self.whole.groups_of(user)
 
     def is_local(self, kind: str, name: str) -> bool:
-        """Whether a user or group (``kind``) is in a file of this host, where it can be changed."""
+        """Return whether a user or group (``kind``) is in a file of this host, where it can be
+        changed."""
         return self.whole.is_local(kind, name)
 
     def uid(self, owner: str) -> int:

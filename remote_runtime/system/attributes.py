@@ -20,7 +20,7 @@ _NONE_HERE = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENODATA, errno.ENOENT, errn
 
 
 def labels_files() -> bool:
-    """Whether the policy of this system has a label for each file."""
+    """Return whether the policy of this system has a label for each file."""
     return os.path.exists(_SELINUX)
 
 

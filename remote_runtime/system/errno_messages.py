@@ -1,4 +1,4 @@
-"""What the system's refusals are called for people (target)."""
+"""Descriptions of the system's errors (target)."""
 
 import errno
 import os

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 BLOCK = 256 << 10
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_LINK = getattr(os, "O_PATH", 0)  # of which a descriptor is had; only Linux has it
+_LINK = getattr(os, "O_PATH", 0)  # for a descriptor without access; only Linux has it
 Reader = Callable[[], Generator[bytes, None, None]]
 _TICK = 0.02  # seconds that pass at most before that clock continues
 
@@ -62,8 +62,8 @@ class Files(object):
         self.walker = Walker()
 
     def note_in(self, state: str, warn: Callable[[str], None]) -> None:
-        """Note in this directory where something is made, which the next run removes if this one is
-        killed; ``warn`` is told where that cannot be done."""
+        """Note new files in this directory; if this run is killed, the next one removes them.
+        ``warn`` reports a failure of this."""
         self._state, self._warn = state, warn
 
     @property
@@ -97,8 +97,8 @@ class Files(object):
             raise
 
     def status_at(self, place: Place) -> Optional[Status]:
-        """What is at a place that was found right before. ``OSError``; ``ResourceError`` for what a
-        link of another user does not lead to."""
+        """Return the status of a place that was just found. ``OSError``; ``ResourceError`` for a
+        path behind another user's link."""
         try:
             at = place.directory.descriptor
             found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
@@ -130,11 +130,11 @@ class Files(object):
             raise failure("open", path, error) from error
 
     def is_directory(self, path: str) -> bool:
-        """Whether the path is a directory, looked up as a shell does."""
+        """Return whether the path is a directory, resolved as in a shell."""
         return os.path.isdir(path)
 
     def exists(self, path: str) -> bool:
-        """Whether something is there, looked up as a shell does."""
+        """Return whether the path exists, resolved as in a shell."""
         return os.path.exists(path)
 
     def is_created(self, path: str) -> bool:
@@ -142,11 +142,11 @@ class Files(object):
         return self.exists(path)
 
     def is_there(self, path: str) -> bool:
-        """Whether something is there, a symlink that leads nowhere included."""
+        """Return whether the path exists; a dangling symlink counts."""
         return os.path.lexists(path)
 
     def link(self, path: str) -> str:
-        """What a symlink holds; "" where there is none."""
+        """Return the target of a symlink; "" if it is none."""
         try:
             place = self.walker.place(path)
             return os.readlink(place.name, dir_fd=place.directory.descriptor)
@@ -175,7 +175,8 @@ class Files(object):
         which need not be there yet."""
 
     def is_own(self, path: str) -> bool:
-        """Whether it is in a directory for work that is not the target's state."""
+        """Return whether it is in a directory for temporary work, not part of the target's
+        state."""
         return any(path.startswith(directory) for directory in self.own_directories)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
@@ -196,7 +197,8 @@ class Files(object):
         return found
 
     def reader(self, path: str, follow: bool = False) -> Reader:
-        """What reads what there is now; in a preview whatever later resources would make of it."""
+        """Return a reader of the current file; in a preview, of the file that later resources would
+        find."""
         return lambda: self.blocks(path, follow)
 
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
@@ -266,8 +268,8 @@ class Files(object):
         return data
 
     def fetch(self, path: str) -> None:
-        """In a preview, get the bytes of a planned file of which only the hash is known, where that
-        is possible: see ``Content.fetch``."""
+        """In a preview, get the bytes of a planned file of which only the hash is known, if
+        possible: see ``Content.fetch``."""
 
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""
@@ -302,7 +304,7 @@ class Files(object):
             raise failure("list", path, error) from error
 
     def obstacles(self, path: str, follow: bool = False) -> "Preconditions":
-        """What would keep something from being done there, or to what a link there leads to."""
+        """Return the preconditions for a change at the path, or at the target of a link there."""
         from remote_runtime.system import preconditions
 
         with preconditions.CheckErrors("inspect", path):  # a link may be removed while it is read
@@ -311,7 +313,7 @@ class Files(object):
         return preconditions.at(path, real, shared=self.in_shared_directory(real))
 
     def in_shared_directory(self, path: str) -> bool:
-        """Whether a user who is neither root nor ours can give a path another meaning."""
+        """Return whether a user who is neither root nor ours can change the meaning of a path."""
         try:
             return self.walker.place(path).directory.shared()
         except (OSError, ResourceError):
@@ -565,7 +567,7 @@ class Files(object):
 
 
 def _found(place: Place) -> os.stat_result:
-    """What is at a place; where nothing is, the directory in which it would be made."""
+    """Return the status of a place; if it does not exist, that of its parent directory."""
     try:
         return os.stat(place.name, dir_fd=place.directory.descriptor, follow_symlinks=False)
     except FileNotFoundError:

@@ -50,7 +50,7 @@ def directory_of(uid: int, runtime_directories: str = "/run/user") -> str:
 
 
 def is_held(path: str) -> bool:
-    """Whether a run holds the lock now."""
+    """Return whether a run holds the lock now."""
     import fcntl
 
     try:

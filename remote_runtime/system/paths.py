@@ -1,4 +1,4 @@
-"""Paths as they are written, what is at them, and those below a directory (target)."""
+"""Paths as written, the status of paths, and paths below a directory (target)."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlin
 
 
 class Status(NamedTuple):
-    """What ``lstat`` says about a path; ``mode`` holds the special bits too."""
+    """The result of ``lstat`` for a path; ``mode`` includes the special bits."""
 
     kind: str  # file, directory, symlink or other
     mode: int
@@ -30,7 +30,7 @@ class Status(NamedTuple):
 
 
 def status_of(stat_result: os.stat_result) -> Status:
-    """What the system says about a path."""
+    """Return the status of a path from the system's result."""
     mode, mtime = stat_result.st_mode, int(stat_result.st_mtime)
     kind = _KINDS.get(mode & ~0o7777, "other")
     return Status(
@@ -56,7 +56,7 @@ def stamp(stat_result: os.stat_result) -> Tuple[int, ...]:
 
 
 def is_within(path: str, directory: str) -> bool:
-    """Whether a path is that of a directory, or one below it."""
+    """Return whether a path is that directory, or one below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
@@ -97,21 +97,21 @@ def links(path: str) -> List[str]:
 
 
 def is_too_long(path: str) -> bool:
-    """Whether it is longer than the system's limit for a path."""
+    """Return whether it is longer than the system's limit for a path."""
     return len(path) * 4 > _MAX_PATH_LENGTH and len(os.fsencode(path)) > _MAX_PATH_LENGTH
 
 
 def has_long_name(path: str) -> bool:
-    """Whether one of its names is longer than any directory holds."""
+    """Return whether one of its names is longer than any directory allows."""
     return any(len(name) > _MAX_NAME_LENGTH for name in os.fsencode(path).split(b"/"))
 
 
 def _pass_over(error: OSError) -> None:
-    """What cannot be listed is left out."""
+    """Ignore a directory that cannot be listed."""
 
 
 def _is_directory(entry: Any) -> bool:
-    """Whether it is a directory, or a link to one."""
+    """Return whether it is a directory, or a link to one."""
     try:
         return bool(entry.is_dir())
     except OSError:

@@ -66,7 +66,7 @@ class FreeSpace(NamedTuple):
     files: Optional[int]
 
     def holds(self, size: int, files: int) -> bool:
-        """Whether this much more fits."""
+        """Return whether this much more fits."""
         small = self.size is None or size <= self.size
         return small and (self.files is None or files <= self.files)
 
@@ -76,7 +76,7 @@ class UncheckedError(ResourceError):
 
 
 class CheckErrors(object):
-    """Turns an ``OSError`` of the checks in its block into an ``UncheckedError``."""
+    """Converts an ``OSError`` of the checks in its block into an ``UncheckedError``."""
 
     def __init__(self, doing: str, path: str) -> None:
         self._doing, self._path = doing, path
@@ -207,7 +207,7 @@ class Preconditions(object):
             raise self._failure(doing, errno.EROFS)
 
     def _permitted(self, doing: str, directories: bool = False) -> None:
-        """Whether names may be created and removed in the directory; ``directories``: only
+        """Check that names may be created and removed in the directory; ``directories``: only
         created."""
         directory = self.spot.directory
         renamed = not directories and doing not in (MAKING, "remove")
@@ -224,7 +224,7 @@ class Preconditions(object):
             raise self._failure(doing, errno.EPERM)
 
     def _replaced(self, doing: str) -> None:
-        """Whether the path can be removed from its directory."""
+        """Check that the path can be removed from its directory."""
         there, directory = self.spot.there, os.stat(self.spot.directory)
         found, us = os.lstat(there), os.geteuid()
         if there in mount_points():
@@ -314,7 +314,7 @@ def _nearest_directory(path: str) -> str:
 
 
 def keeps_from_executing(path: str) -> bool:
-    """Whether the file system of a path, or of its parent, does not execute files."""
+    """Return whether the file system of a path, or of its parent, does not execute files."""
     while not os.path.exists(path):
         path = os.path.dirname(path)
     return bool(os.statvfs(path).f_flag & _NO_EXECUTION)

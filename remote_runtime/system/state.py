@@ -11,7 +11,7 @@ RUNS = "runs"
 
 
 def state_directory(home: str) -> str:
-    """What this host remembers of the runs of this user, whose home it is."""
+    """Return the directory where this host remembers the runs of the user with this home."""
     if os.geteuid() == 0:
         return "/var/lib/ccm"
     base = os.environ.get("XDG_STATE_HOME", "")

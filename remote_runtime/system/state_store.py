@@ -47,7 +47,8 @@ class StateStore(object):
         self._seen: Set[Tuple[str, str]] = set()  # what may be written over
 
     def digest(self, text: str) -> str:
-        """What stands for a text in a record. Makes the key where there is none. StateError."""
+        """Return the digest that replaces a text in a record. Creates the key if it is missing.
+        StateError."""
         if not self._key and not self._load_key():
             self._make_key()
         return self._digested(text)
@@ -217,7 +218,7 @@ class StateStore(object):
             self.forget(kind, name)
 
     def is_writable(self) -> bool:
-        """Whether records can be written, as far as that shows without writing one."""
+        """Return whether records can be written, as far as visible without writing one."""
         return not os.path.isdir(self._directory) or os.access(self._directory, os.W_OK)
 
     def _digested(self, text: str) -> str:

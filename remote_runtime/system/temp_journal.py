@@ -53,7 +53,7 @@ class TempJournal(object):
         return "ccm-%s-%s" % (self._token, _random(6))
 
     def made(self, directory: int) -> None:
-        """What is new is this open directory, which is empty still."""
+        """Note that the new path is this open directory, which is still empty."""
         found = os.fstat(directory)
         self._note([found.st_dev, found.st_ino])
 
@@ -182,7 +182,7 @@ def _swept(directory: str, mark: str, owned: Set[Tuple[int, int]]) -> List[str]:
 
 
 def _leaving(lines: List[Any]) -> Dict[str, Dict[str, Any]]:
-    """What goes with its user, by path."""
+    """Return the lines of the paths that are removed with their user, by path."""
     found = {line["path"]: line for line in lines if isinstance(line, dict)}
     return {path: line for path, line in found.items() if "user" in line}
 
@@ -214,8 +214,8 @@ def _left(path: str, line: Dict[str, Any], same_boot: bool) -> List[str]:
 
 
 def _has_owner(path: str, name: str, uid: int) -> bool:
-    """Whether a user has this name or uid, or a home directory at or below the path; also if the
-    users cannot be read."""
+    """Return whether a user has this name or uid, or a home directory at or below the path; True if
+    the users cannot be read."""
     import pwd
 
     users = pwd.getpwall()

@@ -128,7 +128,7 @@ class Temporary(object):
             self._close()
 
     def is_whole(self, place: Place) -> bool:
-        """Whether it is still next to its destination as it was synced, unchanged."""
+        """Return whether it is still next to its destination, unchanged since it was synced."""
         at = self._place.directory
         if at.identity != place.directory.identity:
             return False

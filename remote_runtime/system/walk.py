@@ -69,7 +69,7 @@ class Directory(object):
         return self if by == self.by else Directory(self._held, self.path, self.found, by)
 
     def shared(self, sticky: bool = False) -> bool:
-        """Whether a user who is neither root nor ours can change what its names stand for.
+        """Return whether a user who is neither root nor ours can change the meaning of its names.
 
         ``sticky``: for names of root or of ours, which nobody else can take from a sticky
         directory.
@@ -96,7 +96,7 @@ def is_shared(uid: int, gid: int, *, mode: int, path: str, sticky: bool) -> bool
 
 
 def _has_private_group(uid: int, gid: int, path: str) -> bool:
-    """Whether the group of a directory is root's, or one that its owner is alone in."""
+    """Return whether the group of a directory is root's, or has only its owner as a member."""
     if has_acl(path):
         return False  # the bits of the group stand for others then
     if gid == 0:
@@ -221,7 +221,7 @@ class Walker(object):
         return found
 
     def forget(self) -> None:
-        """Close the cached directories, and look again for those that were missing."""
+        """Close the cached directories, and look again for missing ones."""
         self._known.clear()
         self._missing.clear()
         self._latest = None
@@ -326,8 +326,8 @@ def _admit(by: Optional[Link], path: str, status: os.stat_result) -> None:
 
 
 def _leads_to(path: str, directory: Directory) -> bool:
-    """Whether it is still this directory, and whose it was; what is done goes to the directory,
-    whatever comes next.
+    """Return whether the path is still this directory, with the same owner and mode. Changes go to
+    the directory, regardless of later renames.
     """
     try:
         found = os.stat(path)
@@ -361,7 +361,8 @@ def _link(name: str, directory: Directory) -> Optional[Tuple[int, str]]:
 
 
 def has_acl(path: str) -> bool:
-    """Whether more than owner, group and mode decides who may do what with a file or directory."""
+    """Return whether an access list, beyond owner, group and mode, decides the rights on a file or
+    directory."""
     try:
         return _ACL in os.listxattr(path)
     except (AttributeError, OSError):

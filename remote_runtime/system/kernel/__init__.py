@@ -1,1 +1,1 @@
-"""What the kernel tells of itself, and how it is set (target)."""
+"""The kernel's settings and state, and changes to them (target)."""

@@ -37,7 +37,7 @@ def entry_of(line: str) -> Optional[Entry]:
 
 
 def is_of(entry: Optional[Entry], name: str) -> bool:
-    """Whether an entry is that of a mount point, or of swap on a device of this name."""
+    """Return whether an entry is for a mount point, or for swap on a device of this name."""
     if entry is None:
         return False
     if entry.type == SWAP:
@@ -80,7 +80,7 @@ def without_entry(text: str, name: str) -> str:
 
 
 def escape(field: str) -> str:
-    """A field as it stands in a line."""
+    """Return a field in the form of a line."""
     return "".join(_ESCAPED.get(sign, sign) for sign in field)
 
 
@@ -138,7 +138,8 @@ def masked(options: str, instead: str) -> str:
 
 
 def means_same(one: str, other: str) -> bool:
-    """Whether two lists of options mean the same: their order and ``defaults`` do not count."""
+    """Return whether two lists of options mean the same: their order and ``defaults`` do not
+    count."""
     return one == other or _meaning(one) == _meaning(other)
 
 
@@ -153,12 +154,12 @@ def _meaning(options: str) -> List[str]:
 
 
 def is_binding(options: str) -> bool:
-    """Whether a directory is to be seen in a second place."""
+    """Return whether a directory becomes visible at a second place."""
     return any(word in ("bind", "rbind") for word in words_of(options))
 
 
 def for_kernel(options: str) -> List[str]:
-    """The options without those that only programs read."""
+    """Return the options without those that only programs read."""
     return [
         word
         for word in words_of(options)
@@ -167,8 +168,8 @@ def for_kernel(options: str) -> List[str]:
 
 
 def differing(options: str, on_mount: Sequence[str], on_system: Sequence[str]) -> List[str]:
-    """What has to be changed of a mounted file system: ``on_mount`` are the options of the mount
-    point and ``on_system`` those of the file system."""
+    """Return the options to change on a mounted file system: ``on_mount`` are the options of the
+    mount point and ``on_system`` those of the file system."""
     wanted = _flags(options)
     found = []
     for word, opposite in NEGATED.items():
@@ -190,7 +191,7 @@ def differing(options: str, on_mount: Sequence[str], on_system: Sequence[str]) -
 
 
 def _flags(options: str) -> Dict[str, bool]:
-    """Which flags are wanted on and off. A bind mount takes over those that are not named."""
+    """Return the wanted flags, on or off. A bind mount inherits unnamed flags."""
     found: Dict[str, bool] = {} if is_binding(options) else dict.fromkeys(NEGATED, False)
     opposites = {other: word for word, other in NEGATED.items()}
     for word in words_of(options):

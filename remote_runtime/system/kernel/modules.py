@@ -23,7 +23,7 @@ def plain(name: str) -> str:
 
 
 def loaded() -> Dict[str, Module]:
-    """The loaded modules by name, without those that are built in."""
+    """Return the loaded modules by name, without built-in ones."""
     found = {}
     for line in _lines(os.path.join(PROC, "modules")):
         name, _, uses, users = (line.split() + [""] * 4)[:4]
@@ -33,12 +33,12 @@ def loaded() -> Dict[str, Module]:
 
 
 def is_built_in(name: str) -> bool:
-    """Whether the kernel has it without loading it."""
+    """Return whether the kernel has it without loading it."""
     return any(_name_of(line) == plain(name) for line in _lines(_table("modules.builtin")))
 
 
 def is_there(name: str) -> bool:
-    """Whether the running kernel can find a module, by its name or an alias."""
+    """Return whether the running kernel can find a module, by its name or an alias."""
     if any(
         _name_of(line.partition(":")[0]) == plain(name) for line in _lines(_table("modules.dep"))
     ):

@@ -1,4 +1,4 @@
-"""What is mounted, and what uses it (target)."""
+"""The mounts, and the processes that use them (target)."""
 
 import os
 from typing import (
@@ -49,7 +49,7 @@ class MountEntry(NamedTuple):
 
 
 class MountTable(object):
-    """What is mounted on the machine, read again after each change only."""
+    """The mounts on the machine, read again only after each change."""
 
     def __init__(self, files: "Files", acted: Callable[[], int]) -> None:
         self._files, self._acted = files, acted
@@ -95,17 +95,17 @@ class MountTable(object):
         return self._files.read(path, _LARGEST, follow=True).decode("utf-8", "surrogateescape")
 
     def stack(self, point: str) -> List[MountEntry]:
-        """What is mounted right at a path, the last on top."""
+        """Return the mounts at exactly this path, the topmost last."""
         self._read()
         return list(self._points.get(point, ()))
 
     def at(self, point: str) -> Optional[MountEntry]:
-        """What is on top there, None for nothing."""
+        """Return the topmost mount there, None for nothing."""
         found = self.stack(point)
         return found[-1] if found else None
 
     def is_swap(self, device: str) -> bool:
-        """Whether the host swaps to a device or file."""
+        """Return whether the host swaps to a device or file."""
         self._read()
         return resolved(device) in self._swaps
 
@@ -118,7 +118,7 @@ class MountTable(object):
         return None
 
     def is_stale(self) -> bool:
-        """Whether systemd has read the table of file systems before it was changed."""
+        """Return whether the table of file systems has changed since systemd read it."""
         try:
             loaded = os.stat(LOADED).st_mtime_ns
             return os.stat(os.path.join(ETC, "fstab")).st_mtime_ns > loaded
@@ -126,7 +126,7 @@ class MountTable(object):
             return False  # another init, or no table
 
     def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
-        """Whether what is mounted is that of an entry."""
+        """Return whether the mount is that of an entry."""
         device = wanted.device
         if fstab.is_binding(wanted.options):
             return self._is_seen(mounted, os.path.realpath(device))
@@ -143,8 +143,8 @@ class MountTable(object):
         return mounted.source.rstrip("/") == device.rstrip("/")
 
     def _is_whole(self, mounted: MountEntry) -> bool:
-        """Whether it is its own file system, not a part of another one, or one in memory that is
-        mounted elsewhere: to remount it would change that."""
+        """Return whether it is a separate file system: not a part of another one, nor one in memory
+        that is also mounted elsewhere. A remount would change those."""
         if mounted.type.startswith(_OF_PARTS):
             return True
         first = self._devices.get(mounted.device, mounted)
@@ -152,7 +152,7 @@ class MountTable(object):
         return mounted.root == "/" and not shared
 
     def _has_no_device(self, kind: str) -> bool:
-        """Whether file systems of a type are of no device or server."""
+        """Return whether file systems of a type have no device or server."""
         if self._without_device is None:
             self._without_device = set(_without_device())
         return kind in self._without_device
@@ -194,8 +194,8 @@ def users(point: str) -> List[str]:
 
 
 def is_known_type(kind: str) -> Optional[bool]:
-    """Whether the host has a type of file systems, or a program for it; None if a module may bring
-    it."""
+    """Return whether the host has a type of file systems, or a program for it; None if a module may
+    bring it."""
     if kind in _UNNAMED or any(os.path.exists(directory + kind) for directory in HELPERS):
         return True
     try:
@@ -232,7 +232,7 @@ def _backing(device: str) -> str:
 
 
 def _mounted() -> Iterator[MountEntry]:
-    """What can be reached, what is mounted on something behind that."""
+    """Yield the reachable mounts, each after the mount below it."""
     children: Dict[str, List[Tuple[str, MountEntry]]] = {}
     numbers: Dict[str, None] = {}
     for line in _lines("self/mountinfo"):

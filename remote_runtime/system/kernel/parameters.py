@@ -92,7 +92,7 @@ class Kernel(object):
             ) from error
 
     def is_loaded(self, module: str) -> bool:
-        """Whether it has a module, loaded or built in."""
+        """Return whether it has a module, loaded or built in."""
         from remote_runtime.system.kernel import modules
 
         return modules.plain(module) in modules.loaded() or modules.is_built_in(module)
@@ -137,5 +137,5 @@ def _in_order(files: "Files") -> List[str]:
 
 
 def _is_of_sysctl_conf(files: "Files", path: str) -> bool:
-    """Whether it is a link to sysctl.conf, which comes last anyway."""
+    """Return whether it is a link to sysctl.conf, which comes last anyway."""
     return os.path.basename(files.link(path)) == SYSCTL_CONF

@@ -51,7 +51,7 @@ class PinnedPaths(object):
         return any(self._is_of_others(*os.path.split(each)) for one in paths for each in _ways(one))
 
     def _is_of_others(self, above: str, name: str) -> bool:
-        """Whether another user can replace a name in a directory."""
+        """Return whether another user can replace a name in a directory."""
         directory = self._walker.directory(above)
         found = os.stat(name, dir_fd=directory.descriptor, follow_symlinks=False)
         return directory.shared(sticky=found.st_uid in (0, os.geteuid()))

@@ -1,6 +1,6 @@
-"""What is known of the kernel's parameters before they are set (target; previews).
+"""The known rules of the kernel's parameters, before they are set (target; previews).
 
-Each statement holds for every Linux since 4.18.
+Each statement is true for every Linux since 4.18.
 """
 
 import re
@@ -64,7 +64,7 @@ _EITHER = {
 
 
 def is_accepted(key: str, value: str) -> bool:
-    """Whether the kernel is known to take a value of a parameter, which it shows then."""
+    """Return whether the kernel is known to accept and then show a value of a parameter."""
     number = number_of(value)
     if number is None:
         return False

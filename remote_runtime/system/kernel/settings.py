@@ -22,7 +22,7 @@ class Setting(NamedTuple):
 def path_of(name: str) -> str:
     """The path of a parameter below /proc/sys, with dots or slashes between its parts.
 
-    What stands first separates the parts; where that is a dot, a slash is a dot of a part:
+    The first of these signs separates the parts. If it is a dot, a slash means a dot in a part:
     ``net.ipv4.conf.eth0/100.forwarding`` is ``net/ipv4/conf/eth0.100/forwarding``.
     """
     dot, slash = name.find("."), name.find("/")
@@ -69,13 +69,13 @@ def without_setting(text: str, name: str) -> str:
 
 
 def is_bare(text: str) -> bool:
-    """Whether a text has nothing but comments."""
+    """Return whether a text has only comments."""
     return all(line.strip()[:1] in ("#", ";", "") for line in text.split("\n"))
 
 
 def is_same(one: Optional[str], other: Optional[str]) -> bool:
-    """Whether two values mean the same: blanks between numbers do not count, nor how these are
-    spelled."""
+    """Return whether two values mean the same: blanks between numbers and their spelling do not
+    count."""
     if one is None or other is None:
         return one is other
     if [_plain(word) for word in one.split()] == [_plain(word) for word in other.split()]:
@@ -85,8 +85,8 @@ def is_same(one: Optional[str], other: Optional[str]) -> bool:
 
 
 def is_held(now: str, wanted: str) -> bool:
-    """Whether a parameter has a value: of several numbers, the kernel takes the first ones alone
-    and leaves the others."""
+    """Return whether a parameter has a value: of several numbers, the kernel can set only the first
+    ones and keep the others."""
     words, there = wanted.split(), now.split()
     numbers = all(number_of(word) is not None for word in there + words)
     if numbers and 0 < len(words) < len(there):

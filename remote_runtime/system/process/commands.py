@@ -73,9 +73,9 @@ WORDS_OF_SHELLS = (
 class Commands(object):
     """Runs commands one at a time; ``cancellation`` ends the one in flight.
 
-    ``at_root`` says that this process itself is at "/" with the umask 022, as every command is that
-    asks for nothing else. ``lock`` is told of each command, which may outlive us. ``release`` is
-    called before each, so that we hold nothing open that it may want to unmount.
+    ``at_root``: this process itself is at "/" with the umask 022, the defaults of commands.
+    ``lock`` is notified of each command, which may outlive us. ``release`` is called before each,
+    so we keep nothing open that it may want to unmount.
     """
 
     def __init__(
@@ -104,11 +104,11 @@ class Commands(object):
         return ""
 
     def is_program(self, path: str) -> bool:
-        """Whether a path is that of a file that may be executed."""
+        """Return whether a path is a file that may be executed."""
         return os.path.isfile(path) and os.access(path, os.X_OK)
 
     def is_there(self, path: str) -> bool:
-        """Whether there is anything at a path."""
+        """Return whether anything exists at a path."""
         return os.path.exists(path)
 
     def lacking(

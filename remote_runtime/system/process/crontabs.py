@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 SPOOLS = ("/var/spool/cron/crontabs", "/var/spool/cron")
 _NONE = ("no crontab for", "can't open")  # what the programs say where a user has none
-# All bytes arrive, also those that are not UTF-8.
+# All bytes are read, including those that are not UTF-8.
 _LIST = '{ "$0" "$@" -l || echo "code $?" >&2; } | od -An -v -tx1'
 
 

@@ -10,10 +10,10 @@ _KEPT = 4096  # bytes that ``seek`` can go back: tarfile looks at the last block
 
 
 class FilteredFile(object):
-    """What a program writes that gets an open file as its input; ends with ``close``.
+    """The output of a program with an open file as its input; ends with ``close``.
 
-    What is not read stays in the pipe, and the program waits. ``ValueError`` at the end of a stream
-    whose program did not end well.
+    Unread output stays in the pipe, and the program waits. ``ValueError`` at the end of a stream if
+    its program failed.
     """
 
     def __init__(self, argv: Sequence[str], file: Any) -> None:

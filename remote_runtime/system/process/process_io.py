@@ -62,7 +62,7 @@ class Outputs(object):
             raise
 
     def inodes(self) -> List[int]:
-        """What the system calls these pipes by."""
+        """Return the inode numbers of these pipes."""
         return [os.fstat(descriptor).st_ino for descriptor in self.theirs]
 
     def started(self) -> None:
@@ -219,11 +219,12 @@ class ProcessIO(object):
         try:
             os.killpg(self._process.pid, number)
         except (ProcessLookupError, PermissionError):
-            return  # PermissionError: macOS, for a group of which only zombies are left
+            return  # PermissionError: macOS, for a group with only zombies left
 
 
 def _ended(pid: int) -> bool:
-    """Whether a child has ended, without reaping it; False if the system cannot report it."""
+    """Return whether a child has ended, without reaping it; False if the system cannot report
+    it."""
     if not hasattr(os, "waitid"):
         return False
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None

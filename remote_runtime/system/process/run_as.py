@@ -14,7 +14,7 @@ class RunAs(object):
         self._umask = 0o022 if umask is None else umask
 
     def arguments(self) -> Dict[str, Any]:
-        """What ``Popen`` must be given for it."""
+        """Return its arguments for ``Popen``."""
         import sys
 
         identity = self._identity
@@ -26,7 +26,7 @@ class RunAs(object):
         return extra
 
     def hint(self) -> str:
-        """What to do when a command that is to run so could not be started; "" for nothing."""
+        """Return a hint for a command that could not be started with this identity; "" for none."""
         identity = self._identity
         if identity is None or identity.current or os.geteuid() == 0:
             return ""
