@@ -145,7 +145,7 @@ class OverlayAccounts(Accounts):
         return list(entries.values())
 
     def _is_older(self, kind: str, table: Table) -> bool:
-        """Whether an account was planned before a file, which may lack it."""
+        """Return whether an account was planned before a file, which may lack the account."""
         return any(its == kind and at < table.since for (its, _), (_, at) in self.planned.items())
 
     def is_local(self, kind: str, name: str) -> bool:
@@ -156,7 +156,7 @@ class OverlayAccounts(Accounts):
         return effect.present if effect is not None else self._host.is_local(kind, name)
 
     def is_new(self, kind: str, name: str) -> bool:
-        """Whether a user or group is planned that the host does not have yet."""
+        """Return whether a user or group is planned that the host does not have yet."""
         effect, _ = self.planned.get((kind, name), (None, 0))
         return effect is not None and effect.present and self._host.number(kind, name) is None
 

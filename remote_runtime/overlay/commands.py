@@ -25,7 +25,8 @@ _ABOUT_SYSTEMS = re.compile(
 )
 
 
-# What differs between a file and its copy in an overlay: whether two names are one file, and how
+# Differences between a file and its copy in an overlay: whether two names are one file, and the
+# number of names and the device of a file.
 # many names, which number and which device a file has.
 _ONE_FILE = re.compile(r"\s-(?:ef|samefile)\s")
 _ABOUT_INODES = re.compile(
@@ -65,7 +66,7 @@ class OverlayCommands(Commands):
         return {name.partition("/")[0] for name in found if name}
 
     def _ask(self, argv: Sequence[str], planned: Set[str], path: Optional[str]) -> None:
-        """Note the doubt over what a command asks for by name. ``Unknowable`` where that, or what
+        """Note the uncertainty of what a command reads by name. ``Unknowable`` if that, or anything
         else it finds, is planned."""
         from remote_runtime.overlay.probe_commands import looked_up_names, names_looked_up_by_script
 
@@ -88,8 +89,8 @@ class OverlayCommands(Commands):
                     self._unknown_regions.record_read(kind, full, present)
 
     def _heed(self, argv: Sequence[str], cwd: str, path: Optional[str]) -> Optional[List[str]]:
-        """Note the doubt over what a command reads: what it names, or anything whatever. Returned
-        are the paths that it reads; None if it may read others."""
+        """Note the uncertainty of what a command reads: the things that it names, or anything.
+        Return the paths that it reads; None if it may read others."""
         from remote_runtime.overlay.probe_commands import parse_command
 
         found = parse_command(argv)
@@ -109,7 +110,7 @@ class OverlayCommands(Commands):
         return None
 
     def _is_as_today(self, path: str) -> bool:
-        """Whether what is planned has no say in what is at a path, nor on the way to it."""
+        """Return whether no planned change affects a path or its parents."""
         for follow in (False, True):
             found = self._layer.find(path, follow)
             if found.node is not None or found.laid or self._layer.is_touched(found.path):
@@ -119,8 +120,8 @@ class OverlayCommands(Commands):
     def _sees_today(
         self, argv: Sequence[str], cwd: str, path: Optional[str], read: Optional[List[str]]
     ) -> bool:
-        """Whether a command reads and writes nothing that is planned, so it can run on the real
-        host.
+        """Return whether a command reads and writes nothing that is planned, so it can run on the
+        real host.
         """
         from remote_runtime.overlay.probe_commands import may_write, parse_command
 
@@ -188,8 +189,8 @@ class OverlayCommands(Commands):
         return self._files.exists(path)
 
     def _as_planned(self, argv: Sequence[str], user: Optional[str]) -> bool:
-        """Whether a program runs as a user that only the push creates. ``Unknowable`` where it
-        would ask the host for its own name."""
+        """Return whether a program runs as a user that only the push creates. ``Unknowable`` if it
+        would read its own name from the host."""
         planned = self._theirs.planned_identity(user) is not None
         if planned and _ABOUT_ITSELF.search(" ".join(argv)):
             raise Unknowable("%s cannot resolve the user %s yet" % (argv[0], user))

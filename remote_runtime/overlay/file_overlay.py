@@ -119,7 +119,7 @@ class FileOverlay(object):
         return ResolvedPath(at, self.nodes.get(at), free, laid, since, links=tuple(links))
 
     def _settled_since(self, path: str) -> int:
-        """Since when a directory without links says what is in it."""
+        """Return the time since when a directory without links has a known content."""
         since = 0
         while path.strip("/"):
             node = self.nodes.get(path)
@@ -128,17 +128,18 @@ class FileOverlay(object):
         return since
 
     def _is_file(self, path: str, hidden: bool) -> bool:
-        """Whether what a path leads to is there, and nothing that anything is below."""
+        """Return whether there is a file at a path without links."""
         kind, _ = kind_at(self.nodes.get(path), path, hidden)
         return kind == "file"
 
     def node(self, path: str, hidden: bool) -> Optional[Node]:
-        """What is planned right at a path without links; ``hidden``: the host's counts not."""
+        """Return the planned node at a path without links; ``hidden``: the host's own node is
+        ignored."""
         node = self.nodes.get(path)
         return self._of_other_name(path) if node is None and not hidden else node
 
     def is_hidden(self, path: str) -> bool:
-        """Whether what the host has below a path without links counts no more."""
+        """Return whether the host's content below a path without links is ignored."""
         while path.strip("/"):
             node = self.nodes.get(path)
             if node is not None:
@@ -189,11 +190,11 @@ class FileOverlay(object):
         return [name for name in names if os.path.join(path, name) in self.nodes]
 
     def is_touched(self, path: str) -> bool:
-        """Whether something is planned at a path or below it, or was."""
+        """Return whether something is, or was, planned at a path or below it."""
         return path in self.nodes or bool(self._inside.get(path))
 
     def planned(self, path: str) -> Tuple[int, int]:
-        """The bytes and files that are to be written to the file system of a path."""
+        """Return the bytes and files that will be written to the file system of a path."""
         for at in self._uncounted:
             self._shares[at] = share = self._share(at)
             self._count(share, 1)
@@ -241,18 +242,18 @@ class FileOverlay(object):
         return old.by if old is not None and old.by != by and undoes(node, old) else ""
 
     def _may_be_new(self, found: ResolvedPath) -> bool:
-        """Whether a directory may only come into being with an effect that is not certain."""
+        """Return whether an uncertain effect may create the directory."""
         old = found.node or self._of_host(found)
         return old is None or old.kind != "directory" or old.unsure
 
     def _of_other_name(self, path: str) -> Optional[Node]:
-        """What changed under another name of the file that the host has at a path, which may be
-        gone by then."""
+        """Return the change under another name of the file that the host has at a path. The file
+        may no longer be there."""
         inode = shared(path) if self._inodes else None
         return None if inode is None else self._inodes.get(inode)
 
     def _imply(self, path: str, since: int, by: str) -> None:
-        """What is there has directories above it."""
+        """Record that the parents of an existing path are directories."""
         while path.strip("/"):
             found = self.find(path, follow=False)
             node = found.node
@@ -271,7 +272,7 @@ class FileOverlay(object):
         same = old is not None and old.kind == effect.kind
         if old is None or not same:
             old = self._born(effect.kind, resolved.path)
-        # One that stays, with other attributes perhaps, says nothing new of what is in it.
+        # A directory that stays, perhaps with other attributes, adds nothing about its content.
         stays = same and effect.kind == "directory" and old.since
         return old._replace(
             began=(old.began or old.since) if stays else 0,

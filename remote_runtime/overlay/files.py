@@ -94,7 +94,8 @@ class OverlayFiles(ReadOnly, Files):
             return False
 
     def _count_names(self, path: str, resolved: ResolvedPath) -> Optional[Callable[[], int]]:
-        """What counts the names of a file of the host that has several today; None elsewhere."""
+        """Return a function that counts the names of a host's file if it has several today; None
+        otherwise."""
         if not self._layer.nodes or (resolved.node is not None and resolved.node.inode is None):
             return None
         inode = shared(resolved.path)
@@ -133,7 +134,7 @@ class OverlayFiles(ReadOnly, Files):
         return resolved.there and os.path.lexists(resolved.path)
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
-        """A planned change wins over the host, whose attributes may be in doubt."""
+        """A planned change wins over the host, whose attributes may be uncertain."""
         found = self._walked(path, follow)
         if not self._host.is_own(path):
             self._unknown_regions.record_read("attributes", found.path, True, found.since)
@@ -192,7 +193,7 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.exists(found.path)
 
     def is_created(self, path: str) -> bool:
-        """A missing path is in doubt if an earlier change may create it."""
+        """A missing path is uncertain if an earlier change may create it."""
         there = self.exists(path)
         if not there:
             self._unknown_regions.record_read("creates", path, False)
@@ -227,7 +228,7 @@ class OverlayFiles(ReadOnly, Files):
             pass  # such as a link that is not followed; the read of the directory reports it
 
     def is_program(self, path: str) -> bool:
-        """Whether a path is a file that can be executed, planned or on the host."""
+        """Return whether a path is an executable file, planned or on the host."""
         found = self._find(path, follow=True)
         if found.node is not None:
             if found.node.kind not in ("file", "something"):
@@ -243,7 +244,8 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
-        """Of planned bytes, else of the file of the host, which earlier changes put in doubt."""
+        """Return the hash of the planned bytes, or of the host's file, which is uncertain after
+        earlier changes."""
         found = self._read(path, follow)
         self._unknown_regions.record_read("content", found.path, True, found.since)
         if found.node is not None:
@@ -358,12 +360,13 @@ class OverlayFiles(ReadOnly, Files):
         return node if node is not None and node.kind == "directory" else None
 
     def _may_write(self, directory: str) -> Optional[bool]:
-        """Whether names may be made in a directory by its planned attributes; None without such."""
+        """Return whether names may be created in a directory by its planned attributes; None
+        without such."""
         rights = self._rights(directory)
         return None if rights is None else rights & 3 == 3
 
     def _rights(self, directory: str) -> Optional[int]:
-        """What we may do in a directory by its planned attributes; None without such."""
+        """Return our rights in a directory by its planned attributes; None without such."""
         node = self._planned_directory(directory) if os.geteuid() != 0 else None
         return None if node is None or _is_by_acl(directory, node) else ours(node)
 
@@ -388,7 +391,7 @@ class OverlayFiles(ReadOnly, Files):
                 raise closed(path, node)
 
     def _require_listed(self, resolved: ResolvedPath) -> None:
-        """``Unknowable`` where a directory whose names we may not read is to be opened."""
+        """``Unknowable`` if the directory must be opened, but we may not read its names."""
         shut = os.path.isdir(resolved.path) and not os.access(
             resolved.path, os.R_OK, effective_ids=True
         )
@@ -428,7 +431,7 @@ class OverlayFiles(ReadOnly, Files):
 
 
 def _is_by_acl(path: str, node: Node) -> bool:
-    """Whether an access list says what we may do there; of its owner the mode says it."""
+    """Return whether an access list decides our rights there; for the owner, the mode does."""
     return node.uid != os.geteuid() and has_acl(path)
 
 

@@ -1,4 +1,4 @@
-"""What a file of the host holds that keeps its content in a preview (target)."""
+"""The content of a host's file that keeps its content in a preview (target)."""
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content

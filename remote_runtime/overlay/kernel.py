@@ -45,7 +45,7 @@ class OverlayKernel(Kernel):
         raise NotImplementedError("a preview sets nothing")
 
     def is_loaded(self, module: str) -> bool:
-        """A planned load or unload wins; other changes put the answer in doubt."""
+        """A planned load or unload wins; other changes make the answer uncertain."""
         path = "%s/%s" % (MODULES, module.replace("-", "_"))
         effect, since = self.planned.get(path, (None, 0))
         found = super().is_loaded(module) if effect is None else effect.present

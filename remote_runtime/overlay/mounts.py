@@ -44,7 +44,8 @@ class Mounts(object):
         return found
 
     def _of(self, path: str) -> Optional[_Mount]:
-        """What a path is on: the innermost mount, of several at one place the last."""
+        """Return the mount that contains a path: the innermost one; of several at one place, the
+        last."""
         around = [mount for mount in self._all if is_within(path, mount.point)]
         return max(reversed(around), key=lambda mount: len(mount.point), default=None)
 

@@ -113,7 +113,7 @@ class HostOverlay(object):
         return names
 
     def fork(self) -> "HostOverlay":
-        """A copy of this world that changes independently."""
+        """Return a copy of this overlay that changes independently."""
         other = HostOverlay.__new__(HostOverlay)
         other._adapters, other._host_crontabs = self._adapters, self._host_crontabs
         other.sequence = self.sequence

@@ -1,4 +1,5 @@
-"""What a user may reach and execute, by owner, group and mode (target; in previews only)."""
+"""A user's rights to reach and execute files, by owner, group and mode (target; in previews
+only)."""
 
 import os
 import struct
@@ -28,7 +29,8 @@ class Permissions(object):
         self._files, self._identity = files, identity
 
     def reach(self, path: str) -> bool:
-        """Whether every directory above a path may be entered; a slash at its end counts it too."""
+        """Return whether every directory above a path may be entered; with a trailing slash, the
+        path counts too."""
         parts = path.split("/")
         for directory in ("/".join(parts[:length]) or "/" for length in range(1, len(parts))):
             status = self._status(directory)
@@ -37,7 +39,8 @@ class Permissions(object):
         return True
 
     def _status(self, path: str) -> "Optional[Status]":
-        """What is there, where the kernel follows links that we do not follow ourselves."""
+        """Return the status of the path; the kernel follows the links that we do not follow
+        ourselves."""
         try:
             return self._files.status(path, follow=True)
         except ResourceError as error:
@@ -46,26 +49,27 @@ class Permissions(object):
             return self._files.status(os.path.realpath(path))
 
     def execute(self, path: str) -> bool:
-        """Whether a file may be reached and executed."""
+        """Return whether a file may be reached and executed."""
         if not self.reach(path):
             return False
         status = self._status(path)
         return status is None or self._may(path, status, root=bool(status.mode & 0o111))
 
     def read(self, path: str) -> bool:
-        """Whether a file may be read, once it is reached."""
+        """Return whether a file may be read once it is reached."""
         status = self._status(path)
         return status is None or self._may(path, status, root=True, right=4)
 
     def write(self, directory: str) -> bool:
-        """Whether something can be made in a directory; True if there is none."""
+        """Return whether something can be created in a directory; True if the directory does not
+        exist."""
         if not self.reach(directory + "/"):
             return False
         status = self._status(directory)
         return status is None or self._may(directory, status, root=True, right=2)
 
     def _may(self, path: str, status: "Status", root: bool, right: int = 1) -> bool:
-        """Whether there is the right, as in ``ours``; ``root`` whether root would have it."""
+        """Return whether the right exists, as in ``ours``; ``root``: whether root would have it."""
         identity = self._identity
         if identity is None or identity.uid == 0:
             return root
@@ -77,7 +81,7 @@ class Permissions(object):
 
 
 def ours(there: "Union[Status, Node]") -> int:
-    """What we may do by the attributes of a file or directory: 4 read, 2 write, 1 execute."""
+    """Return our rights by the attributes of a file or directory: 4 read, 2 write, 1 execute."""
     return _granted(there, os.geteuid(), (os.getegid(), *os.getgroups()))
 
 
@@ -110,7 +114,7 @@ def _by_list(listed: bytes, there: "Status", uid: int, groups: Sequence[int]) ->
 
 
 def needs_reading(interpreter: bytes) -> bool:
-    """Whether an interpreter is one that reads the script that names it."""
+    """Return whether an interpreter reads the script that names it."""
     name = os.path.basename(interpreter).decode("utf-8", "replace")
     return name.rstrip("0123456789.") in _READERS
 
@@ -122,7 +126,8 @@ def interpreter_of(head: bytes) -> bytes:
 
 
 def is_foreign(head: bytes) -> bool:
-    """Whether a program that begins so is one of another kind of machine, which cannot run here."""
+    """Return whether a program with this head is for another kind of machine and cannot run
+    here."""
     if not head.startswith(ELF) or other_formats():
         return False
     try:
@@ -136,7 +141,8 @@ def is_foreign(head: bytes) -> bool:
 
 
 def other_formats() -> bool:
-    """Whether this host may start what is neither a script nor its own ELF program kind."""
+    """Return whether this host may start files that are neither scripts nor its own kind of ELF
+    program."""
     try:
         return bool(set(os.listdir(_OTHER_FORMATS)) - {"register", "status"})
     except OSError:

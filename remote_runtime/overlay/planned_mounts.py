@@ -45,7 +45,7 @@ class PlannedMounts(MountTable):
         return found
 
     def _is_hidden(self, point: str, since: int) -> bool:
-        """Whether something is planned to be mounted above it, where nothing is today."""
+        """Return whether a mount is planned above it where nothing is mounted today."""
         return any(
             effect.present and laid > since and super(PlannedMounts, self).at(above) is None
             for above, (effect, laid) in self.planned.items()

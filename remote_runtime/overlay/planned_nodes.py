@@ -1,4 +1,4 @@
-"""What a preview knows to be at one path (target)."""
+"""The planned node at one path in a preview (target)."""
 
 import os
 import stat
@@ -58,8 +58,8 @@ class ResolvedPath(NamedTuple):
 
     ``there``: neither the layer nor a parent hides the host's own path; ``laid`` says whether the
     layer was involved, and ``since`` when it last was. ``within`` is a node on the way with unknown
-    kind, so whether anything is below it is unknown. ``links`` are those that were followed, each
-    with its time. ``below_file``: a parent is a planned file.
+    kind, so whether anything is below it is unknown. ``links`` are the followed links, each with
+    its time. ``below_file``: a parent is a planned file.
     """
 
     path: str
@@ -83,7 +83,7 @@ def shared(path: str) -> Optional[Tuple[int, int]]:
 
 
 def undoes(new: Node, old: Node) -> bool:
-    """Whether two resources, each of which had its way here, want it different."""
+    """Return whether two resources that both changed the path want different states."""
     if UNTOLD in (new.kind, old.kind) or old.implied or old.once or new.once:
         return False
     if new.kind != old.kind:

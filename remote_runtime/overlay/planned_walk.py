@@ -25,7 +25,8 @@ from remote_runtime.system.walk import (
 
 
 class PlannedPath(NamedTuple):
-    """What will be at a path without links. ``hidden``: of what is below it the host's counts not.
+    """The planned node at a path without links. ``hidden``: the host's own content below it is
+    ignored.
 
     ``by`` is the link of another user that led to a directory, if any.
     """
@@ -52,8 +53,8 @@ class _Place(NamedTuple):
 
 
 class PlannedWalk(object):
-    """One walk at a time. ``rights`` says what we may do in a directory by its planned attributes,
-    as in ``ours``; None if the host is to be asked.
+    """Resolves paths, one walk at a time. ``rights`` returns our rights in a directory by its
+    planned attributes, as in ``ours``; None if the host decides.
     """
 
     def __init__(self, layer: FileOverlay, rights: Callable[[str], Optional[int]]) -> None:
@@ -151,7 +152,7 @@ class PlannedWalk(object):
         return _Place(self._walk(base, above), name or ".", None if trusted else link)
 
     def _look(self, directory: PlannedPath, name: str) -> PlannedPath:
-        """What a name in a directory stands for. ``OSError`` as the system has it."""
+        """Return the node of a name in a directory. ``OSError`` as from the system."""
         self._require_entered(directory)
         path, hidden = os.path.join(directory.path, name), directory.hidden
         if name == "..":
@@ -195,7 +196,7 @@ class PlannedWalk(object):
 
 
 def closed(path: str, node: Node) -> Unknowable:
-    """What nobody sees before a directory is opened to us."""
+    """Return the error for a path that is invisible until a directory is opened to us."""
     return Unknowable("the contents of %s are not known before %s opens it" % (path, node.by))
 
 

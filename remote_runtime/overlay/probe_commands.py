@@ -34,7 +34,7 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 # A redirection that writes anywhere but to another output or nowhere.
 _WRITTEN_TO = re.compile(r">(?!>?\s*/dev/null(?![\w./-])|&\s*[\d-])")
 _OF_THE_SYSTEM = ("/bin", "/usr/bin")
-# What runs shows there, too; accounts and packages show in their databases.
+# Running programs show there, too; accounts and packages show in their databases.
 _LIVE = re.compile(
     r"((?<![\w-])/(proc|sys|dev|run)|/var/(run|lock))(?![\w.-])(?!/null)"
     r"|(?<![\w.-])/etc/(?:passwd|group|g?shadow)(?![\w.])|/var/lib/(?:dpkg|rpm)(?![\w.-])"
@@ -58,7 +58,7 @@ _WORD = re.compile(r"[^\s'\"`;|&()<>=]+")
 _WITH_EQUALS = re.compile(r"[^\s'\"`;|&()<>]*\w=[^\s'\"`;|&()<>]*")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _FILLED_IN = re.compile(r"\$[\w{@*#?!-]|`|\\[\s\"'$\\]")
-# What commands print is compared behind these words, not looked for as a file.
+# Behind these words is text that is compared with the output of commands, not the path of a file.
 _COMPARED = re.compile(r"(?:\btest|\[|[!=\s]=|-(?:eq|ne|lt|le|gt|ge|n|z))\s+(?:!\s+)?[\"']?$")
 # If nothing else is started, the words after a comparison are text.
 _COMPARING = ("[", "test", "readlink", "true", "false", "exit", ":")
@@ -119,7 +119,8 @@ def _asked_by(text: str, planned: Container[str]) -> Optional[Names]:
 
 
 def parse_command(argv: Sequence[str]) -> Optional[ProbedPaths]:
-    """What a command begins and may read; None if it may read anything else."""
+    """Return the programs that a command starts and the paths that it may read; None if it may read
+    anything else."""
     if _LIVE.search(" ".join(argv)):
         return None
     commands, text, whole = [list(argv)], " ".join(argv), list(argv)
@@ -150,14 +151,14 @@ def parse_command(argv: Sequence[str]) -> Optional[ProbedPaths]:
 
 
 def may_write(argv: Sequence[str], programs: Sequence[str]) -> bool:
-    """Whether a command that ``parse_command`` reads may change the host: by a redirection, or as
-    one of the ``programs``, as full paths, is not the system's own of that name."""
+    """Return whether a command that ``parse_command`` can parse may change the host: by a
+    redirection, or because one of the ``programs``, as full paths, is not the system's own."""
     foreign = any(os.path.dirname(program) not in _OF_THE_SYSTEM for program in programs)
     return foreign or any(_WRITTEN_TO.search(word) for word in argv)
 
 
 def _links(command: Sequence[str]) -> List[str]:
-    """The words of a command of which it reads as links what they name."""
+    """Return the words of a command that it reads as links, without following them."""
     if command and os.path.basename(command[0]) == "readlink":
         found = [] if any(word.startswith("-") for word in command) else list(command[1:])
     else:
@@ -166,7 +167,7 @@ def _links(command: Sequence[str]) -> List[str]:
 
 
 def _prints_path(text: str) -> bool:
-    """Whether a script may look at a file whose name one of its commands prints."""
+    """Return whether a script may read a file whose name one of its commands prints."""
     before = text.split("$(")[:-1]
     if before and _BETWEEN_FILES.search(text):
         return True
@@ -174,7 +175,8 @@ def _prints_path(text: str) -> bool:
 
 
 def _leads_on(command: Sequence[str]) -> bool:
-    """Whether one command, as words, has an option by which it reads what none of them names."""
+    """Return whether a command, as words, has an option that makes it read things that no word
+    names."""
     options = [
         pattern
         for name, pattern in _LEADING_ON.items()

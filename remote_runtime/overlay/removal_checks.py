@@ -1,4 +1,4 @@
-"""What would keep a planned tree from being removed by a user other than root (target)."""
+"""Obstacles to the removal of a planned tree by a user other than root (target)."""
 
 import errno
 import os
@@ -48,7 +48,8 @@ def _names(files: "Files", directory: str) -> List[str]:
 
 
 def _is_open(directory: str, planned: Optional[int], filled: bool) -> bool:
-    """Whether the content of a directory can be removed; even an empty one must be entered."""
+    """Return whether the content of a directory can be removed; even an empty directory must be
+    entered."""
     needed = (os.W_OK if filled else 0) | os.X_OK
     if planned is not None:
         return planned & needed == needed
@@ -60,5 +61,5 @@ def _is_ours(status: "Optional[Status]") -> bool:
 
 
 def _goes(directory: "Status", status: "Optional[Status]") -> bool:
-    """Whether a name can be taken away where its directory is of another user."""
+    """Return whether a name can be removed from a directory of another user."""
     return not directory.mode & stat.S_ISVTX or _is_ours(status)

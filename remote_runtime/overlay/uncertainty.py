@@ -18,7 +18,7 @@ class UnknownRegion(NamedTuple):
     by: str = ""
 
     def names(self, kind: str, value: str) -> bool:
-        """Whether the resource mentions a thing by its name."""
+        """Return whether the resource mentions a thing by its name."""
         if kind not in _NAMES or not value:
             return False
         name = value.rpartition(".")[0] or value if kind == "unit" else value
@@ -38,7 +38,7 @@ class LinkedAction(NamedTuple):
     since: int
 
     def covers(self, path: str) -> bool:
-        """Whether a path may be meant."""
+        """Return whether the uncertainty may affect a path."""
         if self.whole:
             return ("/" + self.tail + "/") in (path + "/").partition("/")[2]
         directory = path[: -len(self.tail) - 1]
@@ -50,7 +50,7 @@ Note = Callable[[Sequence[Uncertainty], str], None]
 
 
 def _why(uncertainties: Sequence[Uncertainty]) -> str:
-    """The reason of the first doubt, and that of one that weighs more."""
+    """Return the reason of the first uncertainty, and that of a more important one."""
     worst = Uncertainty()
     for uncertainty in uncertainties:
         worst = worst.worse(uncertainty)
@@ -121,7 +121,7 @@ class UnknownRegions(object):
         self._note([uncertainty], uncertainty.reason)
 
     def over(self, path: str, present: bool, since: int) -> bool:
-        """Whether the state of a path is unknown, without a note."""
+        """Return whether the state of a path is unknown, without a note."""
         unknown_regions = (region for region in self._all if region.since > since)
         return any(region.effect.covers("path", path, present) for region in unknown_regions)
 
