@@ -48,7 +48,7 @@ def failures(results: List[Dict[str, Any]]) -> List[str]:
 
 
 def own_name(check: Dict[str, Any]) -> str:
-    """What a check without a name is called: the program of its command."""
+    """Return the name of a check without a name: the program of its command."""
     command = str(check.get("command") or "").strip()
     return os.path.basename(command.split(None, 1)[0]) if command else "goss"
 

@@ -1,4 +1,4 @@
-"""What a kind of goss resource is made of (target; its tables are read on both sides)."""
+"""The parts of a kind of goss resource (target; its tables are read on both sides)."""
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Rule = Mapping[str, Any]
 ObservedValues = Dict[str, Any]
 
-# Of which kind an attribute is. ``text`` is never a number: 0644 and 1.10 reach us as 420 and 1.1.
+# The types of attributes. ``text`` is never a number: 0644 and 1.10 reach us as 420 and 1.1.
 BOOLEAN, NUMBER, TEXT, SCALAR, LIST, LINES, ANYTHING = (
     "true or false", "a number", "text", "text or a number", "a list", "a list of patterns", "",
 )  # fmt: skip
@@ -26,7 +26,8 @@ class CannotTellError(ResourceError):
 
 
 def nothing(why: str, attributes: Iterable[str]) -> ObservedValues:
-    """What is found of what is not there: that alone, all else says ``why`` when asked for."""
+    """Return the values of a missing thing: it does not exist, and each other attribute reports
+    ``why``."""
 
     def missing() -> Any:
         raise ResourceError(why)

@@ -18,7 +18,7 @@ class Lines(str):
 
 
 def matches(expected: Any, actual: Any) -> bool:
-    """Whether what was found is what is expected; the expectation was checked before."""
+    """Return whether the actual value meets the expectation, which was validated before."""
     if isinstance(expected, dict):
         ((name, value),) = expected.items()
         return bool(MATCHERS[name](value, actual))
@@ -129,7 +129,7 @@ def _length(wanted: int, actual: Any) -> bool:
 
 
 def _pairs(wanted: Sequence[Any], actual: Sequence[Any]) -> bool:
-    """Whether each expectation can have its own entry, found by augmenting paths."""
+    """Return whether each expectation can have its own entry, found by augmenting paths."""
     owner: Dict[int, int] = {}
 
     def place(index: int, tried: List[int]) -> bool:

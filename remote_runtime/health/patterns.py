@@ -17,7 +17,7 @@ class Pattern(NamedTuple):
     inverse: bool
 
     def meets(self, line: str) -> bool:
-        """Whether the line holds it, inverse or not."""
+        """Return whether the line contains the pattern, or lacks it if the pattern is inverse."""
         if self.expression is not None:
             return self.expression.search(line) is not None
         return self.text in line

@@ -1,4 +1,4 @@
-"""What a preview knows of health checks, which it does not run (target)."""
+"""The preview of health checks, which a preview does not run (target)."""
 
 from typing import List, Tuple
 

@@ -34,7 +34,7 @@ def walk(rules: Dict[str, Any]) -> Iterator[Tuple[str, str, Dict[str, Any]]]:
 
 
 def problems(rules: Any) -> List[Problem]:
-    """What is wrong with ``goss_rules``: the way to it, a sentence and what to do."""
+    """Return the problems of ``goss_rules``: for each its path, a sentence and a hint."""
     if isinstance(rules, Unknown):
         return []
     if not isinstance(rules, dict):
@@ -79,7 +79,7 @@ def _rule(name: str, key: str, rule: Any) -> List[Problem]:
 
 
 def _word(word: str, value: Any, kind: Kind, label: str) -> List[Problem]:
-    """What is wrong with one property of a rule."""
+    """Return the problems of one property of a rule."""
     if isinstance(word, Unknown):
         return []
     if word in kind.attributes:
@@ -112,7 +112,7 @@ def _is(value: Any, wanted: str) -> bool:
 
 
 def _expectation(value: Any, wanted: str, label: str, path: Path) -> List[Problem]:
-    """What is wrong with what is expected of an attribute of that kind."""
+    """Return the problems of the expectation for an attribute of that kind."""
     if isinstance(value, (dict, Unknown)):
         return _matcher(value, label, path=path, text=wanted == TEXT)
     if isinstance(value, list):

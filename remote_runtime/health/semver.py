@@ -49,7 +49,7 @@ def parse_constraint(text: str) -> List[List[_Rule]]:
 
 
 def satisfies(version: Version, choices: List[List[_Rule]]) -> bool:
-    """Whether a version meets a constraint."""
+    """Return whether a version meets a constraint."""
     return any(all(_meets(version, rule) for rule in rules) for rules in choices)
 
 

@@ -31,7 +31,7 @@ class _Addr(Kind):
         return []
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """Whether a connection can be made in time."""
+        """Return whether a connection succeeds in time."""
         seconds = probe.patience(rule, _DEFAULT)
         local = str(rule.get("local-address") or "")
 

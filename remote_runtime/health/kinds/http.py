@@ -97,7 +97,7 @@ def _why(reason: Any) -> str:
 
 
 def _opener(follow: bool) -> Any:
-    """What opens URLs and takes every status for an answer, redirects followed or not."""
+    """Return an opener of URLs that accepts every status, with redirects followed or not."""
     from urllib import request
 
     class Answers(request.BaseHandler):

@@ -17,7 +17,7 @@ class _Process(Kind):
 
 
 def _is(pid: str, wanted: bytes) -> bool:
-    """Whether that process is of this program, and no zombie of it."""
+    """Return whether that process runs this program and is not a zombie."""
     try:
         with open("/proc/%s/stat" % pid, "rb") as file:
             head, _, rest = file.read().rpartition(b")")
