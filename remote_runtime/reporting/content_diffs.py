@@ -1,4 +1,4 @@
-"""What of the changes of several contents may and can be shown (target)."""
+"""Selects the changed contents that may and can be shown (target)."""
 
 from typing import Optional
 
@@ -24,7 +24,7 @@ class Diffs(object):
         self._left = MAX_BYTES
 
     def wants(self, path: str, size: int, mode: int) -> bool:
-        """Whether the new content of a file, of ``size`` bytes, is needed for a diff."""
+        """Return whether the new content of a file, of ``size`` bytes, is needed for a diff."""
         return self._possible and self._wants(self._context.files.look(path), size, mode)
 
     def _wants(self, old: Optional[Status], size: int, mode: int) -> bool:
@@ -37,7 +37,7 @@ class Diffs(object):
         return True
 
     def _may(self, old: Optional[Status], mode: int) -> bool:
-        """Whether others can read the file, as it is and as it will be."""
+        """Return whether other users can read the file, now and after the change."""
         readable = mode & _OTHERS_READ and (old is None or old.mode & _OTHERS_READ)
         return bool(readable or self._context.options.diff_private)
 

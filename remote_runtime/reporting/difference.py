@@ -22,7 +22,7 @@ Region = Tuple[int, int, int, int]  # old lines from and to, new lines from and 
 
 
 def is_text(data: bytes) -> bool:
-    """Whether these bytes can be shown line by line."""
+    """Return whether these bytes can be shown line by line."""
     if b"\0" in data:
         return False
     try:
@@ -82,7 +82,7 @@ def _body(a: List[str], b: List[str]) -> List[str]:
 
 
 def _regions(a: List[str], b: List[str]) -> Iterator[Region]:
-    """What of the one gives way to what of the other, in order."""
+    """Yield the differing regions of the two texts, in order."""
     at, bt = 0, 0
     for i, j, count in [*_matching(a, b), (len(a), len(b), 0)]:
         if (at, bt) != (i, j):

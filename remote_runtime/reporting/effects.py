@@ -1,4 +1,4 @@
-"""What an event of a preview says of effects that no change of it names (target)."""
+"""The effects in a preview's event that none of its changes names (target)."""
 
 from typing import Dict, Iterable, List, Tuple
 
@@ -20,8 +20,9 @@ Key = Tuple[str, str]
 
 
 def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
-    """What the effects of a resource remove or interrupt: each has a ``kind`` (package, user,
-    group, path, unit), a ``name`` and a ``state``; the kind ``unknown`` has the reason as its name.
+    """Return the things that a resource's effects remove or interrupt: each has a ``kind``
+    (package, user, group, path, unit), a ``name`` and a ``state``; the kind ``unknown`` has the
+    reason as its name.
 
     A path is only listed if it is removed with an account. Unknown effects are only listed for
     packages and for actions without declared effects: for all others, the changes and the
@@ -51,7 +52,8 @@ def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
 
 
 def _is_reported(effect: UnknownEffect, packages: bool) -> bool:
-    """Whether neither changes nor prediction say it; a command is told by its text."""
+    """Return whether neither changes nor prediction report it; a command is represented by its
+    text."""
     if packages:
         return effect.uncertainty.level == UNKNOWN
     return effect.covers is everything and not effect.text

@@ -67,7 +67,7 @@ def timestamp_of(microseconds: int) -> str:
 
 
 class Outcome(object):
-    """What the lifecycle found out about one resource; an event is made of it at the end."""
+    """The lifecycle's result for one resource, from which its event is created."""
 
     provider = ""
     final_ensure = ""
@@ -187,7 +187,7 @@ class EventMaker(object):
         return _of_plan(item, mask, self._label(item, mask))
 
     def leaves_plain(self, item: Item, text: str) -> bool:
-        """Whether nothing of an item is masked, by its JSON ``text``."""
+        """Return whether nothing in an item is masked, by its JSON ``text``."""
         return self._mask.passes(text) and not (item.secrets or item.sensitive or item.redact_hash)
 
     def _label(self, item: Item, mask: Mask) -> Callable[[str], str]:
@@ -198,7 +198,7 @@ class EventMaker(object):
 
 
 class _AsItIs(object):
-    """In place of a mask, where nothing is to be masked."""
+    """Replaces a mask if there is nothing to mask."""
 
     def text(self, text: str) -> str:
         """The text."""
@@ -303,7 +303,7 @@ def _optional(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
 
 
 def _predicted(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
-    """What a preview says of a resource."""
+    """Return the prediction of a preview about a resource."""
     extra: Dict[str, Any] = {}
     if outcome.noop_message:
         extra["noop_message"] = mask.text(outcome.noop_message)
@@ -364,7 +364,7 @@ def _of_user(value: Any) -> Any:
 
 
 def _holds_secret(item: Item, mask: Mask) -> bool:
-    """Whether content that was rendered on demand contains text to mask."""
+    """Return whether content that was rendered on demand contains text to mask."""
     content = item.properties.get("content") if item.deferred_render else None
     return isinstance(content, str) and mask.text(content) != content
 

@@ -1,4 +1,4 @@
-"""What a run did to this host, in one line for the system's log (target)."""
+"""The summary of a run on this host, one line for the system's log (target)."""
 
 import os
 from typing import Callable, Dict

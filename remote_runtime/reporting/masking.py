@@ -108,12 +108,12 @@ class Mask(object):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no secrets, and only hides what looks like a credential."""
+        """Whether it has no secrets and only hides likely credentials."""
         return not (self._spellings or self._base or self._hashes)
 
     def passes(self, text: str) -> bool:
-        """Whether no text in a JSON value is masked, by its JSON ``text``; False if that is not
-        plain at once."""
+        """Return whether no text in a JSON value is masked, by its JSON ``text``; False if that is
+        not obvious."""
         if not self.is_empty and (self._hashes or self._may_stand_in(text)):
             return False
         # JSON in ASCII escapes nothing of these; a letter beyond ASCII becomes none of them.
@@ -122,8 +122,8 @@ class Mask(object):
         )
 
     def _may_stand_in(self, text: str) -> bool:
-        """Whether a secret may be in a JSON value, by its JSON ``text``, where each character of it
-        is escaped by itself."""
+        """Return whether a secret may be in a JSON value, by its JSON ``text``, where each
+        character of the secret is escaped separately."""
         if self._base and self._base._may_stand_in(text):
             return True
         escaped = self._escaped
@@ -152,7 +152,7 @@ class Mask(object):
         return {spelling: known[spelling] for spelling in likely if spelling in text}
 
     def _likely(self, text: str) -> Set[str]:
-        """Return the spellings of which a part occurs in a text, in one pass over it.
+        """Return the spellings that may occur in a text, by their parts, in one pass over it.
 
         A long one is found by any of its pieces: one of them is at an even offset.
         """
@@ -169,7 +169,7 @@ class Mask(object):
         likely: Set[str] = set()
         for length, pieces in by_piece.items():
             step = _PIECE if length == _PIECE else 1
-            # Not an intersection, which goes through all pieces of all secrets.
+            # Not an intersection, which iterates over all pieces of all secrets.
             for piece in {text[at : at + length] for at in range(0, len(text), step)}:
                 if piece in pieces:
                     likely.update(pieces[piece])
@@ -194,7 +194,8 @@ def _is_header(key: Any) -> bool:
 
 
 def _credentials_of(header: str) -> List[str]:
-    """What ``Bearer TOKEN`` or ``Basic LOGIN`` holds: servers and tools name that alone."""
+    """Return the secret in ``Bearer TOKEN`` or ``Basic LOGIN``, which servers and tools print
+    alone."""
     scheme, _, rest = header.partition(" ")
     if not rest or scheme.lower() not in _SCHEMES:
         return []
@@ -222,7 +223,7 @@ def _without_wraps(text: str) -> List[str]:
 
 
 def _pattern(spelling: str, is_whole: bool) -> str:
-    """What finds a spelling that is a whole, or divided into lines."""
+    """Return a regular expression for a spelling, whole or split over lines."""
     import re
 
     return re.escape(spelling) if is_whole else _WRAP.join(map(re.escape, spelling))
@@ -291,7 +292,7 @@ def _base32_cores(data: bytes) -> List[str]:
     found = []
     for before in range(5):
         first, end = (8 * before + 4) // 5, 8 * (before + len(data)) // 5
-        bits = int.from_bytes(data, "big") << 5  # and room for a letter of which bits lack
+        bits = int.from_bytes(data, "big") << 5  # plus room for a letter with incomplete bits
         width = 8 * len(data) + 5
         shifts = [width + 8 * before - 5 * place - 5 for place in range(first, end)]
         found.append("".join([_BASE32[bits >> shift & 31] for shift in shifts]))
@@ -315,7 +316,7 @@ def _urls_of(value: Any) -> List[str]:
     """Every text in a JSON value that may hold a URL, keys left out; quick where there is none."""
     if isinstance(value, str):
         return [value] if "://" in value else []
-    # What is written of a value has all of its texts, and is written in a moment.
+    # The written form of a value contains all its texts and is fast to create.
     if not isinstance(value, (dict, list, tuple)) or "://" not in repr(value):
         return []
     return [
@@ -324,7 +325,7 @@ def _urls_of(value: Any) -> List[str]:
 
 
 def _unquoted(text: str) -> str:
-    """What a part of a URL stands for."""
+    """Return the decoded text of a part of a URL."""
     if "%" not in text:
         return text
     from urllib.parse import unquote

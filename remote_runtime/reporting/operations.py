@@ -22,8 +22,9 @@ Part = Tuple[Any, ...]
 
 
 def operations(effects: Sequence[Effect]) -> List[Dict[str, str]]:
-    """What a push would do, as people may read it: each a ``kind`` (package, user, group, path,
-    mount, unit), a ``name`` and the ``state`` that it would have, in the order of the run.
+    """Return the operations of a push, for people to read. Each has a ``kind`` (package, user,
+    group, path, mount, unit), a ``name`` and the ``state`` that it would have, in the order of the
+    run.
 
     Without contents, owners and modes, which changes show. Paths that follow from a package or a
     unit are not listed. At most ``MAX_OPERATIONS``.
@@ -36,8 +37,8 @@ def operations(effects: Sequence[Effect]) -> List[Dict[str, str]]:
 
 
 def compared(effects: Sequence[Effect]) -> List[Part]:
-    """The same with all that a push would set, for the digests of a plan file: one part for each
-    property, so that a part which somebody has done already can be missing later.
+    """Return the operations with all values that a push would set, for the digests of a plan file.
+    Each property is one part, so a part that somebody has already done may be missing later.
 
     The parts may be secret. Numbers of accounts are left out, since the host chooses them: changes
     name those that the manifest sets. So are paths that follow from an account.
