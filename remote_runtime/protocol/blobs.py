@@ -21,7 +21,7 @@ class Part(object):
 
 
 def is_blob(value: object) -> bool:
-    """Whether a property's value stands for a blob."""
+    """Return whether a property's value refers to a blob."""
     return isinstance(value, dict) and "$blob" in value
 
 
@@ -88,7 +88,7 @@ class Blobs(object):
         return self._held[sha]
 
     def holds(self, sha: str) -> bool:
-        """Whether it is here, and need not be asked for."""
+        """Return whether the blob is here and need not be requested."""
         return sha in self._held
 
     def _used(self, sha: str) -> None:

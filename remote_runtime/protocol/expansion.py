@@ -17,12 +17,13 @@ from remote_runtime.reporting.events import (
 )
 
 LATEST = 253402300800 * 10**6  # microseconds since the epoch; until then a year has four digits
-_SMALL = LARGEST // 8  # characters, of which a mask may make more
+_SMALL = LARGEST // 8  # characters; masking may make it longer
 _OF_PLAN = ("type", "name", "alias", "manifest", "properties", "requested_ensure")
 
 
 def is_plain(item: Item, maker: EventMaker, text: str) -> bool:
-    """Whether an event shows of an item what its JSON ``text`` says, neither masked nor cut."""
+    """Return whether an event shows an item exactly as in its JSON ``text``, neither masked nor
+    cut."""
     return len(text) < _SMALL and maker.leaves_plain(item, text)
 
 

@@ -114,7 +114,7 @@ class Fetch(object):
             self._channel.send({"t": "file", "path": number, "name": list(parts)})
             whole = False
             try:
-                # What the kernel makes up has no size before it is read.
+                # Files that the kernel generates have no size before they are read.
                 room = min(self._maximum, self._left)
                 sent = self._send(descriptor, found.st_size or room + 1)
                 self._admit(path, sent)

@@ -14,7 +14,8 @@ from remote_runtime.stdlib_light.digest import sha256
 
 
 def fingerprint(paths: Iterable[str], scripts: Mapping[str, str]) -> str:
-    """What a package and an installation of it have in common (on both sides): paths, scripts."""
+    """Return the common fingerprint of a package and its installation (both sides): paths and
+    scripts."""
     told = [sorted(paths), [[name, scripts[name]] for name in sorted(scripts)]]
     return str(sha256(jsontext.dumps(told).encode("utf-8")).hexdigest())
 
@@ -39,9 +40,9 @@ class PackageSharing(object):
         self._channel = channel
 
     def known(self, shas: Sequence[str]) -> SharedMetadata:
-        """What other hosts have learnt of these.
+        """Return the findings of other hosts about these packages.
 
-        The controller may let another host that is at it finish first.
+        The controller may wait for another host that is examining them.
         """
         if self._channel is None or not shas:
             return SharedMetadata({}, {}, shas)

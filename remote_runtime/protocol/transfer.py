@@ -31,7 +31,7 @@ class Transfer(object):
             try:
                 yield Part(sha, chunks, error)
             finally:
-                # What was not read still comes; it must not be taken for the next message.
+                # Unread chunks still arrive; they must not count as the next message.
                 for _ in chunks:
                     pass
 

@@ -23,7 +23,7 @@ CERTAIN = "certain"
 
 
 class Unplanned(NamedTuple):
-    """What the plan does not say of an unchanged resource; see the module."""
+    """The parts of an unchanged resource that the plan does not contain; see the module."""
 
     provider: str
     final_ensure: Optional[str]
@@ -63,7 +63,7 @@ class UnchangedBatch(object):
         return len(self._rows)
 
     def fits(self, event: UnchangedEvent) -> bool:
-        """Whether a row may be in the same message as those before it."""
+        """Return whether a row may be in the same message as those before it."""
         first = self._first
         return first is None or first.said[-2:] == event.said[-2:]
 
@@ -74,7 +74,7 @@ class UnchangedBatch(object):
         self._rows.append(event.row())
 
     def take(self) -> Dict[str, Any]:
-        """The message with the rows, of which there is at least one; the batch is empty then."""
+        """The message with the rows, at least one; then the batch is empty."""
         first, rows = self._first, self._rows
         assert first is not None
         self._first, self._rows = None, []

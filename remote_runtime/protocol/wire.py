@@ -20,26 +20,26 @@ frame before them. A frame of the target is at most ``MAX_FROM_TARGET`` bytes, o
 Target to controller::
 
     hello   protocol, nonce, runtime (sha256 of the zip), python, pid, user, uid,
-            boot (what names this start of the system; "" where it does not tell)
+            boot (ID of this boot of the system; "" if unknown)
     facts   facts, unavailable {family: reason}, custom [{path, text}], warnings [text]
-    answers answers [{name: value}]     to an ask, in its order; {error} where there is none
-    want    shas [sha256, ...]          blobs; before the first event, or at a resource's turn
-    packages shas [sha256, ...]         in a preview: what do other hosts know of these packages
-    package sha, contents               what this host found in one left to it; null: nothing
-    installed prints {sha256: print}    what came with these packages, see shared.py
-    render  id, index                   this resource's turn came and it has deferred templates
-                                        that read files of the target
+    answers answers [{name: value}]     to an ask, in its order; {error} for a failed one
+    want    shas [sha256, ...]          blobs; before the first event, or when a resource runs
+    packages shas [sha256, ...]         in a preview: asks for other hosts' findings on these
+    package sha, contents               this host's findings on one left to it; null: nothing
+    installed prints {sha256: print}    fingerprints of packages, see package_sharing.py
+    render  id, index                   this resource runs now and has deferred templates that
+                                        read files of the target
     content id, size | error            answer to read; B frames of `size` bytes in all follow
     file    path, name                  of ccm fetch: a file of the path with that number, its
                                         name the parts below it; B frames follow
-    file_end whole                      and that was all of it, or it broke off
-    progress index, action              what the resource at `index` is doing right now
+    file_end whole                      the end of the file: complete, or broken off
+    progress index, action              the current action of the resource at `index`
     passed                              a preview is done with a resource of a plan `before` its own
-    past    receipt, state, turns, begun   what the record of an earlier run says, see
-                                        run_record.py; state is "" where more of it follows
+    past    receipt, state, turns, begun   the record of an earlier run, see run_record.py;
+                                        state is "" if more of it follows
     event   seq, event                  a transaction event; seq counts from 1 without a gap
-    stable  seq, id, at, groups         as many events of unchanged resources, of which
-                                        the plan says the rest; see stable.py
+    stable  seq, id, at, groups         several events of unchanged resources; the plan has
+                                        the rest of them; see unchanged_batch.py
     notice  level, text                 a line for people (waiting for a lock, a warning)
     ping                                heartbeat
     rebooting index, timeout, earlier   the resource at `index` is about to reboot the host, which
@@ -53,8 +53,8 @@ Controller to target::
     plan     see docs/design/wire-protocol.md
     ask      questions [{kind, of}]     look-ups that the plan depends on, before it
     blob     sha, size | error          B frames of `size` bytes in all follow
-    packages known {sha256: contents},  what two hosts found alike, or this one
-             alone {sha256: contents},  what one other host found; predictions from it are assumed
+    packages known {sha256: contents},  findings of two hosts, or of this one
+             alone {sha256: contents},  findings of one other host; predictions are assumed
              left [sha256, ...]         for the target to find out, with what is in neither
     read     id, path, limit            read a file of the target for a deferred template
     rendered id, properties | error     the deferred properties, final
@@ -103,7 +103,7 @@ def encode_binary(payload: bytes) -> bytes:
 
 
 class Decoder:
-    """Turns a stream of bytes into frames, with at most one frame and one read in memory.
+    """Splits a stream of bytes into frames, with at most one frame and one read in memory.
 
     ``ProtocolError`` for a frame over ``limit`` bytes, an unknown frame type, text that is not a
     JSON object, or a message without ``t``. After an error the decoder is not usable.
@@ -124,7 +124,7 @@ class Decoder:
         self._buffer += data
 
     def is_whole(self) -> bool:
-        """Whether all of the next frame is there."""
+        """Return whether all of the next frame has arrived."""
         if len(self._buffer) < _HEAD.size:
             return False
         length, kind = _HEAD.unpack_from(self._buffer)
