@@ -75,7 +75,8 @@ def members(
 
 
 class _Stream(object):
-    """An unpacked stream that is skipped in blocks, and of which no header is read too long."""
+    """An unpacked stream that is skipped in blocks, and whose headers are read with a size
+    limit."""
 
     def __init__(self, raw: Any, beat: ProgressCallback) -> None:
         self._raw = raw
@@ -217,7 +218,7 @@ def _of_tar(archive: Any, entry: Any) -> Member:
 
 
 class _Part(object):
-    """The content of one member, read where it stands."""
+    """The content of one member, read from its position in the archive."""
 
     def __init__(self, stream: Any, entry: Any) -> None:
         self._stream = stream

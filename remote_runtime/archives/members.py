@@ -1,4 +1,5 @@
-"""What an archive may hold (target): nothing that would land, or lead, outside of where it goes."""
+"""Limits on the content of an archive (target): no member and no link may lead outside its
+destination."""
 
 from typing import Any, Dict, Generator, List, NamedTuple
 
@@ -111,7 +112,8 @@ class MemberFilter(object):
         self._claim(path, FILE if member.kind == HARDLINK else member.kind, member)
 
     def _resolved(self, path: str, member: Member) -> str:
-        """A path without the symlinks of the archive above it, none of which leads outside."""
+        """Return a path with the archive's symlinks above it resolved; none of them leads
+        outside."""
         if not self._links:
             return path
         *above, name = path.split("/")

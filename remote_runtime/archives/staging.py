@@ -1,9 +1,9 @@
 """Writes the members of an archive into a directory of their own, then moves them in place
 (target).
 
-The directory stands in the one to extract into, is ours alone, and everything in it is reached
-through its descriptor: whoever else may write nearby cannot lead us elsewhere. Each move is one
-rename, of what is on the disk by then: after a power cut nothing in place is empty.
+The staging directory is inside the destination and belongs only to us. Everything in it is reached
+through its descriptor, so users who can write nearby cannot redirect us. Each move is one rename of
+data that is already on the disk, so after a power cut no file in place is empty.
 """
 
 import errno
@@ -204,7 +204,8 @@ class Staging(object):
 
 
 def _is_ours(directory: int) -> bool:
-    """Whether it is as we make one, so that nobody else can put a link into it."""
+    """Return whether its owner and mode are those that we create, so nobody else can put a link in
+    it."""
     found = os.fstat(directory)
     own = found.st_uid == os.geteuid() and not found.st_mode & 0o022
     return own and not os.listdir(directory)

@@ -132,7 +132,7 @@ def _base(path: str) -> str:
 
 
 def checksum_problem(text: Any) -> List[Tuple[str, str]]:
-    """What is wrong with a ``checksum``, as (property, message)."""
+    """Return the problems of a ``checksum``, as (property, message)."""
     try:
         if isinstance(text, str):
             parse_checksum(text)

@@ -49,7 +49,7 @@ class _Target(object):
             self.credentials = (unquote(parts.username), unquote(parts.password or ""))
 
     def trusts(self, other: "_Target") -> bool:
-        """Whether credentials for this one may be sent to the other."""
+        """Return whether credentials for this server may be sent to the other."""
         if self.host != other.host:
             return False
         upgraded = (self.scheme, other.scheme) == ("http", "https")

@@ -1,4 +1,4 @@
-"""What is asked of a server (target), and the rules for it (both sides)."""
+"""The request to a server (target), and the rules for it (both sides)."""
 
 from typing import Any, Mapping, NamedTuple, Optional
 
@@ -32,7 +32,7 @@ class Request(NamedTuple):
 
     @property
     def has_credentials(self) -> bool:
-        """Whether anything is sent that others may not know."""
+        """Whether the request contains secrets."""
         from urllib.parse import urlsplit
 
         return bool(self.username is not None or self.headers or "@" in urlsplit(self.url).netloc)
@@ -55,7 +55,7 @@ def request_of(
 
 
 def url_problem(url: str) -> str:
-    """What is wrong with a URL, "" for nothing; nothing of it that could be a credential."""
+    """Return the problem of a URL, "" for none. The message contains no possible credentials."""
     from urllib.parse import urlsplit
 
     if any(ord(char) <= 32 or ord(char) == 127 for char in url):
@@ -66,7 +66,7 @@ def url_problem(url: str) -> str:
     except ValueError:
         return "it is not a valid URL"
     if any(char in parts.netloc.rpartition("@")[0] for char in "@'\""):
-        # What masks credentials looks for their end.
+        # The code that masks credentials looks for the end of the credentials.
         return "write %40, %27 and %22 for @, ' and \" in its credentials"
     if parts.scheme not in ("http", "https"):
         return "it must start with http:// or https://"
@@ -74,7 +74,7 @@ def url_problem(url: str) -> str:
 
 
 def access_problems(properties: Mapping[str, Any]) -> Problems:
-    """What is wrong with ``username``, ``password`` and ``headers``, as (property, message)."""
+    """Return the problems of ``username``, ``password`` and ``headers``, as (property, message)."""
     found: Problems = []
     headers = properties.get("headers")
     headers = headers if isinstance(headers, dict) else {}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 BLOCK = 256 << 10
 _LARGE = 1 << 30  # a guess where the server does not say
-_GZIPPED = (".gz", ".tgz", ".svgz", ".gzip")  # names of files that are served as they are
+_GZIPPED = (".gz", ".tgz", ".svgz", ".gzip")  # files that are served compressed
 _WITH_HEADER = 31  # what zlib calls the format of gzip
 
 
@@ -91,7 +91,8 @@ def _blocks(
 
 
 def _unzipped(blocks: Generator[bytes, None, None]) -> Generator[bytes, None, None]:
-    """What is in gzip, in blocks of bounded size; ``EOFError`` where its end is missing."""
+    """Yield the decompressed content of gzip data in blocks of bounded size; ``EOFError`` if its
+    end is missing."""
     import zlib
 
     reader = zlib.decompressobj(_WITH_HEADER)
@@ -182,7 +183,7 @@ def download(
 
 
 def mismatch(path: str, checksum: str, actual: str) -> UnsettledError:
-    """The error of what was sent, or is to be sent, with another checksum."""
+    """Return the error of content whose checksum differs, whether it was sent or will be sent."""
     expected, got = checksum.rpartition(":")[2], actual.rpartition(":")[2]
     return UnsettledError(
         "checksum mismatch of %s: expected %s, got %s" % (path, expected, got),

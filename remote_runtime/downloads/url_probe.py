@@ -49,21 +49,21 @@ def probe(context: Context, path: str, request: Request) -> str:
 
 
 def may_change(context: Context, error: ResourceError, url: str) -> bool:
-    """Whether a download that failed in a preview may succeed in the push."""
+    """Return whether a download that failed in a preview may succeed in the push."""
     # A slow answer may come in time in the push.
     known = error.kind in _ANSWERS and (context.world is None or _is_firm(error, url))
     return not known
 
 
 def _is_firm(error: ResourceError, url: str) -> bool:
-    """Whether nothing of this host decides it: another host answered."""
+    """Return whether the failure does not depend on this host: another host answered."""
     host = urlsplit(url).hostname or ""
     ours = host in (*_OURS, os.uname().nodename.lower()) or host.startswith("127.")
     return error.kind == _ANSWERS[0] and not ours
 
 
 def _named(response: Any) -> str:
-    """The digest of the whole file that stands in the head of an answer, as hexadecimal."""
+    """Return the digest of the whole file from the header of a response, as hexadecimal."""
     plain = response.headers.get("X-Checksum-Sha256") or ""
     if re.match(r"[0-9a-fA-F]{64}\Z", plain):
         return str(plain.lower())

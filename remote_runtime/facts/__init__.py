@@ -22,7 +22,7 @@ class Gathered(NamedTuple):
 
     ``facts`` by family; ``unavailable`` fact path to reason; ``custom`` the texts of custom fact
     files ({path, text}) in the order of merging, later ones win; ``warnings`` lines for people.
-    Custom facts that were not read in time stand as ``custom`` among the unavailable.
+    Custom facts that were not read in time are ``custom`` in ``unavailable``.
     """
 
     facts: Dict[str, Any]
@@ -109,7 +109,7 @@ def _fitting(
     files: Sequence[Dict[str, str]],
     bad: Sequence[str],
 ) -> Gathered:
-    """What of it fits into one frame, and why the rest does not."""
+    """Return the facts that fit into one frame, and the reasons for the rest."""
     from remote_runtime.facts import size_limit
 
     left, too_large = size_limit.facts(facts, size_limit.LIMIT)

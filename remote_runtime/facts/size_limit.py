@@ -10,7 +10,7 @@ from remote_runtime.stdlib_light import jsontext
 
 _WARNINGS, _WARNING_CHARACTERS = 20, 500
 
-# Room for the envelope, the reasons and the warnings, of which one character takes 6 bytes at most.
+# Room for the envelope, the reasons and the warnings, where one character takes at most 6 bytes.
 LIMIT = MAX_FROM_TARGET - 6 * (_WARNINGS + 10) * _WARNING_CHARACTERS
 
 

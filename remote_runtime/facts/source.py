@@ -1,7 +1,7 @@
 """All access of the fact families to the machine (target; Python 3.6 and newer).
 
-Families ask a ``Source`` and nothing else, so that a directory of recorded files stands in for a
-whole machine. Paths go to the kernel as bytes: Python 3.6 under ``LANG=C`` cannot encode others.
+Families only read from a ``Source``, so a directory of recorded files can replace a whole machine.
+Paths go to the kernel as bytes: Python 3.6 under ``LANG=C`` cannot encode others.
 """
 
 import os
@@ -64,7 +64,7 @@ class Source(object):
             return []
 
     def exists(self, path: str) -> bool:
-        """Whether something is there, a dangling link included."""
+        """Return whether the path exists; a dangling link counts."""
         return os.path.lexists(self.at(path))
 
     def space(self, path: str) -> Any:

@@ -1,4 +1,4 @@
-"""What this host runs in, in the words of the fact ``host.info`` (target)."""
+"""The virtualization of this host, with the names of the fact ``host.info`` (target)."""
 
 from typing import Tuple
 
@@ -83,5 +83,5 @@ def _machine(source: Source) -> str:
             return system
     if source.text_or_empty("/sys/hypervisor/type") == "xen":
         return "xen"
-    # Clouds write their own name into the firmware, small hypervisors do not.
+    # Cloud providers write their own name into the firmware, small hypervisors do not.
     return "kvm" if source.names_or_empty("/sys/bus/virtio/devices") else ""
