@@ -15,7 +15,7 @@ EXISTS, ABSENT, COMMAND = "exists", "absent", "command"
 
 
 class Answer(NamedTuple):
-    """Whether all conditions are true; ``uncertainty``, in noop, is that of this result."""
+    """The result of all conditions; in noop, ``uncertainty`` is that of this result."""
 
     holds: bool
     uncertainty: Uncertainty = Uncertainty()

@@ -46,9 +46,9 @@ class Engine(object):
 
     ``ended`` receives each resource as soon as it has run: its outcome, whether it was in noop, and
     the seconds. ``results`` are results of earlier runs of the same session, by reference;
-    ``refreshes`` are those that earlier runs of the same manifest left pending. ``applied``
-    receives the same before ``ended``, without the seconds. ``done`` has the status of resources
-    that ran before a reboot, by index.
+    ``refreshes`` are those left pending by earlier runs of the same manifest. ``applied`` receives
+    the same before ``ended``, without the seconds. ``done`` has the status of resources that ran
+    before a reboot, by index.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class Engine(object):
         return outcome
 
     def _skips(self, item: Item, outcome: Outcome, noop: bool) -> bool:
-        """Whether the resource is skipped, which the outcome then contains.
+        """Return whether the resource is skipped, and record this in the outcome.
 
         If its control cannot be evaluated, the outcome has failed.
         """
@@ -258,8 +258,8 @@ class Engine(object):
         return changed if latest is None or latest in changed else changed + [latest]
 
     def _is_seen(self, result: ResourceResult, item: Item) -> bool:
-        """Whether a change triggers this resource: a change in a noop child only triggers inside
-        it."""
+        """Return whether a change triggers this resource: a change in a noop child only triggers
+        inside it."""
         return result.apart in ("", self._apart_of(item))
 
     def _fired(self, item: Item, noop: bool) -> List[str]:

@@ -253,8 +253,8 @@ class Lifecycle(object):
 
 
 def _has_changed(resource: "ManagedResource") -> bool:
-    """Whether a failed action has reached the desired state: the next run would not see that
-    anything was changed."""
+    """Return whether a failed action reached the desired state: the next run would not see that
+    anything changed."""
     if resource.ended is not None:
         return False  # a command of the user, which runs again
     try:

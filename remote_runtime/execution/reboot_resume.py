@@ -24,7 +24,7 @@ class Boot(NamedTuple):
     references: Sequence[str]
 
     def knows(self, references: Sequence[str]) -> bool:
-        """Whether all of these ran before the reboot."""
+        """Return whether all of these ran before the reboot."""
         return all(reference in self.references for reference in references)
 
 

@@ -51,7 +51,7 @@ def item_of(question: Question) -> Item:
 
 
 def is_of_type(question: Question) -> bool:
-    """Whether a type of resource has look-ups."""
+    """Return whether a type of resource has look-ups."""
     return question["kind"] not in (_COMMAND, _FILE, _STAT)
 
 

@@ -1,9 +1,4 @@
-"""Whether a look-up would have another answer when a resource runs (target; previews only).
-
-Look-ups are answered before the first change, in a preview as in a push. If an earlier resource of
-the run changes an answer, only the next run sees it; if the resource belongs to an earlier stage,
-the push of this stage does. So a prediction that depends on such an answer is assumed.
-"""
+"""Detects look-ups whose answer would differ when a resource runs (target; previews only)."""
 
 from typing import TYPE_CHECKING, Any, Dict
 

@@ -76,7 +76,7 @@ class ActionResource(ManagedResource):
         return Action(message, call, changes=changes, effects=effects, preflight=preflight)
 
     def _effects(self) -> List[Effect]:
-        """What it would leave, in a preview on whose host it cannot act yet."""
+        """Return the effects of the action, in a preview of a host where it cannot act yet."""
         effects: List[Effect] = []
         if self.context.noop:
             try:

@@ -95,7 +95,7 @@ class ManagedResource(object):
     # -- reading ----------------------------------------------------------------------------------
 
     def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
-        """The current state of the host, or that of a ``world``."""
+        """Return the current state of the host, or the state of the overlay ``world``."""
         from remote_runtime.host.machine.machine import reader
 
         context = self.context
@@ -130,7 +130,8 @@ class ManagedResource(object):
         return Diff(found, self._type.desired()) or None
 
     def found(self) -> Properties:
-        """What ``ccm status`` shows: ``ensure`` and the other current properties.
+        """Return the properties that ``ccm status`` shows: ``ensure`` and the other current
+        properties.
 
         The resource may have a name only. Changes nothing. ``ResourceError``.
         """
@@ -163,8 +164,8 @@ class ManagedResource(object):
         return {key: recorded(state.found.get(key)) for key in keys}
 
     def drift_state(self) -> Optional[Properties]:
-        """What ``ccm drift`` compares: the state after a push, without secrets and what changes by
-        itself. A type that changes a part of a file compares this part.
+        """Return the state that ``ccm drift`` compares: the state after a push, without secrets and
+        values that change by themselves. A type that changes a part of a file compares this part.
 
         None for a type without such a state: it has drifted if there is anything to do. Changes
         nothing. ``ResourceError``.
@@ -203,12 +204,12 @@ class ManagedResource(object):
         return actions
 
     def needs_refresh(self, state: Any) -> bool:
-        """Whether its own change takes effect only after a refresh. If a run ends before that, the
-        next run refreshes it."""
+        """Return whether its own change takes effect only after a refresh. If a run ends before
+        that, the next run refreshes it."""
         return False
 
     def accepts_refresh(self, refresh: bool) -> bool:
-        """Whether a subscription that fired (``refresh``) affects what is done."""
+        """Return whether a subscription that fired (``refresh``) affects the actions."""
         return refresh and self._refreshes and not self._removes
 
     def _step(self, diff: Diff) -> Step:
@@ -247,7 +248,8 @@ class ManagedResource(object):
         return changes
 
     def _holds_secret(self, value: Any) -> bool:
-        """Whether a text contains a secret, which could be guessed by the hash of the text."""
+        """Return whether a text contains a secret, which could be guessed by the hash of the
+        text."""
         if not isinstance(value, FileText) or self.context.mask.is_empty:
             return False
         text = value.data.decode("utf-8", "replace")
@@ -304,8 +306,8 @@ class ManagedResource(object):
     def _predicted_effects(
         self, step: Step, unfinished: List[Effect], *, achieves: bool
     ) -> List[Effect]:
-        """What a step would leave, after earlier steps. ``ResourceError`` if it would fail or would
-        not achieve its goal; ``unfinished`` then gets what it would leave."""
+        """Return the effects of a step, after earlier steps. ``ResourceError`` if it would fail or
+        would not achieve its goal; ``unfinished`` then gets its effects."""
         from remote_runtime.host.overlay.overlay import Overlay
 
         context = self.context
@@ -345,10 +347,10 @@ class ManagedResource(object):
             )
 
     def assumed_actions(self, refresh: bool) -> List[Action]:
-        """What it would do, as far as known, if its deferred templates cannot be rendered before
-        an earlier pending change; called only in a preview. ``refresh`` as for ``actions``.
+        """Return the likely actions if its deferred templates cannot be rendered before an earlier
+        pending change; called only in a preview. ``refresh`` as for ``actions``.
 
-        Takes nothing as found. Effects that cannot be rehearsed stay unknown.
+        Assumes no current state. Effects that no preflight check can predict stay unknown.
         """
         diff = Diff(None, {} if self._removes else self._type.desired())
         action = self._changing(diff)
@@ -362,8 +364,9 @@ class ManagedResource(object):
         return [action._replace(effects=effects, changes=(), preflight=None)]
 
     def unknown_effects(self, covers: Optional[Covers] = None) -> Sequence[Effect]:
-        """What a change would leave that fails in a preview, but not if an earlier one helps: by
-        default anything below the paths that it names, and what has its name.
+        """Return the possible effects of a change that fails in a preview but may succeed after an
+        earlier change. By default, these are anything below the paths that it names, and the thing
+        with its name.
         """
         uncertainty = Uncertainty(UNKNOWN, "the result of %s is unknown" % self.item.id)
         given = [value for value in self.item.properties.values() if isinstance(value, str)]
@@ -372,8 +375,8 @@ class ManagedResource(object):
         return [UnknownEffect(uncertainty, covers or _called(name, places, self._type.lists))]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
-        """The effects that are known once this resource is in the desired state: accounts, and of
-        a path that it is absent or a symlink. The rest stays in doubt.
+        """Return the effects that are known once this resource is in the desired state: accounts,
+        and paths that are absent or symlinks. The rest stays uncertain.
 
         Called in a preview after a change with unknown effects.
         """

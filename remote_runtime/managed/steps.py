@@ -133,7 +133,7 @@ class TaskResource(SteppingResource):
         return [self._task(task, None, False)._replace(preflight=None) for task in tasks]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
-        """Rehearses the known tasks on the overlay, without checks and without doubts."""
+        """Plan the known tasks on the overlay, without checks and without uncertainties."""
         from remote_runtime.host.overlay.overlay import Overlay
 
         tasks = self._type.known(self._reader(), state.found)
@@ -250,7 +250,8 @@ class PathTaskResource(TaskResource):
         ]
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
-        """For the path with the latest change among those that differ. See the base class."""
+        """Return the provenance of the path with the latest change among those that differ. See the
+        base class."""
         found: Dict[str, str] = {}
         if self._type.tree:
             from remote_runtime.plans.observed_state import newest_provenance

@@ -13,7 +13,7 @@ class _Promise(NamedTuple):
 
 
 class PlanAssertions(object):
-    """What was promised, by resource; of others nothing was."""
+    """The plan's assertions, by resource; other resources have none."""
 
     def __init__(self) -> None:
         self._kept: Dict[int, _Promise] = {}

@@ -141,8 +141,8 @@ def _seen(outcome: Outcome) -> List[Tuple[str, Any]]:
 
 
 def _operations(outcome: Outcome) -> List[Tuple[Any, ...]]:
-    """What is compared of the operations of a resource, each property by itself where they are
-    few."""
+    """Return the parts of a resource's operations to compare; with few operations, each property is
+    one part."""
     if not outcome.recorded:
         return []
     from remote_runtime.reporting.operations import VERSION, compared
@@ -165,7 +165,7 @@ def _places(parts: Sequence[Tuple[Any, ...]], outcome: Outcome) -> List[str]:
 
 
 def _is_unknown(outcome: Outcome) -> bool:
-    """Whether a preview cannot know all operations of a resource."""
+    """Return whether a preview cannot know all operations of a resource."""
     return any(one["kind"] == UNKNOWN for one in outcome.effects)
 
 
@@ -214,7 +214,7 @@ class PushPreview(object):
         if not found:
             return
         told = _told(self._maker.make(outcome, noop, seconds), found)
-        # What only follows from others is not what has drifted.
+        # A resource that only reacts to others has not drifted.
         follows = found == [FIRED] or (found == [STATUS] and outcome.unmet)
         (self._behind if follows else self._drifted).append(told)
 
@@ -243,7 +243,7 @@ class PushPreview(object):
 
 
 def _told(event: Dict[str, Any], drifted: Sequence[str]) -> Tuple[str, List[str]]:
-    """What drifted of one resource, masked: what is there now, and diffs of what would change."""
+    """Return the masked drift of one resource: its current state, and diffs of the changes."""
     name = "%s#%s" % (event["type"], event["name"])
     if event["error"]:
         return "%s (%s)" % (name, ", ".join(event["error"][:3])), []

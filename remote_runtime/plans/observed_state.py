@@ -15,9 +15,9 @@ _ASKING = 10.0  # seconds, for the package of a path
 def of_path(
     context: Context, path: str, status: Optional[Status], hashed: bool = True
 ) -> Dict[str, Any]:
-    """The attributes of what is there, in the words of the file type; {} where nothing is.
+    """Return the attributes of an existing path, named as in the file type; {} for none.
 
-    What a file holds only if it is to be ``hashed``, which takes as long as the file is large.
+    The content is included only if ``hashed``; the time for this grows with the size of the file.
     """
     if status is None:
         return {}
@@ -37,7 +37,7 @@ def of_path(
 
 
 def provenance_of(context: Context, path: str) -> Dict[str, str]:
-    """Whose a path is, when it was changed last and of which package; {} where nothing is."""
+    """Return a path's owner, last change and package; {} if it does not exist."""
     status = context.files.status(path)
     if status is None:
         return {}

@@ -25,7 +25,7 @@ class Plan(NamedTuple):
     digest: str = ""  # of all resources
     manifest: str = ""  # by which the host remembers what it did, "" for nothing to remember
     before: Tuple["Plan", ...] = ()
-    origin: Dict[str, Any] = {}  # who else is behind it, with which ccm and of which commit
+    origin: Dict[str, Any] = {}  # who else is behind it, and the version and commit of ccm
     receipt: str = ""  # by which the controller asks for the record of this run, "" for none
     recall: Tuple[str, ...] = ()  # the receipts of earlier runs that it asks for
     login_keys: Tuple[str, ...] = ()  # fingerprints of the SSH key that the login used
@@ -56,7 +56,7 @@ def recall_of(message: Dict[str, Any]) -> Tuple[str, ...]:
 
 
 def _work(entry: Any, numbers: Iterator[int]) -> Dict[str, Any]:
-    """What is to be done, and by what the host remembers it."""
+    """Return the resources of an entry, and the digest and manifest that the host records."""
     if not isinstance(entry, dict):
         raise plan_error("before", "a list of objects", entry)
     return {

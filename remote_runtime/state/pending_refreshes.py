@@ -81,9 +81,7 @@ class PendingRefreshes(Refreshes):
         return bool(pairs)
 
     def _note(self, item: Item, itself: bool = False) -> Tuple[List[Pair], List[Pair]]:
-        """Record the refreshes that a change causes: all of them, and those that were not pending
-        before.
-        """
+        """Record the refreshes that a change causes, and return all of them and the new ones."""
         if not self._stands_for:
             self._index(self._plan.items, ())
         of_item = self._stands_for[item.index]
@@ -183,7 +181,7 @@ class PendingRefreshes(Refreshes):
         return [(ref, one.id) for one in items for ref in (one.id, *one.subscribe)]
 
     def _incomplete(self) -> bool:
-        """Whether a child manifest is broken, so that its resources are not in the plan."""
+        """Return whether a child manifest is broken, so that its resources are not in the plan."""
         return any(one.applies and one.deferred_error for one in each_of(self._plan.items))
 
     def _forgo(self, gone: Sequence[Dict[str, Any]]) -> None:

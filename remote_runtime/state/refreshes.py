@@ -28,7 +28,7 @@ class Refreshes(object):
         return ""
 
     def owes_itself(self, item: Item) -> bool:
-        """Whether an earlier run changed the resource without the refresh that it needs."""
+        """Return whether an earlier run changed the resource without the refresh that it needs."""
         return False
 
     def begin(self, item: Item, itself: bool = False) -> bool:

@@ -176,7 +176,7 @@ class RunRecord(object):
 
 
 def is_receipt(text: Any) -> bool:
-    """Whether it is a valid name of a record."""
+    """Return whether the text is a valid name of a record."""
     return isinstance(text, str) and len(text) == 32 and not text.strip("0123456789abcdef")
 
 
