@@ -143,7 +143,7 @@ class StateType(object):
         raise NotImplementedError
 
     def desired(self) -> Mapping[str, Any]:
-        """The desired state; keys that are left out stay as they are."""
+        """The desired state; omitted keys are not changed."""
         raise NotImplementedError
 
     def state_of(self, found: Optional[Mapping[str, Any]]) -> str:
@@ -164,8 +164,9 @@ class StateType(object):
         return {}
 
     def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """What ``ccm drift`` compares instead of the state: for a type that changes a part of a
-        file, the content of the part. Only called if a type defines it, right after ``read``."""
+        """Return what ``ccm drift`` compares instead of the state: for a type that changes a part
+        of a file, the content of the part. Only called if a type defines it, right after ``read``.
+        """
         return None
 
     def answers(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
@@ -244,7 +245,7 @@ class ActionStateType(StateType):
         return False
 
     def due(self, host: "HostReader") -> bool:
-        """Whether it must act even if no subscription fired. Called once."""
+        """Return whether it must act even if no subscription fired. Called once."""
         raise NotImplementedError
 
     def read(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
@@ -252,11 +253,12 @@ class ActionStateType(StateType):
         return {} if self.refresh_only or not self.due(host) else None
 
     def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """What ``ccm drift`` compares: what it leaves behind; None if only ``due`` shows it."""
+        """Return the result of the action, which ``ccm drift`` compares; None if only ``due`` shows
+        it."""
         return {}
 
     def is_served(self, host: "HostReader", fired: bool) -> bool:
-        """Whether it need not act although it is due or a subscription ``fired``."""
+        """Return whether it need not act although it is due or a subscription ``fired``."""
         return False
 
     def require(self, host: "HostReader") -> None:
@@ -288,7 +290,7 @@ class StepStateType(StateType):
         self.refresh(host)
 
     def differs(self, found: Mapping[str, Any], key: str) -> bool:
-        """Whether a property differs from the desired state."""
+        """Return whether a property differs from the desired state."""
         return bool(found.get(key) != self.desired()[key])
 
     def record(self, found: Mapping[str, Any], key: str) -> Tuple[Any, Any]:
@@ -312,7 +314,7 @@ class StepStateType(StateType):
         """``Missing`` for what prevents the desired state."""
 
     def needs_refresh(self, found: Mapping[str, Any]) -> bool:
-        """Whether a property differs that takes effect only after a refresh."""
+        """Return whether a property differs that takes effect only after a refresh."""
         return False
 
     def require_refresh(self, found: Mapping[str, Any]) -> None:
@@ -327,13 +329,13 @@ class StepStateType(StateType):
         return ""
 
     def shown(self, found: Mapping[str, Any]) -> Properties:
-        """What ``ccm status`` shows."""
+        """Return the properties that ``ccm status`` shows."""
         return dict(found)
 
     def drift_state(self, found: Mapping[str, Any]) -> Properties:
-        """What ``ccm drift`` compares."""
+        """Return the properties that ``ccm drift`` compares."""
         return self.shown(found)
 
     def observed(self, found: Mapping[str, Any]) -> Any:
-        """What a plan file compares, by property."""
+        """Return the state that a plan file compares, by property."""
         return {key: found.get(key) for key in self.desired()}

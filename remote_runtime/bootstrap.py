@@ -10,7 +10,7 @@ without OpenSSL, and the payload::
 
     4 bytes   length of the head, big-endian
     4 bytes   CRC-32 of all parts, which detects damage before anything is imported
-    head      marshalled: [(module, is a package, code), ...] of those that every run imports, and
+    head      marshalled: [(module, is a package, code), ...] that every run imports, and
               {module: part} of the others, with part = (begin, end, is compressed, BLAKE2b)
     parts     each [(module, is a package, code), ...], modules that are needed together
 
@@ -116,12 +116,12 @@ def load(nonce: str, zip_sha: str, code_sha: str) -> None:
 
 def start(payload: Any) -> None:
     """Make the modules of the runtime importable."""
-    gc.disable()  # as it is already where the command of a controller has started this
+    gc.disable()  # the command of a controller has already done this
     at_once, parts = marshal.loads(payload[8:])
     modules = Modules(parts, memoryview(payload)[end_of_head(payload) :])
     sys.meta_path.insert(0, modules)
     modules.keep(at_once)
-    gc.set_threshold(20000)  # a run makes a few thousand objects, of which most stay as long as it
+    gc.set_threshold(20000)  # a run creates a few thousand objects; most live until its end
     gc.enable()
 
 
@@ -145,17 +145,18 @@ def obtain(
 
 
 def interpreter_tag() -> str:
-    """What compiled code is bound to, such as ``cpython-311-a70d0d0a``."""
+    """Return the interpreter's tag, to which compiled code is bound, such as
+    ``cpython-311-a70d0d0a``."""
     import _frozen_importlib_external as machinery
 
     return "%s-%s" % (sys.implementation.cache_tag, machinery.MAGIC_NUMBER.hex())
 
 
 def compiled(archive: bytes, code_of: Any = None, dumps: Any = marshal.dumps) -> bytes:
-    """The payload of a zip for this interpreter; ``code_of`` stands for ``compile``.
+    """Return the payload of a zip for this interpreter; ``code_of`` replaces ``compile``.
 
-    The comment of the zip names modules that are needed together, each behind what it imports:
-    in its first line those that every run imports. Those that stand in none are compressed.
+    The comment of the zip names modules that are needed together, each after its imports. The first
+    line lists the modules that every run imports. Modules on no line are compressed.
     """
     import io
     import zipfile
@@ -231,7 +232,7 @@ def read_code(directory: Optional[int], name: str, expected: str) -> Any:
     data = read_file(directory, name)
     if data is None or (expected and data[:32].hex() != expected):
         return None
-    payload = memoryview(data)[32:]  # a megabyte, of which no copy is made
+    payload = memoryview(data)[32:]  # a megabyte, not copied
     return payload if is_whole(payload, data[:32]) else None
 
 
@@ -246,7 +247,7 @@ def sum_of(payload: Any) -> bytes:
 
 
 def is_whole(payload: Any, expected: bytes) -> bool:
-    """Whether a payload is the one of that hash, and no part of it is damaged."""
+    """Return whether a payload has the expected hash and all its parts are undamaged."""
     parts = memoryview(payload)[end_of_head(payload) :]
     return sum_of(payload) == expected and zlib.crc32(parts) == int.from_bytes(payload[4:8], "big")
 
@@ -314,7 +315,7 @@ def prune(directory: int) -> None:
 
 
 def running(pid: str) -> bool:
-    """Whether there is a process of that number of this user's."""
+    """Return whether a process with this number belongs to this user."""
     try:
         os.kill(int(pid), 0)
     except (ValueError, OSError):
@@ -371,7 +372,8 @@ def write_all(handle: int, data: bytes) -> None:
 
 
 def digest(data: Any) -> bytes:
-    """What the compiled modules are known by; all there is of BLAKE2b in ``hashlib`` is this."""
+    """Return the hash that identifies the compiled modules; uses only the BLAKE2b of
+    ``hashlib``."""
     found: bytes = __import__("_blake2").blake2b(data, digest_size=32).digest()
     return found
 

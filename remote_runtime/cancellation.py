@@ -56,7 +56,7 @@ class Cancellation(object):
         timer.start()
 
     def is_set(self) -> bool:
-        """Whether the run is to end."""
+        """Return whether the run must end."""
         return bool(self.reason)
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""What a resource type returns for its resource (target): steps, differences, missing
+"""The results of a resource type for its resource (target): steps, differences, missing
 conditions."""
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Sequence
@@ -36,8 +36,8 @@ class Change(NamedTuple):
 
 
 def differs_by_size(actual: int, size: Optional[int]) -> bool:
-    """Whether the size alone shows that a file of ``actual`` bytes does not have the expected
-    ``size``, and hashing would take too long.
+    """Return whether the size alone shows that a file of ``actual`` bytes does not have the
+    expected ``size``, and hashing would take too long.
 
     The owner of a file can make it as large as they like, without using disk space. None means
     unknown content.

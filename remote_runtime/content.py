@@ -26,7 +26,7 @@ class Content(object):
         raise NotImplementedError
 
     def fetch(self) -> None:
-        """In a preview, get bytes of which only the hash is known, if possible.
+        """In a preview, get bytes if only their hash is known, if possible.
 
         This may be a download, so only code that shows a diff calls it.
         """

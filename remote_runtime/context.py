@@ -370,7 +370,7 @@ class Context(object):
         return Exchange(self, _world=self._world, _step=self._step._replace(uncertainties=[]))
 
     def shared(self) -> "PackageSharing":
-        """What other hosts have found out, for previews."""
+        """The findings of other hosts, for previews."""
         from remote_runtime.protocol.package_sharing import PackageSharing
 
         return PackageSharing(self._channel)

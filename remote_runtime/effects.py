@@ -1,4 +1,4 @@
-"""What an action will have left on the target, as a preview must know it (target)."""
+"""The effects of an action on the target, for previews (target)."""
 
 from typing import TYPE_CHECKING, Callable, List, NamedTuple, Optional, Sequence, Union
 
@@ -52,8 +52,9 @@ class MountEffect(NamedTuple):
     empty one in memory; or one that is unmounted.
 
     ``size`` is the capacity of an empty one in bytes and ``inodes`` the number of files with its
-    root, 0 for no limit. ``entry`` is what the table of mounts has then, where that is known.
-    ``table_only``: what is in it stays. ``reloads``: nothing but that systemd reads fstab.
+    root, 0 for no limit. ``entry`` is the resulting entry in the table of mounts, if known.
+    ``table_only``: the content of the directory does not change. ``reloads``: the only effect is
+    that systemd reads fstab.
     """
 
     path: str
@@ -135,12 +136,12 @@ class UnknownEffect(NamedTuple):
 
 
 def is_account_database(kind: str, value: str) -> bool:
-    """Whether a thing is the content of an account database."""
+    """Return whether the value is the content of an account database."""
     return kind == "content" and value in _OF_ACCOUNTS
 
 
 def everything(kind: str, value: str, present: bool) -> bool:
-    """What a command covers that may do anything."""
+    """Return True: a command without a declaration may change anything."""
     return True
 
 
@@ -159,7 +160,7 @@ def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool
         return place.startswith(inside) or (itself and place == path)
 
     def covers(kind: str, value: str, present: bool) -> bool:
-        """Whether the action may write what stands for this value."""
+        """Return whether the action may write the thing of this value."""
         if kind == "host":  # what reads it may read here
             return True
         if kind == "unit":

@@ -103,7 +103,7 @@ class InputError(CcmError):
 
 
 class HostError(CcmError):
-    """What ended one host's run; other hosts are not touched by it."""
+    """The error that ended one host's run; other hosts are not affected."""
 
     default_kind = "host"
 
@@ -111,7 +111,7 @@ class HostError(CcmError):
 class UnreachableError(HostError):
     """The host was not reached, or was lost on the way.
 
-    ``command`` follows the hint; it is to be run for the inventory's host that ``only`` names.
+    ``command`` follows the hint; it must run for the inventory's host in ``only``.
     """
 
     default_kind = "transport"
@@ -155,7 +155,7 @@ class ResourceError(CcmError):
 
 
 class UnsettledError(ResourceError):
-    """What was done has not brought the desired state; the message is the reason."""
+    """The action did not reach the desired state; the message is the reason."""
 
     default_kind = "resource.unsettled"
 

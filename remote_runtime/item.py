@@ -49,7 +49,7 @@ class Item(NamedTuple):
 
     @property
     def implied(self) -> bool:
-        """Whether the plan contains everything that an event has of its properties and checks."""
+        """Whether the plan contains all properties and checks for an event."""
         return not (self.applies or self.deferred_render or self.health_checks)
 
     def entry(self) -> Dict[str, Any]:
@@ -70,7 +70,7 @@ class Item(NamedTuple):
         for key in ("type", "name"):
             if key not in entry:
                 raise plan_error(key, "given", None)
-        # Most items have only a few keys, so the loop goes through these, not through all fields.
+        # Most items have only a few keys, so the loop iterates over these, not over all fields.
         for key, value in entry.items():
             kind = _KINDS.get(key)
             if kind is None:

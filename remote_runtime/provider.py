@@ -1,4 +1,4 @@
-"""Whether and how a host can have resources of a type (target)."""
+"""Decides whether and how a host can manage resources of a type (target)."""
 
 from typing import TYPE_CHECKING, Sequence
 

@@ -87,8 +87,8 @@ class Registry(object):
     def choose(self, item: Item, properties: Properties) -> Provider:
         """Return the provider for one resource.
 
-        The explicit one, or among those that can manage it the one with the smallest priority.
-        ``ResourceError`` says why when there is none.
+        This is the explicit one, or the supported one with the smallest priority. ``ResourceError``
+        gives the reason if there is none.
         """
         names = self._type(item.type).providers
         if item.provider and item.provider not in names:
@@ -118,7 +118,7 @@ class Registry(object):
         return best
 
     def _look_ahead(self, item: Item, properties: Properties) -> None:
-        """``Unknowable`` where a provider is to come; the doubt over one that may come is noted."""
+        """``Unknowable`` if a provider is planned; notes the uncertainty of a possible provider."""
         for name in [item.provider] if item.provider else self._type(item.type).providers:
             anew = type(self._instance(item.type, name))(self._context)
             if not self._context.as_planned(anew.unsupported_reason, properties):

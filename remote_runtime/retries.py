@@ -78,5 +78,5 @@ def wait(context: "Context", tries: RetryPolicy, number: int) -> None:
 
 
 def is_transient(error: ResourceError) -> bool:
-    """Whether another try may help."""
+    """Return whether another try may help."""
     return isinstance(error, TransientError)

@@ -54,7 +54,7 @@ class TaskStateType(StateType):
     sentences = False
 
     def tasks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> List[Task]:
-        """What must be done: nothing in the desired state. Also called after the tasks."""
+        """Return the necessary tasks: none in the desired state. Also called after the tasks."""
         raise NotImplementedError
 
     def blocked(self, host: "HostReader") -> List[Task]:
@@ -78,23 +78,24 @@ class TaskStateType(StateType):
         return True
 
     def ahead(self, host: "HostReader") -> Any:
-        """What it will do, for an earlier resource that does or prepares it together with its own
-        work; None if there is nothing, as far as known. ``ResourceError`` ends the shared work."""
+        """Return its upcoming work, for an earlier resource that does or prepares it together with
+        its own work; None if there is nothing, as far as known. ``ResourceError`` ends the shared
+        work."""
         return None
 
     def shown(self, host: "HostReader") -> Mapping[str, Any]:
-        """What ``ccm status`` shows in addition to ``ensure``."""
+        """Return the properties that ``ccm status`` shows in addition to ``ensure``."""
         return self.read(host) or {}
 
     def left(
         self, host: "HostReader", found: Optional[Mapping[str, Any]] = None
     ) -> Mapping[str, Any]:
-        """What ``ccm drift`` compares; ``found`` is what ``read`` returned, None if that may differ
-        by now."""
+        """Return the state that ``ccm drift`` compares; ``found`` is what ``read`` returned, None
+        if that may differ by now."""
         return {}
 
     def observed(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Any:
-        """What a plan file compares, by property."""
+        """Return the state that a plan file compares, by property."""
         return None
 
     def lacks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Optional[str]:
@@ -112,7 +113,7 @@ class PathTaskStateType(TaskStateType, PathStateType):
     tree = False
 
     def node(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> "Optional[Node]":
-        """What exists at the path. ``ccm status`` shows its attributes."""
+        """Return the node at the path. ``ccm status`` shows its attributes."""
         return host.files.lstat(self.name)
 
     def compared(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Sequence[str]:

@@ -7,7 +7,7 @@ _CONSTANTS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float(
 
 
 class _Reading(object):
-    """What the C scanner wants to know; the defaults of ``json.JSONDecoder``."""
+    """The attributes that the C scanner reads; the defaults of ``json.JSONDecoder``."""
 
     strict = True
     object_hook = None

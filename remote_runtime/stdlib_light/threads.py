@@ -49,7 +49,7 @@ class Event(object):
         self._changed = Condition()
 
     def is_set(self) -> bool:
-        """Whether it has happened."""
+        """Return whether it has happened."""
         return self._happened
 
     def set(self) -> None:

@@ -54,9 +54,9 @@ WITH_VALUE = (
 
 
 class Key(NamedTuple):
-    """One key: ``kind`` and ``blob`` are what it is, the rest is what the line adds.
+    """One key: ``kind`` and ``blob`` identify it; the line adds the rest.
 
-    ``options`` is None if a line of a manifest leaves them as they are.
+    ``options`` is None if a line of a manifest does not manage them.
     """
 
     options: Optional[str]
@@ -66,7 +66,7 @@ class Key(NamedTuple):
 
     @property
     def identity(self) -> Tuple[str, bytes]:
-        """What two lines of the same key have in common."""
+        """The parts that two lines of the same key have in common."""
         return self.kind, _decoded(self.blob)
 
     @property
@@ -107,7 +107,7 @@ def parse(line: str) -> Key:
 
 
 def is_ignored(line: str) -> bool:
-    """Whether sshd ignores a line: it is blank or a comment."""
+    """Return whether sshd ignores a line: it is blank or a comment."""
     text = line.strip(_BLANKS + "\r\n")
     return not text or text.startswith("#")
 
@@ -121,7 +121,7 @@ def key_of(line: str) -> Optional[Key]:
 
 
 def split_options(text: str) -> List[str]:
-    """The options of a line, each as it is written. ``ValueError`` for a text that is none."""
+    """Return the options of a line, each as written. ``ValueError`` for an invalid text."""
     found, start, quoted, at = [], 0, False, 0
     while at < len(text):
         char = text[at]
@@ -159,7 +159,7 @@ def problem_of_option(option: str) -> str:
 
 
 def is_certificate(key: Key) -> bool:
-    """Whether it is a signed key, which sshd never looks for in a file of authorized keys."""
+    """Return whether it is a signed key, which sshd never uses in a file of authorized keys."""
     return key.kind.endswith(_CERTIFICATE)
 
 
@@ -224,7 +224,7 @@ def _decoded(blob: str) -> bytes:
 
 
 def _strings(data: bytes) -> Iterator[bytes]:
-    """The fields of a key, each behind its length, as far as they are whole."""
+    """Yield the complete fields of a key; each follows its length."""
     at = 0
     while at + 4 <= len(data):
         (size,) = struct.unpack_from(">I", data, at)
@@ -235,7 +235,7 @@ def _strings(data: bytes) -> Iterator[bytes]:
 
 
 def may_exclude(key: Key) -> bool:
-    """Whether the options may keep the key from a shell, or from logging in."""
+    """Return whether the options may deny the key a shell or a login."""
     options = split_options(key.options) if key.options else ()
     words = {option.partition("=")[0].lower() for option in options}
     return bool(words & {"command", "from", "expiry-time", "principals", "cert-authority"})

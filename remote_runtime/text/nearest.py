@@ -1,4 +1,4 @@
-"""What a misspelt word was probably meant to be, for the hints of errors (both sides)."""
+"""The likely intended words for misspelled ones, for the hints of errors (both sides)."""
 
 from typing import Iterable
 

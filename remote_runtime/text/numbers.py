@@ -7,7 +7,7 @@ _IDS = (1 << 32) - 1  # and the last one stands for none
 
 
 def is_number(text: str) -> bool:
-    """Whether it has ASCII digits only, as ``str.isdigit`` does not say, and at most 18."""
+    """Return whether it has ASCII digits only, unlike ``str.isdigit``, and at most 18."""
     return 0 < len(text) <= _MAX_DIGITS and not text.strip("0123456789")
 
 

@@ -56,7 +56,7 @@ class Pattern(object):
         self._edges: Dict[Tuple[FrozenSet[int], int, str], Any] = {}
 
     def matches(self, line: str) -> bool:
-        """Whether it matches anywhere in a line."""
+        """Return whether it matches anywhere in a line."""
         pending, beside = frozenset((0,)), _START
         for char in line:
             found = self._edges.get((pending, beside, char))
@@ -197,7 +197,7 @@ class Template(object):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it names no group."""
+        """Whether it refers to no group."""
         return all(isinstance(part, str) for part in self._parts)
 
     def filled(self, match: Match) -> str:
@@ -212,7 +212,7 @@ class Template(object):
 
 
 def _reference(text: str, at: int, pattern: Pattern) -> Tuple[Any, int]:
-    """What a backslash before ``at`` stands for, and where the text continues."""
+    """Return the meaning of a backslash before ``at``, and where the text continues."""
     letter = text[at : at + 1]
     if letter in ("\\", "t"):
         return {"\\": "\\", "t": "\t"}[letter], at + 1
@@ -340,7 +340,7 @@ class _Compiler(object):
 
 
 def _holds(where: str, before: int, after: int) -> bool:
-    """Whether a position is what an anchor asks for."""
+    """Return whether a position is one that an anchor requires."""
     if where.startswith("AT_BEGINNING"):
         return before == _START
     if where.startswith("AT_END"):
@@ -374,7 +374,7 @@ def _class(name: str, flags: int) -> Holds:
 
 
 def _predicate(name: str, operand: Any, flags: int) -> Holds:
-    """Whether a character is one that a node of the tree matches."""
+    """Return a function that tests whether a character matches a node of the tree."""
     if name == "ANY":
         return (lambda char: True) if flags & _DOTALL else (lambda char: char != "\n")
     if name in ("LITERAL", "NOT_LITERAL"):

@@ -6,8 +6,9 @@ _ALIAS = "User_Alias"
 
 
 def names_one(texts: Sequence[bytes], names: Set[str]) -> bool:
-    """Whether a rule in one of the files names one of these users and groups, or an alias of them
-    that any of the files defines. The names are those of rules, such as ``%wheel`` or ``#1000``."""
+    """Return whether a rule in one of the files names one of these users and groups, or an alias of
+    them that any of the files defines. The names are those of rules, such as ``%wheel`` or
+    ``#1000``."""
     lines = [line for text in texts for line in _lines(text)]
     known = _with_aliases(lines, names)
     return any(not known.isdisjoint(_users(line)) for line in lines)

@@ -1,4 +1,4 @@
-"""What a command and the settings that it runs with may say beyond a schema (both sides)."""
+"""The rules for a command and its settings, beyond a schema (both sides)."""
 
 from typing import Any, Dict, List
 
@@ -16,8 +16,8 @@ def parse_umask(text: str) -> int:
 
 
 def of_settings(prefix: str, values: Dict[str, Any]) -> Problems:
-    """What is wrong with how a command is to run, told of the property ``prefix`` where it is part
-    of that."""
+    """Return the problems of a command's settings, under the property ``prefix`` if they are part
+    of it."""
     found: Problems = []
 
     def add(key: str, message: str) -> None:
@@ -40,7 +40,7 @@ def of_settings(prefix: str, values: Dict[str, Any]) -> Problems:
 
 
 def of_words(key: str, text: Any) -> Problems:
-    """What is wrong with a command that must be split into words."""
+    """Return the problems of a command that must be split into words."""
     if not isinstance(text, str):
         return []
     try:

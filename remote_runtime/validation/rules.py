@@ -1,4 +1,4 @@
-"""What the rules of several types have in common (both sides)."""
+"""The common rules of several types (both sides)."""
 
 import posixpath
 from typing import Any, Callable, List, Mapping, Tuple
@@ -8,7 +8,7 @@ Problems = List[Tuple[str, str]]
 
 
 def of_path(path: str) -> List[str]:
-    """What is wrong with a path that must be managed."""
+    """Return the problems of a path that must be managed."""
     if not path.startswith("/"):
         return ["the path must be absolute"]
     # Asked as a whole first: this runs for every file of every host.
@@ -21,7 +21,7 @@ def of_path(path: str) -> List[str]:
 
 
 def of_validation(command: str) -> List[str]:
-    """What is wrong with a command that checks a finished file."""
+    """Return the problems of a command that checks a finished file."""
     from remote_runtime.text import shell_words
 
     try:
@@ -34,9 +34,9 @@ def of_validation(command: str) -> List[str]:
 
 
 def of_creates(path: Any, unless: str = "") -> List[str]:
-    """What is wrong with a path that makes a resource needless: it is looked up as it is written,
-    so a pattern or a home directory of a shell would never be there. ``unless`` is the property
-    that can say what a path cannot."""
+    """Return the problems of a path that makes a resource unnecessary. The path is used literally,
+    so a shell's pattern or home directory would never exist. ``unless`` is the property for
+    conditions that a path cannot express."""
     if not isinstance(path, str):
         return []
     if path.startswith("~"):
@@ -48,12 +48,13 @@ def of_creates(path: Any, unless: str = "") -> List[str]:
 
 
 def _is_pattern(part: str) -> bool:
-    """Whether a shell would look for names; a lone bracket is a name, as in /usr/bin/[."""
+    """Return whether a shell would expand it as a pattern; a lone bracket is a name, as in
+    /usr/bin/[."""
     return "*" in part or "?" in part or ("]" in part[part.find("[") + 2 :] and "[" in part)
 
 
 def of_tries(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
-    """What is wrong with the pause between tries, as (property, message)."""
+    """Return the problems of the pause between tries, as (property, message)."""
     from remote_runtime.text import duration
 
     pause = properties.get("try_sleep")
@@ -63,7 +64,7 @@ def of_tries(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
 
 
 def of_text(parse: Callable[[str], Any], text: str) -> List[str]:
-    """What ``parse`` says against a text, by its ``ValueError``."""
+    """Return the message of ``parse`` about a text, from its ``ValueError``."""
     try:
         parse(text)
     except ValueError as error:
