@@ -1,4 +1,4 @@
-"""Pushes exactly what a plan file contains (controller)."""
+"""Pushes exactly the content of a plan file (controller)."""
 
 from __future__ import annotations
 

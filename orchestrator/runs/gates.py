@@ -85,7 +85,7 @@ class _EventCallback:
         self.handle = handle
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to release."""
 
 
 class Confirmation:

@@ -100,7 +100,7 @@ class Reporter(Protocol):
         ...
 
     def tick(self) -> None:
-        """Draw what has changed; called several times a second."""
+        """Draw the changes; called several times a second."""
         ...
 
     def close(self) -> None:

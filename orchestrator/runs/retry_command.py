@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.push_job import PushJob
     from orchestrator.runs.request import ConnectionOptions, RunRequest
 
-_OF_MANIFESTS = ("push", "apply", "drift")  # commands whose last word is what they are about
+_OF_MANIFESTS = ("push", "apply", "drift")  # commands whose last word is their manifest
 # The names of options in a record equal those of their flags, each with its value or values.
 _OF_PLAN = ("hiera", "facts")
 _OF_PREVIEW = ("package_probe", "probe_urls", "refresh_lists", "timeout", "stall_timeout")
