@@ -102,7 +102,7 @@ class Bus:
         for listener in tuple(self._listeners):
             try:
                 listener.take(events)
-            except Exception as error:  # one that fails gets no more events; the run continues
+            except Exception as error:  # it gets no more events; the run continues
                 self.faults.append(error)
                 self._listeners.remove(listener)
 

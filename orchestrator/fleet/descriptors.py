@@ -6,7 +6,7 @@ import resource
 from remote_runtime.errors import UsageError
 
 PER_HOST = 5  # a socket and an agent's, or three pipes and a process, and a file being sent
-RESERVED = 64  # what the interpreter, the terminal and the run directory hold
+RESERVED = 64  # used by the interpreter, the terminal and the run directory
 
 
 def raise_limit(forks: int) -> None:

@@ -53,7 +53,7 @@ class Engine(Protocol):
 
 
 class ThreadEngine:
-    """Each host in the thread that the window gives it, in this process."""
+    """Runs each host in a thread of the window, in this process."""
 
     def __init__(self, shared: EngineContext) -> None:
         self._shared = shared

@@ -23,7 +23,7 @@ NOT_STARTED = "held"
 TIMED_OUT = "host.timeout"  # --timeout was over
 STALLED = "host.stalled"  # --stall-timeout was over
 CUT_OFF = "run.cut"  # ccm was killed, so the end of the host is unknown
-REFUSAL = "plan.refused"  # what the kinds begin with that refuse a host
+REFUSAL = "plan.refused"  # prefix of the kinds that refuse a host
 _OUTCOMES = (OK, FAILED, UNREACHABLE, INTERRUPTED, REFUSED, DEFECT, NOT_STARTED)
 USELESS_OUTCOMES = tuple(f"{REFUSAL}.{how}" for how in ("drifted", "used", "expired"))
 """The kinds of refusals after which another plan has to be made: this one stays refused."""

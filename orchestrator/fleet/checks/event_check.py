@@ -251,7 +251,7 @@ class EventCheck:
     """The events of one host: planned resources only, in sequence, each one new.
 
     ``planned`` are the ``type#name`` of every resource in the host's plan. ``count`` is the number
-    of events. ``place`` gives the position of a resource in the manifest, "" for none.
+    of events. ``place`` returns the position of a resource in the manifest, "" for none.
     ``observed``: the plan requests observed state, so each event must contain it; otherwise none
     may. ``mask`` hides secrets that become visible once an event has lost its control characters.
     """
@@ -272,7 +272,7 @@ class EventCheck:
         self.origin = host, run_id
         self._added = {"host": host, "run_id": run_id}
         self._planned = tuple(planned)
-        self._together = bytearray(len(self._planned))  # what was reported with others, by index
+        self._together = bytearray(len(self._planned))  # resources reported in batches, by index
         self._by_name: MissingReports | None = None
         self._last_id = ""
         self.count = 0

@@ -13,7 +13,8 @@ _without_hashes = Mask(hashes=True).text
 
 
 class MaskedNames:
-    """The ``planned`` names of one host behind their masks; ``missing`` says how often each is due.
+    """The ``planned`` names of one host behind their masks; ``missing`` counts how often each is
+    due.
 
     ``mask`` hides the secrets that the controller knows; a target may know more.
     """
@@ -67,9 +68,9 @@ class MaskedNames:
 
 
 def _consists_of(name: str, pieces: list[str]) -> bool:
-    """Whether a name is made of these pieces in this order, with anything between them.
+    """Whether a name contains these pieces in this order, with anything between them.
 
-    Each is looked for once: with a pattern a host could make the search take for ever.
+    Each is searched for once: with a pattern, a host could make the search take forever.
     """
     first, *inner, last = pieces
     end = len(name) - len(last)

@@ -76,7 +76,7 @@ class Origin(NamedTuple):
 
 
 def local_user() -> str:
-    """The name of the user of this process; the number if there is none."""
+    """Return the user name of this process; the number if the user has no name."""
     import pwd
 
     try:

@@ -34,8 +34,8 @@ class BlobServer:
         self._reads = 0
 
     def want(self, message: wire.Message) -> bool:
-        """Send each wanted blob, streamed; small ones share a send. Whether one of them is
-        requested for the first time, which is limited in number."""
+        """Send each requested blob as a stream; small ones share a send. Return whether one of them
+        is requested for the first time, which can happen only a limited number of times."""
         shas = message.get("shas")
         if not isinstance(shas, list):
             raise ProtocolError("want without a list of hashes")

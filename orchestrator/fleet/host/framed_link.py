@@ -21,8 +21,8 @@ from remote_runtime.protocol import wire
 FRAMES_AT_ONCE = 50_000
 FRAMES_PER_SECOND = 1_000
 EXPIRY_GRACE = 3.0  # for the last events of a host whose time is up
-IDLE_BYTES = 64 << 20  # what a host may say, notices and all, from one step of progress to the next
-TICK = 1.0  # how late a cancel may be noticed
+IDLE_BYTES = 64 << 20  # maximum input of a host between two steps of progress, including notices
+TICK = 1.0  # maximum delay until a cancel is noticed
 
 
 class _Overdue(NamedTuple):
@@ -173,8 +173,8 @@ class FramedLink:
         try:
             data = self._link.receive(limit)
         except TimeoutError:
-            # Time in which this process was stopped, or had no processor, is no silence of the
-            # host: what it said meanwhile is yet to be read.
+            # Time in which this process was stopped, or had no processor, does not count as silence
+            # of the host: its messages of that time are still unread.
             return last_received + max(0.0, time.monotonic() - now - limit - TICK)
         except (UnreachableError, OSError) as error:
             raise self._lost(str(error)) from error

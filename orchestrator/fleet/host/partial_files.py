@@ -38,7 +38,7 @@ class PartialFile:
         return self._out
 
     def finish(self, name: str) -> None:
-        """All is written: give it its rights and its name."""
+        """Set the mode and the final name of a completely written file."""
         with self._out:
             self._out.flush()
             os.fchmod(self._out.fileno(), 0o600)

@@ -44,7 +44,7 @@ MAX_CONCURRENT = 4
 _turns = threading.BoundedSemaphore(MAX_CONCURRENT)
 R = TypeVar("R")
 _GATHERED = ("event", "stable")  # messages whose events are published with those behind them
-# What a target may call its errors: never what the controller says of a connection or of a user.
+# Error kinds that a target may use: not those of the controller for a connection or a user.
 _KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z"
 
 
@@ -231,7 +231,7 @@ class Conversation:
         # ended: Python looks for what refers to each other in a circle only now and then.
         self._link.bound_stall(options.stall_timeout, lambda: options.lock_timeout + plan.longest())
         serving = BlobServer(self._link, plan, self._aside)
-        # Of each there is only so much; what may continue for ever is no progress, and says so.
+        # Each of these is limited in number; messages without a limit do not count as progress.
         steps: dict[str, Callable[[wire.Message], bool | None]] = {
             "event": self._event,
             "want": serving.want,
@@ -298,7 +298,7 @@ class Conversation:
             raise ProtocolError("more resources than announced")
 
     def _event(self, message: wire.Message) -> None:
-        self._reboot = None  # it is there still, whatever it said
+        self._reboot = None  # the host is still up, despite its announcement
         checked = self._check.check(message.get("seq"), message.get("event"))
         misprediction = self._plan.misprediction(checked.event)
         self.tally.add(checked.event, again=checked.again, misprediction=misprediction)

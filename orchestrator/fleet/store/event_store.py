@@ -101,7 +101,7 @@ class EventStore(Subscriber):
 
 
 def session_store(noop: bool = True) -> EventStore | None:
-    """The session in the environment; None if there is none. UsageError."""
+    """Return the session in the environment; None without a session. UsageError."""
     path = os.environ.get(VARIABLE, "")
     return opened(Path(path), noop) if path else None
 

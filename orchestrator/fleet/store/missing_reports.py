@@ -26,7 +26,7 @@ class MissingReports(NamedTuple):
         """Record a report of a due resource; whether one of that name was reported before."""
         self.missing[name] -= 1
         if not self.missing[name]:
-            del self.missing[name]  # what is due next is found first
+            del self.missing[name]  # the next one is found first
         again = name in self.reported
         self.reported.add(name)
         return again

@@ -19,7 +19,7 @@ class RunSource(Protocol):
         ...
 
     def path(self, name: str) -> Path:
-        """The directory of a run. OSError or ValueError for one that cannot be used."""
+        """Return the directory of a run. OSError or ValueError if it cannot be used."""
         ...
 
 

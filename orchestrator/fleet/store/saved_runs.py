@@ -209,7 +209,7 @@ class SavedRun:
         yield from (json.dumps(event, separators=(",", ":")) for event in self._later.events)
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
-        """The transaction events and the JSON text of each. InputError for one that is damaged."""
+        """Yield the transaction events, each with its JSON text. InputError for a damaged event."""
         for step in self._happened(whole=True):
             yield from run_events.transaction_events(step)
 
