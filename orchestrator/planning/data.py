@@ -360,7 +360,7 @@ class ManifestData:
         return explanation, list(dict.fromkeys([*resolved.secrets, *texts]))
 
     def reached(self, host: Any, facts: Facts) -> list[str]:
-        """The override names that the manifest's order gives on a host; EvaluationError."""
+        """Return the override names of the manifest's order on a host; EvaluationError."""
         names = {"name": host.name, "address": host.address, "groups": list(host.groups)}
         names["vars"] = host.vars
         scope = self._scope(facts, data={}, names=names, secrets_read={}, lenient=True)

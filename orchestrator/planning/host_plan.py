@@ -42,10 +42,10 @@ class HostPlan:
     sentences for the user. ``fail_on_error``: the first failure ends the run. ``earlier`` are the
     results of the session's earlier commands on the host. ``binding`` binds the run to a plan file.
     ``incoming`` receives files that the host is asked for. ``compare`` describes differences from
-    the plan file, and ``keep`` gives the record for a plan file that is being written. ``before``,
-    in a preview, are the plans of earlier stages: the target numbers their resources after those of
-    this one. ``secrets_before``, in a push, are the masked strings of earlier stages.
-    ``implications`` are those of the run.
+    the plan file, and ``keep`` returns the record for a plan file that is being written.
+    ``before``, in a preview, are the plans of earlier stages: the target numbers their resources
+    after those of this one. ``secrets_before``, in a push, are the masked strings of earlier
+    stages. ``implications`` are those of the run.
     """
 
     def __init__(
@@ -265,13 +265,14 @@ class HostPlan:
     def defer(
         self, index: int, declared: DeclaredResource, scope: Scope, travel: BlobReferences
     ) -> None:
-        """Store what is needed to render the resource at ``index`` on demand."""
+        """Store the inputs to render the resource at ``index`` on demand."""
         self._deferred[index] = (declared, scope, travel)
 
     def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]:
         """Render the deferred properties of a resource when it runs.
 
-        ``read`` gives the bytes of a file of the target. ResourceError, which fails that resource.
+        ``read`` returns the bytes of a file of the target. ResourceError, which fails that
+        resource.
         """
         first = len(self._everything)
         for one in self.before:

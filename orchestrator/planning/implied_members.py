@@ -92,7 +92,7 @@ class Masking:
 def _keep(
     members: dict[tuple[bytes, str], PlannedFields], key: tuple[bytes, str], value: PlannedFields
 ) -> PlannedFields:
-    """The value, or the one that another thread stored in the meantime."""
+    """Store the value and return it, or the value that another thread stored before."""
     if len(members) >= MAX_RESOURCES:
         members.clear()
     return members.setdefault(key, value)

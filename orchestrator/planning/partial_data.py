@@ -31,14 +31,14 @@ class PartialData(Facts):
             raise self.reasons[key]
 
     def handed(self, key: str) -> Any:
-        """The value of a key for a child manifest, where one that is not known stays so."""
+        """Return the value of a key for a child manifest; an unknown value stays unknown."""
         if key in self.reasons:
             return Deferred([], f"data.{key}", lambda: self.refuse(key))
         return dict.__getitem__(self, key)
 
 
 def resolve_known(root: DeferredMap) -> PartialData:
-    """The data with every value computed that can be; EvaluationError for one that is wrong."""
+    """Return the data with every known value computed; EvaluationError for a wrong value."""
     values: dict[str, Any] = {}
     reasons: dict[str, FactsUnavailableError] = {}
     for key, value in raw_items(root):

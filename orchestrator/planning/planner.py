@@ -192,7 +192,7 @@ class Planner:
         ]
 
     def secret_reads(self) -> list[SecretRead]:
-        """Each literal call of ``secret()`` in what was read so far."""
+        """Return each literal call of ``secret()`` in the manifests read so far."""
         from orchestrator.planning.site.secret_reads import secret_reads
 
         return list(secret_reads(self._all(), self._sources, self._files))
@@ -341,7 +341,7 @@ class Planner:
         yield from dict.keys(self._overlay(host, NoFacts())[0])
 
     def _reached(self, part: RunManifest, hosts: Sequence[Any]) -> set[str] | None:
-        """The names that a manifest's order gives on these hosts; None if facts decide."""
+        """Return the names of a manifest's order on these hosts; None if they depend on facts."""
         from orchestrator.expressions import EvaluationError, NeedFileError
         from orchestrator.planning.facts import NoFacts
         from orchestrator.planning.site.check import UnknownFacts
@@ -440,7 +440,7 @@ class Planner:
             directories = [part.site.directory for part in self._all()]
             at_place = [one for one in directories if os.path.realpath(one.path) == place]
             read = read and bool(at_place)
-            # what the manifests there may read is not for a worker to say
+            # the worker must not decide what these manifests may read
             question = {**question, "bounded": any(one.bounds is not None for one in at_place)}
         else:
             read = any(one.text == question["inline"] for one in self.inline_reads())

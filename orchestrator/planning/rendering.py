@@ -57,7 +57,7 @@ def filled(
 class Rendering:
     """Renders one resource for one host; any of the ``problems`` prevents the host's plan.
 
-    If its templates give the same values as on another host, the compiled resource of that host is
+    If its templates have the same values as on another host, the compiled resource of that host is
     reused. ``without`` is a property to leave out.
     """
 

@@ -32,7 +32,7 @@ def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
 def _entries(
     resources: Sequence[CompiledResource], declared: Iterator[DeclaredResource], plan: HostPlan
 ) -> list[dict[str, Any]]:
-    """The resources of one manifest; ``declared`` gives the declaration of each, pre-order."""
+    """The resources of one manifest; ``declared`` yields the declaration of each, pre-order."""
     entries = []
     for resource in resources:
         item = resource.item

@@ -158,7 +158,7 @@ def unreachable_overrides(
 ) -> list[Problem]:
     """A warning for each override that no entry of the order can name.
 
-    ``reached`` are the names that the entries give on all hosts. If it is None (unknown), the fixed
+    ``reached`` are the names of the entries on all hosts. If it is None (unknown), the fixed
     parts of each entry decide.
     """
     names = None if reached is None else set(reached)
@@ -182,7 +182,7 @@ def unreachable_files(
 ) -> list[Problem]:
     """A warning for each data file that the order of no manifest can name.
 
-    Each manifest's data comes with the names that its entries give on all hosts. If they are None
+    Each manifest's data comes with the names of its entries on all hosts. If they are None
     (unknown), the fixed parts of each entry decide.
     """
     named: set[str] = set()

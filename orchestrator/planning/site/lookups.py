@@ -42,7 +42,7 @@ class Lookups:
         self.open: dict[str, Question] = {}
 
     def of(self, asks: Asks, managed: bool = True) -> ManifestLookups:
-        """The look-ups of one manifest; one that is not ``managed`` asks nothing."""
+        """Return the look-ups of one manifest; none are sent unless it is ``managed``."""
         return ManifestLookups(asks, self, managed) if asks else NO_LOOKUPS
 
 
@@ -102,7 +102,7 @@ class ManifestLookups:
         return dict(answer)
 
     def _hide(self, ask: Ask, answer: Mapping[str, Any]) -> None:
-        """Mask the result of a look-up if its manifest says so, as a whole and line by line."""
+        """Mask the result of a look-up if its manifest requires it, as a whole and line by line."""
         assert self._scope is not None
         for text in answer.values() if ask.sensitive else ():
             if isinstance(text, str):

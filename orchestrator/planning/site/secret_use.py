@@ -121,7 +121,7 @@ def secret_use(
 ) -> list[SecretUse]:
     """The use of a secret on each host, by its references or keys of inline values.
 
-    ``make`` gives a new planner of the site each time. No host is contacted and nothing is
+    ``make`` returns a new planner of the site each time. No host is contacted and nothing is
     decrypted: plans are made twice with different strings in place of the secret.
     """
     uses: dict[str, dict[str, None]] = {host.name: {} for host in hosts}

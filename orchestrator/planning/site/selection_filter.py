@@ -104,7 +104,7 @@ class SelectionFilter:
 
 
 class _Marking:
-    """Visits the resources of one host; ``declared`` gives the declaration of each.
+    """Visits the resources of one host; ``declared`` yields the declaration of each.
 
     The lists below are indexed pre-order.
     """
