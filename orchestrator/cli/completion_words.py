@@ -29,7 +29,7 @@ _LAST_TAG = re.compile(r"-?[^,]*\Z")  # of a list such as web,-slow
 _LAST_NAME = re.compile(r"[^:,&!]*\Z")  # of a pattern such as web:&prod
 
 Word = tuple[str, str]
-"""A word, and what it means in a few others, "" where that is clear."""
+"""A word, and a short description of it, "" if it is clear."""
 
 
 def configure(parser: "Parser") -> None:
@@ -109,7 +109,7 @@ def _offered(before: list[str], current: str) -> Iterator[Word]:
 
 
 def _manifest(before: list[str], options: dict[str, argparse.Action]) -> str:
-    """The manifest on the line, "" if there is none yet."""
+    """Return the manifest on the line, "" if it has none yet."""
     from orchestrator.cli.completion_manifest import MANIFESTS
 
     return next((w for w in _standing_alone(before, options) if w.endswith(MANIFESTS)), "")

@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def config_scope(args: argparse.Namespace) -> ConfigScope:
-    """All values apply, even those that a command does not use."""
+    """Return a scope in which all values apply, including values that the command does not use."""
     return ConfigScope(args.manifest)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 CHANGED = 4
 
-# From the strongest to the weakest; what is not in here is 0.
+# From the strongest to the weakest; any other outcome is 0.
 _TABLE = (
     (outcome.INTERRUPTED, 130),
     (outcome.DEFECT, 70),

@@ -214,7 +214,7 @@ class _Pushes:
 
 
 def _require_in_time(result: RunResult) -> None:
-    """ProofError for a host at a time limit, with the option that gives it more time."""
+    """ProofError for a host at a time limit, with the option that extends the limit."""
     from orchestrator.ansible.proof.playbook_run import ProofError
     from orchestrator.fleet import outcome
 
@@ -252,7 +252,7 @@ class _Keeper:
         self._events.extend(found for found, _ in transaction_events(event))
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to release."""
 
 
 def proof_text(proof: Proof) -> str:

@@ -50,7 +50,7 @@ class OutputOptions(NamedTuple):
 
     @property
     def documented(self) -> bool:
-        """Whether something is made of the run's directory at the end."""
+        """Whether a report is created from the run's directory at the end."""
         return self.json or self.metrics is not None
 
     def wanting_stdout(self) -> list[str]:
@@ -137,7 +137,7 @@ class Output:
 
     @property
     def needs_record(self) -> bool:
-        """Whether a document is made of the run's directory at the end."""
+        """Whether a document is created from the run's directory at the end."""
         return self.options.documented
 
     def for_preview(self) -> Output:
@@ -203,7 +203,7 @@ class Output:
             self._live.start()
 
     def tick(self) -> None:
-        """Draw what has changed; called several times a second."""
+        """Draw the changes; called several times a second."""
         if self._live is not None:
             self._live.tick()
         if self._lines is not None:

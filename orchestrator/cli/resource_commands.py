@@ -15,7 +15,7 @@ from inventory.document import parse_document, to_plain
 from orchestrator.cli.property_flags import Flag, flags_of
 from orchestrator.manifest.types import Type
 
-WIDTH = 76  # with what ends a line and what the help indents it by, a terminal of 80 columns
+WIDTH = 76  # fits 80 columns with the indentation of the help
 _INDENT = "    "
 
 

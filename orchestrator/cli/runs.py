@@ -53,9 +53,9 @@ _HEAD = RunRow(
     manifest="MANIFEST",
     outcome="OUTCOME",
 )
-_LIMIT = 40  # columns of what was run: one long command would push every outcome off the screen
+_LIMIT = 40  # columns of the command: a long one would push every outcome off the screen
 _MAX_USER_WIDTH = 32  # columns
-_WHERE_KNOWN = frozenset({"predicted", "who", "commit"})  # columns that are left out where empty
+_WHERE_KNOWN = frozenset({"predicted", "who", "commit"})  # columns that are left out if empty
 _BELOW = frozenset({"who", "commit", "manifest"})  # columns that a narrow table has below a run
 _NUMBERS = frozenset({"changed", "failed", "predicted"})
 

@@ -124,7 +124,7 @@ class EventCollector:
             self.events[event.host] = event.event
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to release."""
 
 
 def _write(result: HostResult, event: dict[str, Any] | None, args: argparse.Namespace) -> None:

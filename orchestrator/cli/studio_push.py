@@ -58,7 +58,7 @@ def main() -> int:
             result = push(_request(order), PushReporter(lambda run_id: _say(run=run_id)))
     except CcmError as error:
         _say(problem=problem_of(error))
-    except Exception as error:  # a defect: the page says where its report is
+    except Exception as error:  # a defect: the page links to its report
         path = describe_crash(error, "ccm studio")
         _say(problem=f"internal error: {type(error).__name__}, see {path}")
     else:
