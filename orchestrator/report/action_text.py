@@ -44,7 +44,7 @@ _OF_ITSELF = ("ensure", "content", "mode", "checksum")
 _HASH = "sha256:"
 _MODE = "[0-7]{4}"
 _FIRED = " (refresh)"
-# How a preview says that a prediction is not certain.
+# The words of a preview for an uncertain prediction.
 UNCERTAINTIES = {"assumed": "assumed", "unknown": "uncertain"}
 CHANGE = "change"  # the text only lists the properties
 
@@ -59,7 +59,7 @@ class ChangeLine(NamedTuple):
 
 
 def is_masked(change: ChangeLine) -> bool:
-    """Whether the report only says that it differs."""
+    """Whether the report only shows that it differs."""
     return change.before == change.after == MASKED
 
 

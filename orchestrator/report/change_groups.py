@@ -65,7 +65,7 @@ def hosts_of(row: Row) -> list[str]:
 
 
 class ChangeList:
-    """The changes of different hosts; failures that were ``told`` above are left out."""
+    """The changes of different hosts; failures that were already shown (``told``) are left out."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """The differences between two stored runs, by host and resource (controller).
 
-A preview and the push after it are equal if the push did what the preview predicted: the comparison
-ignores whether an action was carried out.
+A preview and the push after it are equal if the prediction was correct: the comparison ignores
+whether an action was carried out.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import ReportSource
 
 MAX_REASON_LENGTH = 1_000  # characters
-LAST_LINES = 3  # of what a command printed
+LAST_LINES = 3  # of a command's output
 MAX_LINE_LENGTH = 300
 MAX_PART_LENGTH = 40
 MAX_PLACES = 8  # of one failure, whose varying parts are stored

@@ -57,7 +57,7 @@ def blocks_of(collected: RunCollector) -> list[Block]:
     order = collected.started.hosts if collected.started else tuple(collected.results)
     results = [collected.results[host] for host in order if host in collected.results]
     for result in results:
-        alone = len(results) == 1  # what it is like makes no difference
+        alone = len(results) == 1  # there is nothing to compare it with
         key = () if alone else _key(result, collected.entries.get(result.host, []))
         alike_results.setdefault(key, []).append(result)
     return sorted((_block(results, collected) for results in alike_results.values()), key=_rank)

@@ -22,7 +22,7 @@ def _fold_family(family: list[Tokens]) -> Iterable[str]:
     if not varying:
         yield from dict.fromkeys("".join(tokens) for tokens in family)
         return
-    # The number that has the most values is the one that counts hosts, the last one of equals.
+    # The number with the most values counts the hosts; of several, the last one.
     at = max(varying, key=lambda place: (len({t[place] for t in family}), place))
     rows: dict[tuple[Tokens, Tokens], list[str]] = {}
     for tokens in family:

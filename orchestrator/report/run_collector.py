@@ -49,7 +49,7 @@ LEFT_AS = {
 }
 # Details of a drift, in addition to the changes that would undo it.
 PROVENANCE = ("last changed", "last applied")
-# Who made what differ from what was applied.
+# The causes of drift from the last applied state.
 DRIFTS = {
     "someone": "changed on the host",
     "you": "changed in the manifest",
@@ -69,10 +69,10 @@ class Entry(NamedTuple):
     prediction is not certain. ``noop``: nothing was done. ``fired``: caused by a subscription.
     ``due`` is the run since which its refresh is, or was, pending; "" for none. ``manifest`` names
     the child manifest of the resource. ``drift`` is the cause of its difference from the last
-    applied state. ``output`` is the output of its command, if it is shown and is not part of
-    an error. ``planned`` is the prediction of a plan file that was wrong. ``exit_code`` is that of
-    its command, if one ran. ``left_as``: in a preview, the state of a skipped resource that a
-    selected one requires. ``operations``: in a preview, what a push would do to the host, if it is
+    applied state. ``output`` is the output of its command, if it is shown and is not part of an
+    error. ``planned`` is the prediction of a plan file that was wrong. ``exit_code`` is that of its
+    command, if one ran. ``left_as``: in a preview, the state of a skipped resource that a selected
+    one requires. ``operations``: in a preview, the operations of a push on the host, if they are
     shown.
     """
 
@@ -237,7 +237,7 @@ def is_reportable(event: dict[str, Any], drift: bool = False) -> bool:
     """Whether there is anything to report about a transaction event.
 
     ``drift``: a pending change without drift does not count. An ``apply`` has its own line if it
-    failed, was skipped or has a health check to report; otherwise its resources show what it did.
+    failed, was skipped or has a health check to report; otherwise its resources show its actions.
     """
     if event["type"] == APPLY and event["status"] not in ("failed", "skipped"):
         return any(check["status"] != "OK" for check in event.get("health_check", ()))
@@ -254,7 +254,7 @@ def entry_of(
     operations: bool = False,
 ) -> Entry:
     """The summary of a transaction event; ``verbose``: also successful checks, ``outputs``: the
-    output of commands, ``operations``: what a preview recorded.
+    output of commands, ``operations``: the recorded operations of a preview.
     """
     uncertainty = message = ""
     changes = tuple(
@@ -275,7 +275,7 @@ def entry_of(
         uncertainty = f"{UNCERTAINTIES[event['prediction']]}: {reason}"
     due = event.get("due_since", "")
     if due == event.get("run_id"):
-        due = ""  # what this very run left undone: a warning of it says so
+        due = ""  # pending since this same run, which has a warning about it
     return Entry(
         f"{event['type']}#{event['name']}",
         event["status"],

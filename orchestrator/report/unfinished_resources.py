@@ -115,7 +115,7 @@ class UnfinishedResources:
         if not result.is_incomplete:
             return
         if result.outcome == REFUSED and not any(reports.told):
-            return  # nothing was attempted, which its fate says
+            return  # nothing was attempted; its outcome reports this
         names = zip(reports.plan.names, reports.told, strict=True)
         left = tuple(name for name, told in names if not told)
         if not result.is_end_known:

@@ -84,7 +84,7 @@ def without_hashes(change: ChangeLine) -> ChangeLine:
 
 
 def _is_in_diff(change: ChangeLine) -> bool:
-    """Whether the diff shows the whole change: not one that is omitted or masked."""
+    """Whether the diff shows the whole change: a diff that is not omitted or masked."""
     return "\n" in change.diff and MASKED not in change.diff
 
 
@@ -115,7 +115,7 @@ def flowing(head: str, detail: str, width: int) -> list[str]:
 
 
 def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> Iterator[str]:
-    """The lines of one change; ``known`` says that the same diff was shown before."""
+    """The lines of one change; ``known``: the same diff was shown before."""
     one_line = "\n" not in change.diff
     if change.diff and one_line:
         yield f"{shorten(change.what)}: {_cut(change.diff)}"
@@ -168,7 +168,7 @@ def _cut(line: str) -> str:
 
 
 def _reason(lines: list[str], width: int, everything: bool) -> Iterator[str]:
-    """The lines wrapped; their beginning only, unless ``everything`` is wanted."""
+    """Yield the lines, wrapped; only their beginning unless ``everything`` is set."""
     shown = lines if everything else [line[:MAX_REASON] for line in lines[:MAX_ERROR_LINES]]
     for line in shown:
         yield from wrapped(line, width) or [""]

@@ -51,7 +51,7 @@ class _Run:
         self._as_predicted = sum(result.tally.as_predicted for result in results)
         self._states: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in _STATES}
         self._times: dict[tuple[str, str, str], tuple[int, float]] = {}
-        self._labels: dict[tuple[str, ...], set[str]] = {}  # by what they are labels of
+        self._labels: dict[tuple[str, ...], set[str]] = {}  # by metric and label name
         self._checks: Counter[tuple[str, str, str, str]] = Counter()
         for event, _ in run.events():
             self._add(event)

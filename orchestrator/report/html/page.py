@@ -32,7 +32,7 @@ MAX_NAME_LENGTH = 40  # characters, above and next to the matrix
 def environment(own: Callable[[str], str | None] = lambda name: None) -> Environment:
     """The templates of a run's page, with their filters; every value is escaped.
 
-    ``own`` gives the text of a template that is not one of the page, None for any other.
+    ``own`` returns the text of a template that is not part of the page, None for any other.
     """
     from jinja2 import ChoiceLoader, Environment, FunctionLoader, StrictUndefined
 

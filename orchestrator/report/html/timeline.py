@@ -13,7 +13,7 @@ from orchestrator.report.grid import Cell, Grid
 
 WIDTH = 1000.0
 NARROWEST = 1.5  # of WIDTH: a resource that took less is part of its host's "run" bar
-# What a phase of a host's run is for a reader; every other one is part of connecting.
+# The displayed name of each phase of a host's run; every other phase is part of connecting.
 _STEPS = {
     Phase.GATHERING: "facts",
     Phase.PLANNING: "plan",

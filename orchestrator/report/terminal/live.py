@@ -86,7 +86,7 @@ class LiveView:
         self._live = self._new_live()
 
     def _new_live(self) -> Live:
-        # One that is started again would move up over what was written since it was stopped.
+        # A restarted display would overwrite the lines written since it was stopped.
         self._shown = None
         return Live(
             console=self._console,
@@ -112,7 +112,7 @@ class LiveView:
                 self._failures = Failures(event.hosts)
 
     def _noticed(self, event: run_events.HostNotice) -> None:
-        if event.level == "info" and not event.waits:  # what the user asked a command to print
+        if event.level == "info" and not event.waits:  # output that the user requested
             text = one_line(event.text, 2000)
             self._above.append(Text.assemble((event.host, "bold"), ": ", (text, "dim")))
         elif not event.waits or self._verbose:

@@ -17,7 +17,7 @@ PROTOCOL = "io.choria.ccm.v1.session"
 
 
 class SessionReport:
-    """The events of a store, read once. InputError for one that is damaged."""
+    """The events of a store, read once. InputError for a damaged event."""
 
     def __init__(self, store: EventStore) -> None:
         self._path = store.path

@@ -66,7 +66,7 @@ class Summary:
         """The summary, line by line."""
         blocks = blocks_of(self._collected)
         several = len(blocks) > 1
-        if self._noop:  # what a preview could not know comes before what follows from that
+        if self._noop:  # unknown results come before their consequences
             yield from self._notices()
         if self._choice.quiet:
             blocks = [block for block in blocks if block.outcome != outcome.OK]
@@ -112,7 +112,7 @@ class Summary:
 
     def _host(self, block: Block, first: bool) -> Iterator[str]:
         """The results of hosts, without their resources; a blank line before the first host and
-        before those that need more than a line.
+        before hosts that need more than a line.
         """
         told = itertools.chain(self._block(block, rows=False), self._retry_lines(block))
         head, *more = told

@@ -18,7 +18,7 @@ def wrapped(text: str, width: int, command: str = "") -> list[str]:
     """
     if not command and 0 < len(text) <= width and text == " ".join(text.split()):
         return [text]
-    import textwrap  # most reports have no line that needs it
+    import textwrap  # most reports have no long line
 
     # A gap wider than a line is not visible, and many of them make textwrap very slow.
     text = re.sub(rf"\s{{{width},}}", " ", text)
