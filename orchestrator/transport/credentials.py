@@ -22,8 +22,8 @@ SSH_PASSWORD = "CCM_SSH_PASSWORD"
 BECOME_PASSWORD = "CCM_BECOME_PASSWORD"
 COMMAND_SUFFIX = "_COMMAND"
 COMMAND_TIMEOUT = 60
-REFUSALS = 2  # hosts that must refuse it before the others leave it alone: one may lie
-WAIT_TIMEOUT = 5.0  # seconds that one host's answer is waited for before the next one tries, too
+REFUSALS = 2  # hosts that must refuse it before others stop trying: a single host may lie
+WAIT_TIMEOUT = 5.0  # seconds to wait for one host's answer before the next host also tries
 
 Prompt = Callable[[str], str]
 
@@ -49,7 +49,7 @@ class Password:
         self._proof: StateCell = LocalState()
 
     def read(self) -> str:
-        """The password; UsageError when its source gives none."""
+        """Return the password; UsageError if its source has none."""
         with self._reading:
             if self._text is None:
                 self._text = self._source()
@@ -175,7 +175,7 @@ class Credentials:
                 password.share()
 
     def passphrase(self, path: Path, unlock: Callable[[str], bool]) -> str | None:
-        """The passphrase of a key file, requested once per file; None if the user gives none.
+        """The passphrase of a key file, requested once per file; None if the user enters none.
 
         ``unlock`` reports whether it opens the key. The user has three attempts.
         """

@@ -206,7 +206,7 @@ class Handshake:
             del self._unseen[: -len(_SUDO_RS + self._prompt)]
             return
         if before.endswith(_SUDO_RS):
-            # Behind our prompt sudo-rs shows what it asks for, which need not be the password.
+            # After our prompt, sudo-rs shows its own prompt, which may not be for the password.
             asked = re.match(_ASKED_BY_SUDO_RS, rest)
             if asked is None and len(rest) < MAX_QUESTION:
                 return
@@ -216,7 +216,7 @@ class Handshake:
         self._unseen.clear()
         if self._attempt is not None:
             between = before.removesuffix(_SUDO_RS) if before.endswith(_SUDO_RS) else before
-            if not between.strip(b"* \r\n"):  # a refusal would have been said
+            if not between.strip(b"* \r\n"):  # a refusal would have a message
                 raise login_errors.second_prompt(self._host)
             raise self._wrong_password()
         began = time.monotonic()

@@ -70,7 +70,7 @@ class LocalPipe:
             raise UnreachableError(f"the runtime has ended: {error}", "transport.lost") from error
 
     def read(self, timeout: float) -> tuple[bytes, bytes]:
-        """The received data of either stream; TimeoutError if there is none."""
+        """Return the received data of either stream; TimeoutError without data."""
         end = time.monotonic() + timeout
         with self._reading:
             while self._open and not self._closing:

@@ -8,7 +8,7 @@ from orchestrator.transport.pipe import readable
 from remote_runtime.errors import UnreachableError
 
 _SUDO = (
-    # what sudo or the shell says, the sentence, the hint
+    # the output of sudo or the shell, the message, the hint
     ("a password is required", "sudo requires a password",
      "use --ask-become-pass, or set CCM_BECOME_PASSWORD or CCM_BECOME_PASSWORD_COMMAND"),
     ("a terminal is required", "sudo requires a password",
@@ -56,7 +56,7 @@ _LIMITS = (
     "out of memory", "file too large", "file size limit", "resource temporarily unavailable",
     "can't start new thread", "cannot fork", "killed",
 )  # fmt: skip
-_SIGNALLED = 128  # what a shell adds to the number of a signal
+_SIGNALLED = 128  # a shell adds this to the number of a signal
 _WHY = {
     "old": "is older than 3.6",
     "incomplete": "lacks json or zlib",
@@ -72,7 +72,7 @@ def _become_error(sentence: str, hint: str) -> UnreachableError:
 def bootstrap_failed(
     host: str, status: str, *, detail: str, err: bytes | bytearray, python: str | None = None
 ) -> UnreachableError:
-    """The target said ``nopython``, ``fault`` or something unknown."""
+    """Return the error for ``nopython``, ``fault`` or unknown output of the target."""
     if status == "nopython":
         return _no_python(host, detail, python)
     if status == "fault":
@@ -184,7 +184,7 @@ def second_prompt(host: str) -> UnreachableError:
 
 
 def password_timed_out(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
-    """sudo took the password and said neither yes nor no."""
+    """Return the error for a sudo that read the password but neither accepted nor refused it."""
     return _become_error(
         f"sudo on {host} did not respond within {seconds:.0f} s after the password{_tail(err)}",
         "does sudo wait for another server (LDAP, a second factor)?",

@@ -32,7 +32,7 @@ class StateCell(Protocol):
 
     @property
     def tick(self) -> float | None:
-        """After how many seconds another process may have changed it; None if there is none."""
+        """The seconds after which another process may have changed it; None if none can."""
         ...
 
     def locked(self) -> contextlib.AbstractContextManager[PasswordState]:

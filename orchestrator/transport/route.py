@@ -144,7 +144,7 @@ class Router:
     ) -> tuple[tuple[Route, ...], str]:
         jump = host.jump if host is not None else None
         if jump is None:
-            # the one of the two that was found first wins, as in OpenSSH, even if it says `none`
+            # the first of the two wins, as in OpenSSH, even if its value is `none`
             key = next((key for key in found if key in ("proxyjump", "proxycommand")), "")
             value = found.first(key)
             if key == "proxycommand" and is_active(value):

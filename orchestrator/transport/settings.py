@@ -98,6 +98,6 @@ class Settings(NamedTuple):
         """The user to become on a host, or None."""
         chosen = host.become if self.become is None else self.become
         if chosen is True:
-            # --become without a name keeps the name that the inventory gives
+            # --become without a name keeps the name from the inventory
             return host.become if isinstance(host.become, str) else "root"
         return chosen or None

@@ -38,7 +38,7 @@ from remote_runtime.protocol.wire import SILENCE
 PROXY_ATTEMPTS = 3
 _LATE = ("transport.connect", "transport.handshake")
 
-# paramiko logs what it also raises
+# paramiko also logs the errors that it raises
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
@@ -154,7 +154,7 @@ class Dialer:
                 if not _again(route, backoff):
                     raise _hung_up(route, backoff.attempts, shed) from shed
             except UnreachableError as error:
-                # the time that attempts before took is not what there is to tell
+                # the time of earlier attempts is not part of the message
                 if shed is None or error.kind not in _LATE or time.monotonic() < deadline - 0.1:
                     raise
                 raise _hung_up(route, backoff.attempts, shed) from error
@@ -258,7 +258,7 @@ class Dialer:
         )
         client = connection.client
         client.set_missing_host_key_policy(check)
-        without_known_hosts(client)  # the check looks up what is known
+        without_known_hosts(client)  # the check looks up the known keys itself
         opened = Connection(connection, sock)
         try:
             connection.open()
@@ -269,7 +269,7 @@ class Dialer:
                 mapped = _mapped(route, session, sock=sock, deadline=deadline, error=error)
             opened.close()
             raise mapped from (None if mapped is error else error)
-        connection.connect_kwargs.clear()  # what it was opened with, whoever that refers to
+        connection.connect_kwargs.clear()  # drop the arguments and the objects that they refer to
         return opened
 
 

@@ -62,18 +62,18 @@ class EndlessGreetingError(NotSshError):
 
 
 def preferred_first(names: Sequence[str], *wanted: str) -> tuple[str, ...]:
-    """The names, the wanted ones first."""
+    """Return the names, the preferred ones first."""
     front = [name for name in wanted if name in names]
     return (*front, *(name for name in names if name not in front))
 
 
 def _known(wanted: Sequence[str], known: Container[str]) -> tuple[str, ...]:
-    """The wanted names that this version of paramiko supports: it would offer any name, and fail if
-    the server chooses an unsupported one."""
+    """Return the preferred names that this version of paramiko supports. It would offer any name,
+    and fail if the server chooses an unsupported one."""
     return tuple(name for name in wanted if name in known)
 
 
-_OWN: Any = ServiceRequestingTransport  # the stubs leave out what is paramiko's own
+_OWN: Any = ServiceRequestingTransport  # the stubs leave out paramiko's private members
 _HANDLERS: dict[int, Any] = _OWN._channel_handler_table
 _HAS_CIPHERS: Container[str] = _OWN._cipher_info
 _HAS_MACS: Container[str] = _OWN._mac_info
@@ -167,7 +167,7 @@ class OpenTransport(ServiceRequestingTransport):
         self.shown_host_key = host_key
 
     def _check_banner(self) -> None:
-        """As paramiko's; NotSshError, where only the text of paramiko's error says so."""
+        """Like paramiko's, but raise NotSshError for an error that only its text identifies."""
         try:
             # the stubs leave it out
             super()._check_banner()  # type: ignore[misc]
@@ -197,7 +197,7 @@ class OpenAuthentication(AuthOnlyHandler):
     def _parse_userauth_failure(self, message: Message) -> None:
         names = Message(message.asbytes()).get_list()
         self.accepted = [name for name in names if re.fullmatch(r"[A-Za-z0-9@.-]{1,64}", name)]
-        # the stubs leave out what is paramiko's own
+        # the stubs leave out paramiko's private members
         super()._parse_userauth_failure(message)  # type: ignore[misc]
 
 
@@ -236,7 +236,7 @@ class OpenAgent(AgentSSH):
 
     def ask(self, message: Any) -> Any:
         """The answer to a message; SSHException, OSError."""
-        # the stubs leave out what is paramiko's own
+        # the stubs leave out paramiko's private members
         return super()._send_message(message)  # type: ignore[misc]
 
     def _send_message(self, msg: Any) -> Any:

@@ -47,7 +47,7 @@ class AgentTimeoutError(Exception):
 class HeldKey(AgentKey):
     """The key of an agent, and the certificate that is shown in its place if there is one."""
 
-    # the stubs say that there is none
+    # the stubs do not have it
     public_blob: PublicBlob | None  # type: ignore[assignment]
 
     def __init__(self, key: AgentKey, certificate: Certificate | None = None) -> None:
@@ -82,7 +82,7 @@ class Candidate:
     """A key for a login: its name in messages, and how to load it when it is tried.
 
     ``identity`` is the fingerprint, the same for a key in a file and in an agent; "" if it is not
-    known yet. ``locked`` says that ``load`` may ask for a passphrase. ``certificate`` is offered
+    known yet. ``locked``: ``load`` may prompt for a passphrase. ``certificate`` is offered
     instead of the key.
     """
 
@@ -176,7 +176,7 @@ class Keyring:
             agent.close()
 
     def _shown(self, route: Route) -> Iterator[tuple[Certificate, Path]]:
-        """The certificates in files that ssh would show: those that are named, else those next to
+        """Yield the certificate files that ssh would offer: the configured ones, else those next to
         the keys."""
         files = route.certificates
         for path in map(_beside, route.identities) if files is None else files:
@@ -232,7 +232,7 @@ class Keyring:
         return Candidate(display_path(path), identity, load=load, locked=is_encrypted(path))
 
     def _from_file(self, path: Path) -> paramiko.PKey | str:
-        """The key, or why there is none."""
+        """Return the key, or the reason why it cannot be used."""
         with self._lock:
             if path not in self._files:
                 self._files[path] = self._load(path)

@@ -45,7 +45,7 @@ class Authenticator:
         self._accepted: list[str] | None = None
 
     def authenticate(self, transport: EagerTransport) -> None:
-        """Log in; UnreachableError says which methods were tried and what to do."""
+        """Log in; UnreachableError with the attempted methods and a hint."""
         self._began()
         try:
             self._log_in(transport)

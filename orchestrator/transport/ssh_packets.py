@@ -14,8 +14,8 @@ import paramiko
 from orchestrator.support.thread_pool import run_in_background
 from orchestrator.transport.ssh_internals import EndlessGreetingError, OpenPacketizer
 
-READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived
-IDLE_SIZE = 512  # the same of one that has waited in vain
+READ_SIZE = 8 << 10  # of each waiting connection; more once this much has arrived
+IDLE_SIZE = 512  # the same after an idle wait
 MAX_READ = 64 << 10
 MAX_GREETING_LENGTH = 64 << 10
 LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
@@ -29,8 +29,8 @@ class OversizeError(paramiko.SSHException):
 class Packets(OpenPacketizer):
     """The packets of one connection, which are bounded and need no thread for their time.
 
-    Whoever sends to a server that takes nothing waits for as long as the timeout of the socket, or
-    as ``be_patient`` says; then that is the end of the connection.
+    Sending to a server that reads nothing waits up to the timeout of the socket, or the time of
+    ``be_patient``. After that, the connection ends.
     """
 
     def __init__(self, sock: Any) -> None:

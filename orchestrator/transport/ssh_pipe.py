@@ -39,7 +39,7 @@ class SshPipe:
         self._carried(len(data))
 
     def read(self, timeout: float) -> tuple[bytes, bytes]:
-        """The received data of either stream; TimeoutError if there is none."""
+        """Return the received data of either stream; TimeoutError without data."""
         end = time.monotonic() + timeout
         while True:
             self._arrived.clear()  # before looking, so that nothing is missed
@@ -56,7 +56,7 @@ class SshPipe:
         try:
             out = channel.recv(READ_SIZE) if channel.recv_ready() else b""
             err = channel.recv_stderr(READ_SIZE) if channel.recv_stderr_ready() else b""
-        except _BROKEN:  # it tells the server that there is room; the end shows when it is read
+        except _BROKEN:  # recv reports free space to the server; the next read finds the end
             return b"", b""
         return out, err
 
@@ -70,7 +70,7 @@ class SshPipe:
         return None
 
     def close(self) -> None:
-        """Close the channel, or the connection below it; one that is gone already is closed."""
+        """Close the channel, or the connection below it; a lost connection counts as closed."""
         with contextlib.suppress(*_BROKEN):
             self._close()
 

@@ -164,7 +164,7 @@ class EagerTransport(OpenTransport):
         return channel, event
 
     def finish_session(self, until: float) -> paramiko.Channel:
-        """An open channel, the one that was begun if there is one; SSHException."""
+        """Return an open channel, the one already begun if any; SSHException."""
         if not self.active:
             raise self.get_exception() or paramiko.SSHException("the connection was lost")
         early, self._early = self._early, None

@@ -1,4 +1,4 @@
-"""Opens TCP connections with a bound, and says plainly why one cannot be opened (controller)."""
+"""Opens TCP connections with a time limit and clear errors (controller)."""
 
 from __future__ import annotations
 

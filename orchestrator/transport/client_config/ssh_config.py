@@ -33,9 +33,9 @@ class Section(NamedTuple):
 
 
 def read_config(path: Path, directory: Path, depth: int = 0) -> list[Section]:
-    """Parse a file and what it includes; relative includes start at ``directory``.
+    """Parse a file and its included files; relative includes start at ``directory``.
 
-    A file that is not there is empty. ``InputError`` if it cannot be read or parsed.
+    A missing file is empty. ``InputError`` if it cannot be read or parsed.
     """
     sections = [Section(None, [])]
     for directive in _directives(path):

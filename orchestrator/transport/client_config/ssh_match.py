@@ -188,7 +188,7 @@ def _command_matches(pattern: str) -> bool | None:
         return True
     literal = re.split(r"[*?]", pattern)[0]
     if literal == pattern:
-        return False  # of no command that ccm makes all is known
+        return False  # ccm's commands are never completely known here
     size = min(len(literal), len(COMMAND_BEGIN))
     return None if literal[:size].lower() == COMMAND_BEGIN[:size].lower() else False
 

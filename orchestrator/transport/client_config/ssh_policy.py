@@ -2,7 +2,7 @@
 
 Directives about host verification or logins are refused if unsupported, because ignoring them would
 change what the user trusts. ``StrictHostKeyChecking`` is never weaker than yes: a weaker value is
-listed, and an unknown key is refused all the same.
+listed, and an unknown key is refused anyway.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ _REFUSED: dict[str, Callable[[str], bool]] = {
 
 
 def problems(found: Directives, settled: Collection[str] = ()) -> list[Problem]:
-    """The active directives that ccm must not ignore and does not support, and those that may be
-    active. ``settled`` are answered by the inventory."""
+    """Return the directives that are or may be active, and that ccm must not ignore but does not
+    support. The inventory decides the ``settled`` ones."""
     refused = [
         Problem(
             f"ccm does not support {line.key} {line.value}, which affects authentication or trust",

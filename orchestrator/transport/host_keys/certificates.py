@@ -106,7 +106,7 @@ def parse_certificate(blob: bytes) -> Certificate | None:
 
 
 def read_certificate(path: Path) -> Certificate | None:
-    """The certificate in a file as ssh-keygen writes it; None if there is none."""
+    """Return the certificate in a file of ssh-keygen; None if the file has none."""
     try:
         with path.open("rb") as file:
             words = file.read(LARGEST_FILE).split()

@@ -82,7 +82,7 @@ def trust(shown: Iterable[ScannedKey]) -> list[Path]:
             by_file.setdefault(Path(line.path), [])
     for one in wanted:
         path = _file_for(one.route)
-        by_file[path] = [*by_file.pop(path, []), one]  # behind those that only lose lines
+        by_file[path] = [*by_file.pop(path, []), one]  # after files that only lose lines
     changed = {_name(key) for key in wanted if key.state == "changed"}
     for path, keys in by_file.items():
         try:

@@ -96,7 +96,7 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
                 raise _revoked(self._route, line, of_ca=of_ca)
 
     def _unsound(self, certificate: Certificate) -> str:
-        """Why the signature of a CA does not count; "" for one that does."""
+        """Return why the signature of a CA does not count; "" if it counts."""
         if certificate.critical:
             return f"ccm does not support its critical option {certificate.critical[0]}"
         allowed = _listed(self._route.ca_algorithms or "+", _CA_ALGORITHMS)
