@@ -46,7 +46,7 @@ def names_below(root: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def folder_below(root: Path, name: str, create: bool = False) -> Iterator[int | None]:
-    """The open directory of a file; None if there is none. InputError, OSError."""
+    """Yield the open directory of a file; None if it does not exist. InputError, OSError."""
     handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for part in name.split("/")[:-1]:

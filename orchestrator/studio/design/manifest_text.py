@@ -1,7 +1,7 @@
 """A manifest as text: its resources with their places, and edits of them (controller).
 
-A resource is found by its number in the list of ``resources``. Every edit gives a new manifest; see
-``yaml_text``.
+A resource is found by its number in the list of ``resources``. Every edit returns a new manifest;
+see ``yaml_text``.
 """
 
 from __future__ import annotations

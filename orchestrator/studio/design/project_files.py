@@ -96,7 +96,7 @@ class ProjectFiles:
             return False
 
     def _folder(self, name: str, create: bool = False) -> AbstractContextManager[int | None]:
-        """The open directory of a file; None if there is none."""
+        """Yield the open directory of a file; None if it does not exist."""
         _check(name)
         return folder_below(self.root, name, create)
 

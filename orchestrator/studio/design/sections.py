@@ -100,7 +100,7 @@ def _property(name: str) -> dict[str, Any]:
 
 
 def _map(manifest: ManifestText, path: Path) -> dict[str, Any]:
-    """The map at a path; empty if there is none."""
+    """Return the map at a path; an empty one if it has none."""
     found = manifest.yaml.value(path) if manifest.yaml.has(path) else None
     return (
         {key: one for key, one in found.items() if isinstance(key, str)}
@@ -140,7 +140,7 @@ def _hierarchy(hidden: HiddenValues, types: Types) -> Section:
 
 
 def _keys_of_data(manifest: ManifestText) -> list[str]:
-    """The top-level keys of the data and of all overrides, and those that have a merge."""
+    """Return the top-level keys of the data, of all overrides, and of all merges."""
     entries = _map(manifest, ("overrides",))
     maps = [manifest.data, *(_map(manifest, ("overrides", name)) for name in entries)]
     maps.append(_map(manifest, ("hierarchy", "keys")))

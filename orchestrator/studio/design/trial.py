@@ -216,7 +216,7 @@ class Previews:
         except (CcmError, OSError) as error:
             text = problem_text(error, desk.files.root, "previewed")
             preview.problem = desk.hide(draft, text)
-        except BaseException as error:  # the thread ends: the page says why
+        except BaseException as error:  # the thread ends: the page shows the error
             preview.problem = f"internal error: {type(error).__name__}"
             raise
         finally:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from orchestrator.fleet import outcome
 
 LOOKED_AT = 1_000  # runs
-RECENT = 10  # runs that tell whether a host flaps
+RECENT = 10  # runs that decide whether a host flaps
 FLAPS = 3  # changes between success and failure in them
 TROUBLE, NEVER_REACHED, FLAPPING, NO_RUN, FINE = range(5)
 """The ranks of hosts, in the order of pages."""

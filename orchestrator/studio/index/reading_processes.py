@@ -120,7 +120,7 @@ def _started() -> subprocess.Popen[bytes] | None:
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     for pipe in filter(None, (process.stdin, process.stdout)):
-        with contextlib.suppress(OSError):  # of what it no longer reads
+        with contextlib.suppress(OSError):  # for data that it no longer reads
             pipe.close()
     process.wait()
 
@@ -149,7 +149,7 @@ def _received(source: IO[bytes]) -> ReadRun | None:
 def answer_paths() -> None:
     """Read the runs whose paths arrive on standard input; the main function of such a process."""
     os.nice(5)
-    gc.disable()  # what is made for a run is given back without it
+    gc.disable()  # objects of a run are released without it
     for line in sys.stdin.buffer:
         directory = Path(os.fsdecode(bytes.fromhex(line.decode("ascii"))))
         text = pickle.dumps(read_here(directory), pickle.HIGHEST_PROTOCOL)

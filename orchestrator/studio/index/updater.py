@@ -16,15 +16,15 @@ from orchestrator.studio.index.store import IndexStore
 from orchestrator.support.line_file import is_held
 from orchestrator.support.plain_text import one_line
 
-PAUSE = 1.0  # seconds between two looks
+PAUSE = 1.0  # seconds between two checks
 PAUSE_AFTER_PROBLEM = 10.0  # seconds
-NEWEST = 20  # runs that each look is at; those before hardly ever change
+NEWEST = 20  # runs in each check; earlier ones hardly ever change
 UPDATE = 5.0  # seconds between two updates of the states of hosts, while runs are read
-UPDATE_SHARE = 20  # times what an update took, until the next one
-WHOLE_LOOK = 30.0  # seconds between two looks at all runs
+UPDATE_SHARE = 20  # an update is repeated after this many times its duration
+WHOLE_LOOK = 30.0  # seconds between two checks of all runs
 VERIFY_SILENCE = 600.0  # seconds without a result of a verify, after which none is awaited
 MAX_WAIT = 3.0  # seconds that a browser waits for the page of a run
-SHARE = 4  # a run is read again after this many times what reading it took
+SHARE = 4  # a run is read again after this many times its reading time
 _TICK = 0.05  # seconds
 _RUNNING = " running"  # behind the stamp of a run
 _MAX_LENGTH = 300  # characters of a problem
@@ -116,7 +116,7 @@ class IndexKeeper:
             self._stop.wait(pause)
 
     def forget_pauses(self) -> None:
-        """Check every run next time, and read those that changed."""
+        """Check every run next time, and read the changed ones."""
         self._due.clear()
         self._next_whole_look = 0.0
 

@@ -148,7 +148,7 @@ class StoredPlans:
         return DamagedPlan(name, "it was removed")
 
     def open(self, name: str) -> OpenPlan | None:
-        """A plan; None if there is none with that name. InputError, OSError."""
+        """Return a plan; None if none has that name. InputError, OSError."""
         stored = self.folder.read(name)
         if stored is None:
             return None

@@ -66,7 +66,7 @@ class PlanFolder:
         return None
 
     def read(self, name: str) -> StoredPlan | None:
-        """A plan; None if there is none with that name. InputError, OSError."""
+        """Return a plan; None if none has that name. InputError, OSError."""
         if not _is_possible(name):
             return None
         with folder_below(self.root, name) as folder:

@@ -24,7 +24,7 @@ from remote_runtime.errors import UsageError
 
 MAX_AT_ONCE = 4
 MAX_LENGTH = 1_000  # characters of a problem
-_MAX_LINE_LENGTH = 64 << 10  # of what the process says
+_MAX_LINE_LENGTH = 64 << 10  # of the output of the process
 _MAX_START_WAIT = 20.0  # seconds that a browser waits for the run to begin
 _PASSWORDS = {
     name + suffix for name in (SSH_PASSWORD, BECOME_PASSWORD) for suffix in ("", COMMAND_SUFFIX)

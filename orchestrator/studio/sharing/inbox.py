@@ -50,7 +50,7 @@ Indexed = Callable[["frozenset[str] | None"], Mapping[str, bool]]
 class RunInbox:
     """The runs of a studio, for clients with a token. Thread-safe. RefusalError.
 
-    ``hosts_of`` gives the hosts of groups of the inventory. ``indexed`` returns, for each run of
+    ``hosts_of`` returns the hosts of groups of the inventory. ``indexed`` returns, for each run of
     the index, whether all of its hosts are among the given ones, None for any. The runs of one
     token have at most ``max_stored`` bytes.
     """

@@ -31,7 +31,7 @@ LEAST_SECRET = 32  # characters
 _MAX_LENGTH = 200  # characters of a problem
 
 Report = Callable[[str, str], None]
-"""Gets the ID of a run, and why its delivery failed; "" for one that arrived."""
+"""Receives the ID of a run, and the reason why its delivery failed; "" after a success."""
 
 
 class WebhookTarget(NamedTuple):

@@ -48,7 +48,7 @@ _OWN_SITE = ("same-origin", "none")
 
 class Guard:
     """An ASGI application around another one; ``hosts`` are the accepted values of the Host
-    header, and ``scheme`` is http or https. ``limit`` gives the limit of the body of a request.
+    header, and ``scheme`` is http or https. ``limit`` returns the maximum size of a request's body.
     ``behind_proxy`` are the names under which a proxy offers the pages by https.
     """
 
@@ -136,7 +136,7 @@ class Guard:
 
 
 async def _body(receive: Receive, maximum: int) -> bytes | None:
-    """The whole body; None for one that is too large."""
+    """Return the complete body; None if it is too large."""
     found = bytearray()
     while True:
         message = await receive()
