@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Manager(NamedTuple):
-    """How to run one package manager.
+    """Runs one package manager.
 
     ``look`` finds the process that holds a required lock, ``explain(what, result)`` returns the
     error of a failed command, and output lines that begin with one of ``steps`` are shown while it

@@ -1,1 +1,1 @@
-"""How packages change with apt (target)."""
+"""Changes packages with apt (target)."""

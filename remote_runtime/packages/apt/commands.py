@@ -16,7 +16,7 @@ ENVIRONMENT = {
 # Without the option a repository that cannot be reached is only a warning, and the lists stay old.
 UPDATE = ("apt-get", "update", "-q", "-o", "APT::Update::Error-Mode=any")
 KEEPING = "--force-confold"
-# Without a terminal of its own for dpkg: a script that reads from /dev/tty would wait for ever.
+# Without a separate terminal for dpkg: a script that reads from /dev/tty would wait forever.
 _NO_TERMINAL = ("-o", "Dpkg::Use-Pty=0")
 INSTALL = ("apt-get", "install", "-y", "-q", *_NO_TERMINAL, "-o", "DPkg::Options::=" + KEEPING)
 PURGE = ("apt-get", "-q", "-y", *_NO_TERMINAL, "purge")

@@ -89,7 +89,7 @@ class TransactionEffects(object):
         )  # where a link gives way to a directory, or a directory to a link
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
-        """All effects: what nobody can tell, what goes, what comes."""
+        """Return all effects: the unknown ones, then removals, then additions."""
         known = {c.name: self._contents(c.name) for c in changes if c.after}
         packed = {name: contents for name, contents in known.items() if contents is not None}
         self._looks = {name: contents.look for name, contents in packed.items()}
@@ -352,7 +352,7 @@ class TransactionEffects(object):
                 self._effects.append(AccountEffect(kind, name, number))
         self._scripted += script_uncertainty.of_accounts(package, calls.accounts)
 
-    # -- what nobody can tell ---------------------------------------------------------------------
+    # -- unknown effects ---------------------------------------------------------------------------
 
     def _hearsay(self, change: VersionChange, contents: Contents) -> List[Effect]:
         """Return an assumed effect over the contents of a package that only one other host

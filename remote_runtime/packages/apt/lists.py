@@ -1,4 +1,4 @@
-"""How old apt's package lists are, and its cache of them (target)."""
+"""The age of apt's package lists, and apt's cache of them (target)."""
 
 import os
 import time
@@ -70,11 +70,11 @@ class Lists(object):
         if self.cache_is_stale():
             try:
                 os.unlink(os.path.join(self._root, _CACHE))
-            except OSError:  # a transaction may do without, or fails with a reason of its own
+            except OSError:  # a transaction may not need it, or fails with a clear reason
                 pass
 
     def _updated(self) -> List[float]:
-        """When they were refreshed, by all that says so; nothing where there are none."""
+        """Return the times of the refreshes from all sources; empty without any."""
         directory = os.path.join(self._root, _LISTS)
         try:
             some = any(

@@ -36,7 +36,7 @@ def mark(commands: "Commands", name: str, environment: Mapping[str, str]) -> Non
 
 
 def hold(commands: "Commands", name: str, held: bool, environment: Mapping[str, str]) -> None:
-    """Keep a package at its version, or let it change again. ``ResourceError``."""
+    """Keep a package at its version, or allow changes again. ``ResourceError``."""
     from remote_runtime.packages.apt import errors as apt_errors
 
     result = commands.run(["apt-mark", _HOLDS[held], name], env=environment)

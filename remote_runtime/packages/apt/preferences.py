@@ -11,9 +11,9 @@ _DIRECTORY = "etc/apt/preferences.d"
 
 
 def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
-    """The stanza with a priority below 0 that names a package, and what to do about it.
+    """Return the stanza with a priority below 0 that names a package, and a hint.
 
-    None where no file has one. Regular expressions (``/.../``) are not looked into.
+    None if no file has one. Regular expressions (``/.../``) are ignored.
     """
     for path in _files(root):
         try:

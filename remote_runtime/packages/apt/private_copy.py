@@ -10,10 +10,10 @@ _KEYS = ("pkgcache", "srcpkgcache")
 
 
 class ScratchCache(object):
-    """A private directory that stands for apt's caches of the lists; it goes with the run.
+    """A private directory that replaces apt's caches of the lists; it is removed after the run.
 
-    apt reads through a link what is current there, and puts a file of its own in the place of the
-    link where it is not; where the host has no caches, apt makes none, and there is no directory.
+    apt reads current caches through links, and replaces the link of an outdated cache with a new
+    file. If the host has no caches, apt creates none, and the directory does not exist.
     """
 
     def __init__(self, files: "Files", cache: str) -> None:

@@ -19,7 +19,7 @@ class Readiness(object):
         self._user = user
 
     def holder(self) -> Optional[locks.Holder]:
-        """Who holds a lock that a transaction needs."""
+        """Return the process that holds a lock that a transaction needs."""
         return locks.holder([os.path.join(self._root, path) for path in LOCKS])
 
     def trouble(self, what: str) -> Optional[ResourceError]:

@@ -12,10 +12,11 @@ DIRECTORY = "/etc/apt"
 def write_planned(
     files: "Files", planned: Sequence[str], place: str, directory: str = DIRECTORY
 ) -> str:
-    """Make a directory in ``place`` that is as ``directory`` will be; return apt's settings for it.
+    """Create a directory in ``place`` with the planned content of ``directory``; return apt's
+    settings for it.
 
-    What is ``planned`` is copied as ``files`` shows it, the rest are links. ``Unknowable`` where
-    the content of such a file cannot be told.
+    What is ``planned`` is copied as ``files`` shows it, the rest are links. ``Unknowable`` if the
+    content of such a file is unknown.
     """
     os.mkdir(place, 0o700)
     for name in files.entries(directory) if files.is_directory(directory) else ():

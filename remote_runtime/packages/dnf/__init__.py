@@ -1,1 +1,1 @@
-"""How packages change with dnf (target)."""
+"""Changes packages with dnf (target)."""

@@ -1,8 +1,8 @@
-"""Running dnf and rpm in a preview, where nothing of what they write stays (target).
+"""Runs dnf and rpm in a preview without lasting changes (target).
 
-dnf keeps logs, caches and a history, whatever it is asked, rpm a shared memory and a journal. In a
-mount namespace of its own these directories have an overlay over them, with its upper side on a
-tmpfs; both end with the command.
+dnf always writes logs, caches and a history; rpm writes a shared memory and a journal. In a
+separate mount namespace, these directories have an overlay with its upper layer on a tmpfs; both
+end with the command.
 """
 
 import os
@@ -55,12 +55,12 @@ exec "$@"
 
 
 def isolated(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str, ...]:
-    """The command to run for one of theirs: in a push the same, in a preview one without traces.
+    """Return the command to run: in a push the same, in a preview one without lasting changes.
 
-    What it writes to the directory ``keep``, where one is named, stays.
+    Files that it writes to the directory ``keep``, if given, are kept.
 
-    Another user than root has a cache of its own, and no right to write elsewhere. ``Unknowable``
-    where root cannot have such a command; see also ``not_begun``.
+    Users other than root have a private cache, and no right to write elsewhere. ``Unknowable`` if
+    root cannot run such a command; see also ``not_begun``.
     """
     if not context.noop or os.geteuid() != 0:
         return tuple(argv)

@@ -1,4 +1,4 @@
-"""How old dnf's package lists are, and where they come from (target)."""
+"""The age of dnf's package lists, and their sources (target)."""
 
 import os
 import re
@@ -91,7 +91,7 @@ class Lists(object):
 
 
 def _newest(directory: str) -> float:
-    """dnf dates one of the files anew when the repository has nothing newer."""
+    """dnf updates the time of one of the files if the repository has nothing newer."""
     try:
         return max(
             os.stat(os.path.join(directory, name)).st_mtime for name in os.listdir(directory)

@@ -17,5 +17,5 @@ RECORD_LOCKS = (
 
 
 def holder() -> Optional[locks.Holder]:
-    """Who holds a lock that a transaction needs."""
+    """Return the process that holds a lock that a transaction needs."""
     return locks.holder_of_pid_files(PID_LOCKS) or locks.holder(RECORD_LOCKS)

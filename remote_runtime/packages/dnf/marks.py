@@ -1,7 +1,7 @@
-"""Which packages dnf has as installed for others, and so may remove with them (target).
+"""The packages that dnf considers dependencies of others, and so may remove with them (target).
 
 dnf 4 keeps the reason of each installation in its history, an SQLite database that is read here in
-a few milliseconds; dnf itself would take half a second. dnf 5 is asked.
+a few milliseconds; dnf itself would take half a second. For dnf 5, dnf is run.
 """
 
 import os
@@ -50,7 +50,7 @@ def automatic(commands: "Commands", ask: Callable[[], str], history: str = HISTO
         import sqlite3
     except ImportError:  # a Python that was built without it
         return _printed(ask())
-    # Immutable: without a lock, and without a file beside it. dnf's own writes are short.
+    # Immutable: without a lock, and without a second file. dnf's own writes are short.
     address = "file:%s?mode=ro&immutable=1" % history.replace("?", "%3f").replace("#", "%23")
     try:
         connection = sqlite3.connect(address, uri=True)

@@ -33,10 +33,10 @@ _BLOCK = 1 << 16
 
 
 class Member(NamedTuple):
-    """One path of a package. ``text`` is what a small file of the interesting kinds holds.
+    """One path of a package. ``text`` is the content of a small file of a relevant kind.
 
-    ``something``: it comes, and nobody can tell more. ``target`` is where a symlink leads, and of a
-    file the one that it is another name of.
+    ``something``: it is installed; all else is unknown. ``target`` is the target of a symlink, and
+    for a hard link the other name.
     """
 
     path: str

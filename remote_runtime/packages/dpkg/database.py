@@ -81,10 +81,10 @@ class Packages(object):
 
 
 class Database(Packages):
-    """As printed by ``QUERY``."""
+    """The packages in the output of ``QUERY``."""
 
     def __init__(self, printed: str) -> None:
-        # Of so many packages only a few are asked for: what is said of the others stays text.
+        # Only a few of so many packages are needed: the records of the others stay unparsed.
         self._told: Dict[str, List[str]] = {}
         for line in printed.splitlines():
             name, _, rest = line.partition(" ")
@@ -120,7 +120,7 @@ class StatusFile(Packages):
         """``UnclearError`` for several architectures, which only dpkg-query puts in order."""
         stanzas = self._stanzas.get(os.fsencode(package), [])
         if len(stanzas) > 1:
-            raise UnclearError()  # of several architectures dpkg-query has an order of its own
+            raise UnclearError()  # dpkg-query has its own order of several architectures
         return [record for record in map(_record, stanzas) if record.status != "not-installed"]
 
 

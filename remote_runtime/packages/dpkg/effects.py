@@ -91,7 +91,8 @@ class DebEffects(TransactionEffects):
     # -- scripts ----------------------------------------------------------------------------------
 
     def _before(self, change: VersionChange) -> str:
-        """The version that scripts are told of: of a package that left its configuration, any."""
+        """Return the version that scripts receive: of a package with only its configuration left,
+        any."""
         left = not change.before and bool(self._listed(change).paths)
         return script_tests.UNKNOWN if left else change.before
 
@@ -229,7 +230,8 @@ class DebEffects(TransactionEffects):
     # -- configuration files ----------------------------------------------------------------------
 
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
-        """As dpkg does: what nobody edited is replaced, and of what somebody did it would ask."""
+        """Plan dpkg's handling: it replaces an unedited file, and would prompt about an edited
+        one."""
         files = self._context.files
         found = self._context.files.look(member.path)
         if found is not None and found.kind == "symlink":
@@ -262,8 +264,8 @@ class DebEffects(TransactionEffects):
     def _edited(
         self, member: Member, package: str, *, found: Optional[Status], differs: Optional[bool]
     ) -> None:
-        """Somebody edited or deleted it; ``differs``: from the one that came last, None where that
-        cannot be told."""
+        """Plan an edited or deleted file; ``differs``: from the last installed one, None if
+        unknown."""
         if not (differs is not False or self._rules.forces("confask")):
             return
         path, files = member.path, self._context.files
@@ -289,7 +291,8 @@ class DebEffects(TransactionEffects):
             self._effects.append(kept._replace(content=new.content))
 
     def _linked(self, path: str) -> None:
-        """Which versions of dpkg replace what a link leads to, and which nothing, is not told."""
+        """It is unknown which versions of dpkg replace the target of a link, and which change
+        nothing."""
         leads = os.path.normpath(
             os.path.join(os.path.dirname(path), self._context.files.link(path))
         )

@@ -39,7 +39,7 @@ class Override(NamedTuple):
 
 
 class HostRules(object):
-    """The rules of one host; ``package`` is a package's name, of whatever architecture."""
+    """The rules of one host; ``package`` is a package's name, regardless of the architecture."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class HostRules(object):
 
     @property
     def unclear(self) -> str:
-        """Why nobody can tell whether dpkg does anything, or ""."""
+        """The reason why it is unknown whether dpkg does anything, or ""."""
         return self._settings.unclear
 
     def forces(self, thing: str) -> bool:

@@ -22,7 +22,7 @@ class Installations(object):
         return InstalledPackage((), {}, {})
 
     def owners(self) -> Dict[str, int]:
-        """How many installed packages have each directory or file."""
+        """Return the number of installed packages that contain each directory or file."""
         return {}
 
 

@@ -1,4 +1,4 @@
-"""How apt has its packages: what its index says of them, downloads, archives (target)."""
+"""apt's view of packages: its index, downloads and archives (target)."""
 
 import re
 from typing import TYPE_CHECKING, Callable, Dict, List, Sequence
@@ -89,9 +89,10 @@ def confirm(
     show: Callable[[Dict[str, str]], str],
     native: str,
 ) -> None:
-    """Let the controller compare what previews were told of these packages with what came.
+    """Let the controller compare the contents that previews used for these packages with the
+    installed ones.
 
-    ``show`` gives what the lists say of these versions.
+    ``show`` returns the lists' text about these versions.
     """
     if not came:
         return

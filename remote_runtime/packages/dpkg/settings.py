@@ -174,10 +174,10 @@ def read(
     options: Sequence[str],
     trouble: Callable[[str], str] = _all_known,
 ) -> Settings:
-    """Read the host's files, with ``options`` behind them, which apt gives dpkg.
+    """Read the host's files, followed by the ``options`` that apt passes to dpkg.
 
-    ``option_problem`` says what dpkg has against an option of its command line, "" for nothing.
-    ``ResourceError`` where dpkg would not start, ``Unknowable`` where it cannot be told.
+    ``trouble`` returns the problem of dpkg with an option of its command line, "" for none.
+    ``ResourceError`` if dpkg would not start, ``Unknowable`` if this is unknown.
     """
     reader = _Reader()
     for path in _paths(files, home):

@@ -1,1 +1,1 @@
-"""Packages of programming languages, in directories of their own."""
+"""Packages of programming languages, in separate directories."""

@@ -334,7 +334,7 @@ class EnvironmentManager(PackageManager):
         raise NotImplementedError
 
     def _everything(self, wanted: PlannedPackage) -> Inventory:
-        """All packages that are installed beside one."""
+        """Return all packages that are installed next to one."""
         raise NotImplementedError
 
     def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:

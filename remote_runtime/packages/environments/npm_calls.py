@@ -1,4 +1,4 @@
-"""How npm is called, and what it says (target)."""
+"""Calls npm, and parses its output (target)."""
 
 import json
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple

@@ -1,4 +1,4 @@
-"""How pip and venv are called, and what they say (target)."""
+"""Calls pip and venv, and parses their output (target)."""
 
 import json
 import re
@@ -35,7 +35,7 @@ _VERSIONS = re.compile(r"\(from versions: ([^)]*)\)")
 _IMPOSSIBLE = "99999999.0"  # a version that no package has: the error lists all versions
 UNKNOWN_COMMAND = "unknown command"
 
-# Wheels alone: other files run code of their own before they tell what they need.
+# Wheels alone: other files run code before they report their dependencies.
 DRY_RUN = (
     "install", "--dry-run", "--report=-", "--quiet", "--no-cache-dir", "--timeout=10",
     "--retries=1", "--only-binary=:all:",

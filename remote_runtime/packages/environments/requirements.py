@@ -83,7 +83,7 @@ def parsed(line: str) -> Requirement:
     name, extras, rest = match.groups()
     rest = rest.strip()
     if rest.startswith("@"):
-        rest = ""  # of one address, whatever version that has
+        rest = ""  # of one address, regardless of its version
     if rest.startswith("(") and rest.endswith(")"):
         rest = rest[1:-1]
     versions.parse(rest)

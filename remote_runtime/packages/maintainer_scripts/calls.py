@@ -136,12 +136,12 @@ def _perl(call: Call) -> Optional[List[str]]:
 
 
 def _key(call: Call) -> Optional[List[str]]:
-    """``ssh-keygen`` writes the public key beside the private one."""
+    """``ssh-keygen`` writes the public key next to the private one."""
     return [path + end for path in named(call) for end in ("", ".pub")]
 
 
 def _ucf(call: Call) -> Optional[List[str]]:
-    """``ucf`` also keeps files beside the one that it looks after."""
+    """``ucf`` also keeps files next to the one that it manages."""
     paths = named(call)
     beside = (".ucf-old", ".ucf-new", ".ucf-dist", ".dpkg-old", ".dpkg-dist")
     return [*KNOWN["ucf"].writes, *paths, *(path + end for path in paths for end in beside)]

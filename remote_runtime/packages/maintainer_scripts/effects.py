@@ -77,7 +77,7 @@ def variables(package: str, script: str) -> Dict[str, str]:
 
 
 def possible_calls(package: str, name: str, text: str, arguments: Sequence[str]) -> List[Call]:
-    """All calls of a script that its arguments do not exclude, whatever the host is like."""
+    """Return all calls of a script that its arguments do not exclude, regardless of the host."""
     found: List[Call] = []
 
     def handle(call: Call) -> Optional[bool]:
@@ -216,7 +216,7 @@ class ScriptEffects(object):
         try:
             return self._commands.done(call)
         except (ResourceError, Unknowable):
-            return None  # of a path that cannot be looked at nothing is known
+            return None  # nothing is known of an unreadable path
 
     def _take(self, call: Call, declared: Declared) -> Optional[bool]:
         if not call.certain:

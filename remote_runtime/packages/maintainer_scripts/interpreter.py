@@ -53,8 +53,8 @@ class _Ended(Exception):  # noqa: N818 - it is no error
 class Interpreter(Shell):
     """Follows one script.
 
-    ``handle`` gets each call and returns whether it succeeds, None where nobody can tell; ``look``
-    answers what ``test`` asks of paths. ``variables`` are those of the environment.
+    ``handle`` gets each call and returns whether it succeeds, None if unknown; ``look`` answers the
+    questions of ``test`` about paths. ``variables`` are those of the environment.
     """
 
     def __init__(
@@ -158,8 +158,8 @@ class Interpreter(Shell):
         return self._node(node.node)
 
     def _perhaps(self, holds: Optional[bool], nodes: Sequence[Node]) -> Optional[bool]:
-        """Follow what is done where something holds, None: nobody can tell whether; return whether
-        the last succeeds if it is done."""
+        """Follow the commands under a condition, which is None if unknown; return whether the last
+        succeeds if it runs."""
         if holds is not None:
             return self.nodes(nodes) if holds else None
         kept, certain = dict(self.variables), self._certain

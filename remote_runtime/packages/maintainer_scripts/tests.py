@@ -20,7 +20,7 @@ _PATHS = "efdLhsrwxSpbcgukOG"
 
 
 def negated(found: Optional[bool]) -> Optional[bool]:
-    """The opposite; None where nobody can tell."""
+    """Return the opposite; None if unknown."""
     return None if found is None else not found
 
 
@@ -39,7 +39,7 @@ def some(found: Sequence[Optional[bool]]) -> Optional[bool]:
 
 
 def test(words: Sequence[str], look: Look) -> Optional[bool]:
-    """The outcome of a test of these words, without brackets; None where nobody can tell.
+    """Return the result of a test of these words, without brackets; None if unknown.
 
     ``look(kind, path)`` answers ``-e``, ``-d`` and the like, by their letter.
     """

@@ -139,7 +139,7 @@ class Apt(PackageManager):
         return self._ready().trouble("setting the debconf answers")
 
     def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
-        """Waits for whoever has the database of debconf open."""
+        """Waits for another process that has the database of debconf open."""
         from remote_runtime.packages.apt import debconf
 
         trouble = self.answer_trouble()
@@ -357,7 +357,7 @@ class Apt(PackageManager):
             return super().effects(operation, predicted)
 
     def _rules(self, upcoming: bool) -> "HostRules":
-        """How dpkg handles the files of packages on this host."""
+        """Return the rules by which dpkg handles the files of packages on this host."""
         from remote_runtime.packages.dpkg import host_rules as deb_host_rules
         from remote_runtime.packages.dpkg import settings as dpkg_settings
 

@@ -56,7 +56,7 @@ class Npm(EnvironmentManager):
     # -- what is installed ------------------------------------------------------------------------
 
     def _modules(self, wanted: PlannedPackage) -> str:
-        """The directory of the packages; npm is asked once for that of the host."""
+        """Return the directory of the packages; npm reports that of the host once."""
         if wanted.directory:
             return os.path.join(wanted.directory, _MODULES)
         if not self._global:

@@ -15,7 +15,7 @@ _TMPFILES = "/usr/lib/tmpfiles.d/"
 
 
 class RpmEffects(TransactionEffects):
-    """As for Debian's packages, but for configuration files and units."""
+    """The effects as for Debian packages, except for configuration files and units."""
 
     def _installed(
         self, change: VersionChange, contents: Contents, calls: UnitAndAccountCalls
@@ -24,7 +24,7 @@ class RpmEffects(TransactionEffects):
         self._made_by_rpm(change.name, contents, calls)
 
     def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
-        """How many versions there are then."""
+        """Return the scripts' arguments: the number of versions after the change."""
         count = ["2"] if change.before else ["1"]
         return {"preinst": count, "postinst": count}
 
@@ -47,7 +47,7 @@ class RpmEffects(TransactionEffects):
             self._scripted.append(UnknownEffect(uncertainty, covers))
 
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
-        """rpm leaves one that differs, and puts its own beside it."""
+        """rpm does not change one that differs, and writes its own next to it."""
         files = self._context.files
         found = files.status(member.path)
         effect = self._file(member, package)
@@ -64,10 +64,10 @@ class RpmEffects(TransactionEffects):
 
 
 class RpmUnits(Units):
-    """As for Debian's, but for who decides what is enabled and what is started."""
+    """Units as in Debian, with RPM's own rules for what is enabled and started."""
 
     def _is_to_enable(self, unit: str, links: Sequence[str], calls: UnitAndAccountCalls) -> bool:
-        """As the host's presets have it; masked it stays."""
+        """Return whether the host's presets enable it; a masked unit stays masked."""
         if unit in calls.preset:
             return presets.wants(self._context.files, unit)
         return unit in calls.enabled

@@ -1,4 +1,4 @@
-"""How dnf has its packages: downloads and archives (target)."""
+"""dnf's view of packages: downloads and archives (target)."""
 
 import re
 from typing import TYPE_CHECKING, Callable, Sequence
@@ -62,9 +62,10 @@ def refuse(error: CcmError, result: "Result") -> None:
 
 
 def confirm(context: "Context", printed: str, query: Callable[..., str]) -> None:
-    """Let the controller compare what previews were told of packages with what came.
+    """Let the controller compare the contents that previews used for packages with the installed
+    ones.
 
-    ``printed`` is what dnf printed of the transaction; ``query`` asks its index.
+    ``printed`` is dnf's output about the transaction; ``query`` queries its index.
     """
     from remote_runtime.packages.dnf import transaction as dnf_transaction
 

@@ -1,4 +1,4 @@
-"""The order of versions for providers that have none of their own (both sides).
+"""The order of versions for providers without a specific one (both sides).
 
 A version is cut into hyphens, dots, runs of digits and runs of anything else, which are compared
 from left to right: a hyphen loses to everything, a dot to everything but a hyphen, digits compare
