@@ -21,7 +21,7 @@ CurrentState = Optional[Mapping[str, Any]]
 
 
 class Resource(PathTaskStateType):
-    """One archive file, and what was extracted from it as far as ``creates`` tells."""
+    """One archive file, and its extracted content as far as ``creates`` shows."""
 
     sentences = True
 

@@ -14,7 +14,7 @@ _FOREIGN = "\0"
 
 
 class Resource(StateType):
-    """One credential, in a file of its own."""
+    """One credential, in a separate file."""
 
     noun = "credential"
     secret = ("value",)

@@ -126,7 +126,7 @@ def _values(field: str, text: str) -> List[int]:
 
 
 def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:
-    """(property, message, hint) for a step that is longer than its field: cron begins anew with
+    """(property, message, hint) for a step that is longer than its field: cron starts again with
     each hour, day or year.
     """
     whole = properties.get("schedule")

@@ -10,10 +10,10 @@ START, END = "BOF", "EOF"  # places that are no patterns, as Ansible spells them
 
 
 class Document(object):
-    """The lines of a file without their ends, which are kept apart.
+    """The lines of a file without their ends, which are stored separately.
 
-    Bytes that are not UTF-8 and the byte order mark survive. New lines end as the lines beside
-    them. ``ValueError`` for what is no text.
+    Bytes that are not UTF-8 and the byte order mark survive. New lines get the ends of adjacent
+    lines. ``ValueError`` for binary data.
     """
 
     def __init__(self, data: bytes) -> None:

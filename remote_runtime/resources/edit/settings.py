@@ -41,7 +41,7 @@ class Section(NamedTuple):
 
 
 class Grammar(object):
-    """How a format spells sections, comments and entries."""
+    """The spelling of sections, comments and entries in a format."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind

@@ -16,7 +16,7 @@ GUARDS = {"onlyif": True, "unless": False}
 
 
 class Resource(ActionStateType):
-    """One command. It has no state of its own: it runs, or its conditions say that it need not."""
+    """One command. It has no state: it runs, or its conditions show that it need not."""
 
     done = "executed"
 

@@ -10,7 +10,7 @@ _WORDS_OF_FIND = re.compile(r"\s-(exec|ok)(dir)?\s")
 
 
 def warnings(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
-    """Those of the commands of an exec, its guards included."""
+    """Return the warnings about the commands of an exec, including its guards."""
     found = []
     whole = properties.get("interpreter", "default") == "default"
     if whole and "command" in properties:

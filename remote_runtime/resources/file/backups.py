@@ -1,4 +1,4 @@
-"""Keeps files that are replaced, beside their place (target; imported only for ``backup``).
+"""Keeps replaced files next to their original path (target; imported only for ``backup``).
 
 The name is GNU's of numbered backups behind a dot: ``.motd.~3~``. Programs that read a whole
 directory pass over it: it begins with a dot (``include conf.d/*``), has a dot in it (run-parts,

@@ -59,7 +59,8 @@ class Others(object):
         return any(is_within(top, way) for top in self._tops for way in ways)
 
     def _inside(self, paths: List[str], follow: bool) -> List[str]:
-        """Those below the directory, by every way; ``follow`` a link at their end, too."""
+        """Return those below the directory, by every path; ``follow``: also follow a link at their
+        end."""
         found = []
         for path in paths:
             directory, name = os.path.split(path)

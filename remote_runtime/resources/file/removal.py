@@ -1,4 +1,4 @@
-"""How a path becomes absent (target)."""
+"""Removes a path (target)."""
 
 from typing import TYPE_CHECKING, List, Optional, Tuple
 

@@ -199,7 +199,7 @@ class Resource(PathTaskStateType):
         return node is not None and self.properties.get("replace") is False
 
     def _content(self, host: "HostReader") -> "Optional[Content]":
-        """None when only attributes are managed. ``Missing`` where it cannot be told what it is."""
+        """The desired content, None if only attributes are managed. ``Missing`` if unknown."""
         for key in ("content", "source"):
             value = self.properties.get(key)
             if isinstance(value, dict):

@@ -62,7 +62,7 @@ class Walk(object):
 
     def _walk(self) -> None:
         waiting = [("", self._scope.recurse, self._scope.purge)]
-        while waiting:  # not recursive: whoever may write there decides how deep it is
+        while waiting:  # not recursive: users who may write there decide the depth
             at, managed, purged = waiting.pop()
             inside = []
             for name, node in self._listing(at, managed, purged):
@@ -89,7 +89,7 @@ class Walk(object):
             return self._listed_one_by_one(at, managed, purged)
         except ResourceError:
             if at and self._files.lstat(directory) is None:
-                return []  # another process has removed it meanwhile
+                return []  # another process has removed it in the meantime
             raise
 
     def _entry(self, path: str, node: "Node", managed: bool, purged: bool) -> Entry:
@@ -107,7 +107,7 @@ class Walk(object):
         return "%s/%s" % (self._top, path)
 
     def _listed_one_by_one(self, at: str, managed: bool, purged: bool) -> List[Tuple[str, "Node"]]:
-        """In a preview: the same without what is left alone, whatever it will be."""
+        """In a preview, return the same without unmanaged entries, regardless of their kind."""
         others, found = self.others, []
         for name in self._files.entries(self.full(at) if at else self._top + "/."):
             path = "%s/%s" % (at, name) if at else name

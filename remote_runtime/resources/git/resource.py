@@ -73,7 +73,8 @@ class Resource(PathStateType):
         )
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """The commit with what else is compared; the remote is asked once. See the base class."""
+        """Return the commit with the other compared properties; the remote is contacted once. See
+        the base class."""
         source = self._source()
         found = host.checkouts.find(self.name, source)
         wanted = self.ensure != "absent" and bool(source.url)

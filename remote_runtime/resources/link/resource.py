@@ -8,7 +8,7 @@ from remote_runtime.host.ports import Host, HostReader
 
 
 def _end(name: str, target: str) -> str:
-    """The path that a link leads to, as far as its text alone says so; a part may be a link."""
+    """Return the path that a link leads to, from its text alone; a part may be a link."""
     if not target or ".." in target.split("/"):
         return ""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), target))

@@ -309,7 +309,7 @@ class Resource(StateType):
         host.mounts.unmount(now)
 
     def remove(self, host: Host) -> None:
-        """Unmounts first, then removes the entry from fstab and tells systemd."""
+        """Unmounts first, then removes the entry from fstab and reloads systemd."""
         self._require_unchanged(host)
         if self._is_swap and host.mounts.is_swap(self._key):
             host.mounts.swap_off(self._key)

@@ -18,7 +18,8 @@ class FailedPrecondition(NamedTuple):
 
 
 class Preconditions(object):
-    """Those of one package; ``ensure`` is what is asked for, and is not what is installed."""
+    """The preconditions of one package; ``ensure`` is the requested state, which differs from the
+    installed one."""
 
     def __init__(self, package: "PackageReader", ensure: str) -> None:
         self._package, self._ensure = package, ensure

@@ -42,7 +42,7 @@ class Resource(TaskStateType):
 
     default_ensure = PRESENT
     _package: "PackageReader"
-    _file: "Optional[PackageFile]" = None  # that it comes from, once that was looked at
+    _file: "Optional[PackageFile]" = None  # the package's file, once it was read
     _from: "Optional[Source]" = None
     _installed, _available = Installed(), Available()  # of the last query
     _awaits_lists = False  # whether they have to be refreshed first
@@ -254,7 +254,8 @@ class Resource(TaskStateType):
         return self.ensure != ABSENT and bool(installed.version) and installed.automatic
 
     def lacks(self, host: "HostReader", found: Found) -> str:
-        """How the package differs from the desired state, and how far the package manager got."""
+        """Return the remaining difference from the desired state, and how far the package manager
+        got."""
         assert found is not None
         installed: Installed = found["installed"]
         package = self._package
@@ -393,7 +394,7 @@ class Resource(TaskStateType):
         return [Task(message, lambda host: self._at(host).hold(wanted is True), changes)]
 
     def _others(self, changed: Sequence[VersionChange]) -> List[Change]:
-        """The records of what changes beside this package itself."""
+        """Return the records of the other changed packages."""
         own = self._package.title.partition(":")[0]
         return [
             self._change("package %s" % change.name, change.before, change.after)

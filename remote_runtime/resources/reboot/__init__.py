@@ -1,3 +1,3 @@
-"""The reboot type: the host is started anew, and the run goes on behind it."""
+"""The reboot type: it reboots the host, and then the run continues."""
 
 PORTS = ("posix", "shell")

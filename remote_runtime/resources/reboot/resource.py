@@ -14,7 +14,7 @@ TIMEOUT = "10m"
 
 
 class Resource(ActionStateType):
-    """One reboot, once it is asked for. A run reboots a host once at most."""
+    """One reboot, once it is requested. A run reboots a host at most once."""
 
     done = "rebooted"
 

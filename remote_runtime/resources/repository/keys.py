@@ -99,7 +99,7 @@ def armored(data: bytes) -> bytes:
 
 
 def _block(text: str) -> bytes:
-    """The content of one armored block; its headers and its checksum are not looked at."""
+    """Return the content of one armored block; its headers and its checksum are ignored."""
     lines = [line for line in text.split("\n") if line and ":" not in line]
     if lines and lines[-1].startswith("="):
         lines.pop()

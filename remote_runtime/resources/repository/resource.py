@@ -32,7 +32,7 @@ class Resource(StateType):
     lists = True
     _read_text: Optional[str] = None  # what was parsed last, and its state
     _read_state: Optional[Dict[str, Any]] = None
-    _installed = ""  # the key file of its own that the file names
+    _installed = ""  # the key file that the repository's file names
     _found_keys: List[str] = []  # their fingerprints
     _is_same = False  # whether that file has the very bytes of the key
     _source: Optional[bytes] = None  # the key, if it is read from a path of the host
@@ -107,7 +107,7 @@ class Resource(StateType):
             data = host.files.read(self._installed, keys.LARGEST)
             wanted = self._known_key()
             self._is_same = wanted == Key(self._installed, data) and not self._why_refused()
-            if not self._is_same:  # otherwise nobody has to tell it from another one
+            if not self._is_same:  # otherwise no name is needed to distinguish it
                 found["key"] = _digest(data)
                 self._found_keys = _fingerprints(data)
                 found["fingerprint"] = ", ".join(self._found_keys) or None

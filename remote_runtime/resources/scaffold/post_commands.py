@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 class PostCommands(object):
-    """The post commands of one scaffold; ``discard`` it, else the copies go with the run.
+    """The post commands of one scaffold; ``discard`` it, or else the copies are removed after the
+    run.
 
-    Each file is processed once, however often the scaffold is looked at.
+    Each file is processed once, however often the scaffold is read.
     """
 
     def __init__(self, properties: Properties, root: str) -> None:

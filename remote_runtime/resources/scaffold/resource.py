@@ -103,7 +103,7 @@ class Resource(PathTaskStateType):
         return _counted(tasks)
 
     def _removing(self, host: "HostReader", look: TreeScan, tree: Tree) -> List[Task]:
-        """Empty directories are tried once: what stays has been told."""
+        """Empty directories are tried once: those that remain were already reported."""
         tasks = removal.of_scaffold(host, look, tree)
         if not tasks and not self._tidied:
             tasks = removal.of_empty(host, look, tree)

@@ -78,8 +78,8 @@ class TreeScan(object):
             self.in_the_way(full, "%s is a device, socket or pipe; it was not changed" % full)
 
     def ensure_inside(self, host: HostReader, path: str) -> None:
-        """Look again, right before something at ``path`` is changed, that no directory on the way
-        became a symlink since: whoever owns the directory could lead the write elsewhere."""
+        """Check again, right before a change at ``path``, that no directory on the way became a
+        symlink since: the owner of the directory could redirect the write."""
         for above in ["", *parents(path)]:
             full = self.full(above)
             found = host.files.lstat(full)
@@ -102,7 +102,7 @@ class TreeScan(object):
         known = {file.path for file in tree.files}
         found: List[str] = []
         top = self._files.lstat(self.root) if self.exists else None
-        waiting = [""] if self.exists else []  # whoever may write there decides how deep it is
+        waiting = [""] if self.exists else []  # users who may write there decide the depth
         while waiting:
             for path in self.names(waiting.pop()):
                 node = self._files.lstat(self.full(path))

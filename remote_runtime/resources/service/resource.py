@@ -51,8 +51,8 @@ class Resource(StepStateType):
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """Its files; the values may be wrong or templates yet. Where those of a user are, only the
-        host tells."""
+        """Return its files; the values may still be wrong or templates. Only the host knows the
+        paths of a user's files."""
         user, unit = managed_unit_files.split(name, properties)
         if user:
             return []
@@ -115,7 +115,7 @@ class Resource(StepStateType):
         return status.stoppable if self.ensure == STOPPED else not status.running
 
     def _is_enabled_as_desired(self, found: Mapping[str, Any], status: Status) -> bool:
-        """A text that comes says anew whether and how the unit can be enabled."""
+        """A new text decides again whether and how the unit can be enabled."""
         enable = bool(self.properties["enable"])
         if enable and "unit" in self._texts and self.differs(found, "unit"):
             links = managed_unit_files.install(self._unit, self._texts["unit"].text)

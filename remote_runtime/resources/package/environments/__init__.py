@@ -1,4 +1,4 @@
-"""Packages of programming languages, in directories of their own."""
+"""Packages of programming languages, in separate directories."""
 
 from typing import Dict, Sequence
 

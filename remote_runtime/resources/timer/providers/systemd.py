@@ -8,7 +8,7 @@ from remote_runtime.units.systemd import Systemd
 
 
 class Provider(systemd.Provider):
-    """As for services; one query answers for the timers and their services, too."""
+    """As for services; one query covers the timers and their services, too."""
 
     def prepare(self, items: Sequence[Item]) -> None:
         units = [item.name + suffix for item in items for suffix in (".timer", ".service")]
