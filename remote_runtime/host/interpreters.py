@@ -45,7 +45,7 @@ _BOOLEAN = (
 
 
 def start(name: str, script: str, boolean: bool, find: Callable[[str], str]) -> Start:
-    """How ``script`` runs with the interpreter ``name``.
+    """Return the command that runs ``script`` with the interpreter ``name``.
 
     ``find`` looks up a program; if none is found, the first one fails by its name.
     """

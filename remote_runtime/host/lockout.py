@@ -98,7 +98,7 @@ def _is_read(name: str) -> bool:
 
 
 def _names_for_sudo(host: HostReader, name: str) -> Set[str]:
-    """How rules of sudo can name a user: by name and number, by its groups, or as one of all."""
+    """Return the names of a user in rules of sudo: its name and number, its groups, and ALL."""
     accounts = host.accounts
     user = accounts.user(name)
     groups = [*accounts.groups_of(name), *([accounts.group_name(user.gid)] if user else [])]

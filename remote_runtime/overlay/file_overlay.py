@@ -166,7 +166,7 @@ class FileOverlay(object):
         return os.path.join(self.find(directory, follow=True).path, name)
 
     def mounted(self, path: str) -> Optional[MountEffect]:
-        """The planned file system that a path without links is on, if it is one of its own."""
+        """Return the planned file system of a path without links, if it is a planned one."""
         while path.strip("/"):
             node = self.nodes.get(path)
             if node is not None and node.mount is not None:

@@ -115,7 +115,7 @@ class OverlayFiles(ReadOnly, Files):
         return PlannedEntry(node.kind, node.uid, node.gid, rights)
 
     def _names(self, path: str, real: str, inode: Tuple[int, int]) -> int:
-        """How many names a file of the host will have."""
+        """Return the number of names that a file of the host will have."""
         names = os.lstat(real).st_nlink
         for at, node in self._layer.nodes.items():
             if node.opaque and os.path.isdir(at) and not os.path.islink(at):
@@ -310,7 +310,8 @@ class OverlayFiles(ReadOnly, Files):
         return [(name, status) for name, status in each if status is not None]
 
     def obstacles(self, path: str, follow: bool = False) -> "Preconditions":
-        """Those of the host, adapted to planned modes, owners, names and mounts on the way."""
+        """Return the host's preconditions, adapted to planned modes, owners, names and mounts on
+        the way."""
         from remote_runtime.system import preconditions
 
         found = self._find(path, follow)
@@ -371,7 +372,8 @@ class OverlayFiles(ReadOnly, Files):
         return None if node is None or _is_by_acl(directory, node) else ours(node)
 
     def _require_emptied(self, path: str, there: str) -> None:
-        """As of a tree of the host, with what is planned in it; root needs no rights there."""
+        """``ResourceError`` as for a tree of the host, including its planned content; root needs no
+        rights there."""
         if os.geteuid() == 0 or not self._layer.is_touched(path):
             from remote_runtime.system.preconditions import require_emptied
 
@@ -402,7 +404,7 @@ class OverlayFiles(ReadOnly, Files):
         if os.geteuid() != 0 and not ours(node) & 4 and not _is_by_acl(path, node):
             raise refusal(doing, path, errno.EACCES)
 
-    # -- work of our own --------------------------------------------------------------------------
+    # -- our own work ------------------------------------------------------------------------------
 
     def is_own(self, path: str) -> bool:
         return self._host.is_own(path)

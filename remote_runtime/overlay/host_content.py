@@ -16,7 +16,7 @@ class HostContent(Content):
         self.size = status.size
 
     @property
-    def sha256(self) -> str:  # type: ignore[override]  # worked out when it is asked for
+    def sha256(self) -> str:  # type: ignore[override]  # computed on demand
         """Its hash."""
         try:
             return self._files.sha256(self._path, self._status)

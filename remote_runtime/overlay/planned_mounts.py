@@ -23,7 +23,7 @@ class PlannedMounts(MountTable):
         super().__init__(files, lambda: 0)
         self._layer, self._unknown_regions = layer, unknown_regions
         self.planned: Dict[str, Tuple[MountEffect, int]] = {}
-        self.reloaded = 0  # when systemd was told last
+        self.reloaded = 0  # time of the last reload of systemd
 
     def table(self) -> str:
         return self.read_table()

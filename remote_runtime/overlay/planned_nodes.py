@@ -46,7 +46,7 @@ class Node(NamedTuple):
     unsure: bool = False
 
     def counts_since(self, inside: bool) -> int:
-        """Since when it says what is there, or ``inside``; 0 if it leaves that open."""
+        """Return since when its content is known, or ``inside``; 0 if it is open."""
         if not inside:
             return self.since
         settled = self.opaque and not (self.implied or self.unsure)

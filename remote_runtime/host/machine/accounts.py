@@ -139,7 +139,7 @@ def _content(path: str) -> bytes:
         with open(path, "rb") as file:
             return file.read()
     except OSError:
-        return b""  # it has ended, or the kernel does not tell
+        return b""  # it has ended, or the kernel does not report it
 
 
 def _runs_as(uid: int, thread: str) -> bool:

@@ -178,7 +178,7 @@ class Archives(ArchiveReader, downloads.Archives):
     def _write(
         self, file: Any, parent: "Directory", *, archive: str, how: Extraction, pulse: ProgressCheck
     ) -> List[str]:
-        # Once more: what was looked at need not be what is read now.
+        # Check again: the archive may have changed since the first check.
         admission = members.MemberFilter(archive, how.max_size, how.max_members)
         written = [0]
 

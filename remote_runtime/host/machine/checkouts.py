@@ -235,9 +235,10 @@ class CheckoutReader(port.CheckoutReader):
         raise _missing(source, "has no branch or tag %s" % ref)
 
     def _asking_as(self, path: str, source: Source) -> Tuple[Optional[str], Optional[str]]:
-        """Who asks the remote: the owner of what is there, else the one that is wanted.
+        """Return the user who contacts the remote: the owner of the existing checkout, or else the
+        wanted owner.
 
-        Credentials are for the one that is wanted only.
+        Only the wanted owner uses credentials.
         """
         node = self._files.lstat(path)
         if node is not None and source.user is None:
@@ -463,7 +464,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
 
 
 def require_removable(reader: CheckoutReader, path: str, force: bool) -> None:
-    """``ResourceError`` for a checkout that has content of its own."""
+    """``ResourceError`` for a checkout that contains local work."""
     node = reader._repository(path)
     if force or node is None:
         return

@@ -17,7 +17,7 @@ _LARGE = 1 << 30  # a guess where the server does not say
 
 
 class DownloadReader(downloads.DownloadReader):
-    """Asks servers from the machine; a file of checksums is asked for once in a run."""
+    """Downloads on the machine; each file of checksums is fetched once in a run."""
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
         """A checksum file is downloaded once in a run."""

@@ -1,7 +1,7 @@
-"""How git is called, without any secret in its arguments or in a file (target).
+"""Calls git without any secret in its arguments or in a file (target).
 
-A checkout may be hostile: hooks, file system monitors and other transports than the known ones are
-switched off in each call, and git runs as the owner of the checkout.
+A checkout may be hostile: hooks, file system monitors and unknown transports are disabled in each
+call, and git runs as the owner of the checkout.
 """
 
 import sys

@@ -85,8 +85,8 @@ class Accounts(accounts.Accounts):
         self.files.write(path, b"", mode=mode, uid=user.uid, gid=gid)
 
     def _changed(self, user: User, new: User) -> None:
-        """As ``usermod`` does: it leaves a home directory of others alone, and gives the mail
-        another owner, but no group."""
+        """Plan the changes of ``usermod``: it does not change a home directory of others, and
+        changes the owner of the mail, but not its group."""
         if (new.uid, new.gid) != (user.uid, user.gid):
             home = self.files.stat(new.home)
             if home is not None and home.uid in (user.uid, new.uid):

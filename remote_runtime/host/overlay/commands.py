@@ -61,7 +61,7 @@ class Commands(port.Commands):
         record.runs = True
         try:
             require_startable(record.world, command, self.words(command).argv)
-        finally:  # it may start all the same
+        finally:  # it may start anyway
             uncertainty = Uncertainty(ASSUMED, "%s may change this first" % record.by)
             record.add(UnknownEffect(uncertainty, record.covering(affects), command.text))
             if creates and os.path.basename(creates.rstrip("/")) != "..":

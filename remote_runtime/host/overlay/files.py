@@ -18,7 +18,7 @@ from remote_runtime.system.files import Files as Adapter
 
 _MAX_LENGTH = 4095  # bytes of a symlink's text
 _LIMIT = 16 << 20  # bytes of a file that is copied
-_IN_INODE = 60  # bytes of a symlink's text that need no block of their own
+_IN_INODE = 60  # bytes of a symlink's text that need no separate block
 _AS_ANOTHER = 0o6000
 
 

@@ -102,7 +102,7 @@ class Mounts(mounts.Mounts):
             super()._require_point(entry)  # what is unmounted first has one
 
     def _judge(self, entry: Entry, words: Sequence[str]) -> None:
-        """Note what only mounting tells."""
+        """Note the outcomes that only a mount shows."""
         unknown_regions = self._record.world.unknown_regions
         names = [word.partition("=")[0] for word in words]
         if entry.type == "tmpfs" or fstab.is_binding(entry.options):
