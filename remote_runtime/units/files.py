@@ -1,4 +1,4 @@
-"""Finds a unit's files as systemd does and tells what they make of it (target; previews only)."""
+"""Finds a unit's files as systemd does, and their meaning for it (target; previews only)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
@@ -167,7 +167,7 @@ class UnitFiles(object):
         return status is not None and status.kind == "file" and bool(status.mode & 0o100)
 
     def aliased(self, name: str) -> str:
-        """The unit whose ``[Install]`` has a name as another of its own, "" where there is none."""
+        """Return the unit whose ``[Install]`` has a name as an alias, "" for none."""
         for directory in self._directories:
             for other in sorted(self._names[directory]):
                 if other.rpartition(".")[2] != name.rpartition(".")[2] or "@" in other:
@@ -188,7 +188,7 @@ class UnitFiles(object):
                     yield from [(key, other) for other in sorted(self._held(below))]
 
     def _held(self, directory: str) -> List[str]:
-        """The names in a directory, or in one that a link leads to; systemd lets others be."""
+        """Return the names in a directory, or in the target of a link; systemd ignores others."""
         return self._files.entries(directory + "/.") if self._files.is_directory(directory) else []
 
     def _file(self, name: str) -> Tuple[str, str, bool]:
@@ -322,7 +322,7 @@ def install_links(unit: Definition) -> List[str]:
 
 
 def links_of(unit: Definition, rule: str) -> List[str]:
-    """Those of one setting of its ``[Install]``."""
+    """Return the links of one setting of its ``[Install]``."""
     others, configured = unit.text.words("Install", rule), unit.places.configured
     if rule == ALIAS:
         return ["%s/%s" % (configured, alias) for alias in others]

@@ -169,7 +169,7 @@ def has_links(host: HostReader, place: Place, name: str, text: Optional[str]) ->
 
 
 def install(name: str, text: Optional[str]) -> Dict[str, List[str]]:
-    """How a text says that the unit is enabled."""
+    """Return the settings of a text that enable the unit."""
     from remote_runtime.units.text import UnitText
 
     found = UnitText(full_name(name))

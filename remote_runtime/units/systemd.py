@@ -1,4 +1,4 @@
-"""The units of systemd: what systemctl tells of them, and does to them (target)."""
+"""systemd's units: their state from systemctl, and actions on them (target)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, Sequence, Set
@@ -172,7 +172,7 @@ class Systemd(object):
         return unit.is_source(path)
 
     def _ran(self, verb: str, *words: str, limit: int = KEEP) -> Result:
-        """How ``systemctl VERB`` ended."""
+        """Return the result of ``systemctl VERB``."""
         return self.context.commands.run(("systemctl", verb, self.scope, *words), limit=limit)
 
     def _reload(self) -> None:
@@ -325,7 +325,7 @@ class Systemd(object):
             raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
 
     def _require_right(self, full: str) -> None:
-        """Without polkit, systemd lets only root change units; its rules are not looked at."""
+        """Without polkit, systemd allows only root to change units; its rules are not read."""
         if os.geteuid() == 0:
             return
         if any(map(os.path.exists, _POLKIT)):

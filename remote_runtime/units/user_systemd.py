@@ -1,4 +1,4 @@
-"""The units of users: what systemctl tells the manager of a user, and asks it (target)."""
+"""The units of users: their state from the user's manager, and actions on them (target)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
@@ -66,7 +66,7 @@ class UserManagers(object):
         return self._made[user]
 
     def prepare(self, names: Sequence[str]) -> None:
-        """Keep the plan's units, to ask each manager for all of its own at once."""
+        """Store the plan's units, to query each manager for all its units at once."""
         by_user: Dict[str, List[str]] = {}
         for name in names:
             user, own = split(name)
@@ -181,7 +181,7 @@ class UserSystemd(Systemd):
         if not self.context.noop or self._runs():
             super()._ask(names)
             return
-        for name in names:  # the files tell what it will find
+        for name in names:  # the files determine the query's result
             self._units[name] = dict(_NOT_LOADED, Id=name)
 
     def _require_right(self, full: str) -> None:

@@ -204,7 +204,7 @@ def _unclear(unit: Definition, path: str) -> UnknownEffect:
 
 
 def _awaited(unit: Definition) -> UnknownEffect:
-    """Whoever looks below the place of an automount unit starts its mount unit."""
+    """Return the effect of an automount unit: any access below its path starts its mount unit."""
     name = unit.name.rpartition(".")[0] + ".mount"
     uncertainty = Uncertainty(UNKNOWN, "%s starts it on the first access" % unit.name)
     return UnknownEffect(uncertainty, lambda kind, value, present: (kind, value) == ("unit", name))

@@ -1,6 +1,6 @@
-"""Why a unit would not run once it is started (target; in previews only).
+"""Reasons why a unit would not run after its start (target; in previews only).
 
-Nothing is started: what is looked at is what systemd looks at before it has begun the program.
+Nothing is started: the checks are those of systemd before it starts the program.
 """
 
 import os
@@ -56,7 +56,7 @@ class RunChecks(object):
         return next(self._process.lacks(unit), "")
 
     def reload_obstacle(self, name: str) -> str:
-        """Why it could not be told to read its configuration again; "" where nothing is seen."""
+        """Return the reason why it could not reload its configuration; "" if none is visible."""
         unit = self._units.definition(name)
         if not unit.path or not unit.name.endswith(".service"):
             return ""
@@ -131,7 +131,7 @@ class RunChecks(object):
         other = self._units.definition(name)
         if next(self._unmet(other, "Assert"), ""):
             yield "requires %s (%s), whose assertion fails" % (name, key)
-        # A simple service counts as started before its program is looked at.
+        # A simple service counts as started before its program is checked.
         at_once = name.endswith(".service") and other.kind in ("simple", "idle")
         waited_for = name in unit.text.words("Unit", "After") or key == mounts.NEEDED
         waited_for = waited_for and not at_once
@@ -191,7 +191,7 @@ class RunChecks(object):
         return None
 
     def _analyzed(self, condition: str) -> bool:
-        """Ask systemd; what it cannot tell counts as met."""
+        """Ask systemd; an unknown result counts as met."""
         commands = self._context.commands
         if not commands.find("systemd-analyze"):
             return True

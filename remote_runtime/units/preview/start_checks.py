@@ -246,7 +246,7 @@ class StartChecks(object):
 
 
 def _user(unit: Definition) -> str:
-    """Whom its programs run as; "" is root."""
+    """Return the user who runs its programs; "" is root."""
     return unit.places.user or unit.text.expand(unit.text.last("Service", "User")) or ""
 
 
