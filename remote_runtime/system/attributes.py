@@ -45,8 +45,8 @@ class Attributes(object):
         """Copy them from the open file ``old`` to the open one ``descriptor``, called ``path``.
 
         Without an old file, or a label of it, the label is that of SELinux's policy for the path.
-        An access ACL is limited by ``mode``, so that it never lets anybody read what the mode
-        prevents; an ACL inherited from the directory is removed if the old file has none.
+        An access ACL is limited by ``mode``, so that it never allows reads that the mode prevents;
+        an ACL inherited from the directory is removed if the old file has none.
         """
         if not hasattr(os, "listxattr"):
             return  # macOS: the standard library has no access to them

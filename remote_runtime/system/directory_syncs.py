@@ -125,7 +125,7 @@ class DirectorySyncs(object):
             raise failed
 
     def sync_while(self, beat: Callable[[], None], seconds: float) -> None:
-        """As ``sync``, and ``beat`` each time that so many seconds went by: disks can be slow."""
+        """Sync like ``sync``, and call ``beat`` after every so many seconds: disks can be slow."""
         if not (self._waiting or self._lock.locked()):
             return
         failed: List[OSError] = []

@@ -47,8 +47,8 @@ _TICK = 0.02  # seconds that pass at most before that clock continues
 
 
 class Files(object):
-    """Files and directories; symlinks at the end of a path are not followed, except where a method
-    says so. Links of other users are refused: see ``walk``."""
+    """Files and directories. Symlinks at the end of a path are not followed, unless a method
+    documents it. Links of other users are refused: see ``walk``."""
 
     def __init__(self) -> None:
         self._hashes: Dict[str, Tuple[Tuple[int, ...], str]] = {}
@@ -284,7 +284,8 @@ class Files(object):
             raise failure("list", path, error) from error
 
     def listing(self, path: str) -> List[Tuple[str, Status]]:
-        """The names in a directory, sorted, with what is there. What goes meanwhile is left out."""
+        """The names in a directory, sorted, each with its status. Entries that disappear in the
+        meantime are omitted."""
         try:
             place = self.walker.place(path)
             descriptor = os.open(place.name, _LISTED, dir_fd=place.directory.descriptor)
@@ -338,7 +339,7 @@ class Files(object):
         return name
 
     def staged(self, name: str) -> None:
-        """That directory is gone."""
+        """The staged directory is gone."""
         self._staged.discard(name)
 
     def place(self, path: str, doing: str) -> Place:
@@ -387,8 +388,9 @@ class Files(object):
         self.own_directories.discard(path)
 
     def create_directory(self, path: str, mode: int, uid: int = -1, gid: int = -1) -> None:
-        """Create a directory with these attributes, -1 for our own user or group; missing parents
-        get the permissions of ``mode``, as the umask leaves them. What fails leaves none."""
+        """Create a directory with these attributes, -1 for our own user or group; missing
+        parents get the permissions of ``mode``, as the umask leaves them. A failure leaves no
+        directories."""
         try:
             place = self.walker.place_made(path, mode & 0o777)
             # A run that is cut short here leaves others the access that is wanted, or less.

@@ -1,4 +1,4 @@
-"""How the kernel writes a name with blanks into a table: ``\\040`` for a blank (target)."""
+"""The kernel's escapes of blanks in the names of a table: ``\\040`` for a blank (target)."""
 
 
 def unescape(text: str) -> str:

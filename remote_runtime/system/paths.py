@@ -21,7 +21,7 @@ class Status(NamedTuple):
     size: int
     mtime: int  # seconds since the epoch
     identity: Tuple[int, ...]  # changes whenever the content does
-    target: str = ""  # the text of a symlink, where the ports of the host tell it
+    target: str = ""  # the text of a symlink, if the ports of the host report it
 
     @property
     def device(self) -> int:

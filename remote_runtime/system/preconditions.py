@@ -333,7 +333,7 @@ def require_emptied(top: str) -> None:
     """``ResourceError`` if something in a directory of the host, at any depth, cannot be removed;
     of very many names, the first are checked.
 
-    "" if the host has none. Files that disappear meanwhile prevent nothing.
+    "" if the host has none. Files that disappear in the meantime prevent nothing.
     """
     if not os.path.isdir(top) or os.path.islink(top):
         return

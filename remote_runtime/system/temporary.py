@@ -90,8 +90,8 @@ class Temporary(object):
                 os.close(old)
 
     def dress_as(self, old: int, attributes: Attributes) -> None:
-        """Set owner, group, mode, extended attributes and times of the open file ``old``. What it
-        would let others do as its owner or group is left out.
+        """Set owner, group, mode, extended attributes and times of the open file ``old``. Rights
+        that this would give others as its owner or group are omitted.
         """
         found = os.fstat(old)
         mode = stat.S_IMODE(found.st_mode) & ~(stat.S_ISUID | stat.S_ISGID)

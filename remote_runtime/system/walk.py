@@ -150,7 +150,7 @@ class Walker(object):
         """The location of a path; with ``follow``, after following links at its end."""
         _require_nameable(path)
         above, _, name = path.rpartition("/")
-        # As ``os.path.split`` has it, but for what is seldom: a name in a row of slashes.
+        # Like ``os.path.split``, except for a rare case: a name after a row of slashes.
         if not above or above[-1] == "/":
             above, name = os.path.split(path)
         place = Place(self.directory(above), name or ".")

@@ -206,7 +206,7 @@ def is_known_type(kind: str) -> Optional[bool]:
 
 
 def _without_device() -> Iterator[str]:
-    """The types of file systems that are of no device or server, whatever they are called by."""
+    """Yield the types of file systems without a device or server, regardless of their names."""
     of_some = ("nfs", "nfs4", "cifs", "9p", "ceph", "overlay", "fuse", "virtiofs", "btrfs")
     try:
         with open(FILESYSTEMS) as file:

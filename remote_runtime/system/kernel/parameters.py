@@ -116,8 +116,8 @@ class Kernel(object):
 
 
 def _in_order(files: "Files") -> List[str]:
-    """The files, as systemd-sysctl and ``sysctl --system`` order them: by name, whatever their
-    directory, and sysctl.conf at the end."""
+    """Return the files in the order of systemd-sysctl and ``sysctl --system``: by name, regardless
+    of their directory, and sysctl.conf at the end."""
     by_name: Dict[str, Tuple[str, bool]] = {}
     for above in (ETC, *BESIDE):
         directory = os.path.join(above, "sysctl.d")

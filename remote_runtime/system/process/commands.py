@@ -32,7 +32,7 @@ KEEP = 256 << 10
 
 
 class Result(NamedTuple):
-    """How a command ended. ``code`` is negative (minus the signal) for one that was killed."""
+    """The end of a command. ``code`` is negative (minus the signal) for one that was killed."""
 
     code: int
     stdout: str
@@ -40,7 +40,7 @@ class Result(NamedTuple):
     timed_out: bool = False
 
     def ending(self, timeout: Optional[float]) -> str:
-        """How it ended, for people; ``timeout`` is what it was given."""
+        """Return a description of the end, for people; ``timeout`` is the given limit."""
         if self.timed_out:
             text = "timed out after %g second%s and was killed with all its processes"
             return text % (timeout or 0, "" if timeout == 1 else "s")

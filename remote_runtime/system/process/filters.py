@@ -33,7 +33,7 @@ class FilteredFile(object):
         )
 
     def tell(self) -> int:
-        """How many bytes were read."""
+        """Return the number of bytes read."""
         return self._position
 
     def seek(self, position: int) -> None:

@@ -25,7 +25,7 @@ yet."""
 
 
 class ProcessEnd(NamedTuple):
-    """How a process ended; its outputs as text."""
+    """The end of a process; its outputs as text."""
 
     code: int
     stdout: str

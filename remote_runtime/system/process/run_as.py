@@ -7,7 +7,7 @@ from remote_runtime.system.accounts import Identity
 
 
 class RunAs(object):
-    """The user, the groups and the umask of one command; ``identity`` None keeps our own."""
+    """The user, the groups and the umask of one command; ``identity`` None means our own."""
 
     def __init__(self, identity: Optional[Identity], umask: Optional[int]) -> None:
         self._identity = identity
