@@ -259,7 +259,7 @@ def read_verified(directory: Optional[int], name: str, sha: str) -> Optional[byt
 
 
 def read_file(directory: Optional[int], name: str) -> Optional[bytes]:
-    """The bytes of our own regular file in the cache, or None."""
+    """Return the bytes of the user's own regular file in the cache, or None."""
     if directory is None:
         return None
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

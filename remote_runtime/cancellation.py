@@ -1,4 +1,4 @@
-"""How a run ends early (target): one flag that every wait of the runtime checks."""
+"""Ends a run early (target): one flag that every wait of the runtime checks."""
 
 import os
 from typing import Any, List, Sequence

@@ -90,7 +90,7 @@ class Action(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How the command of a resource ended, for its event; ``code`` is None after a timeout, and
+    """The end of a resource's command, for its event; ``code`` is None after a timeout, and
     negative (minus the signal) if a signal killed it.
 
     ``before`` is the output of its failed tries, bounded and masked, and ends with a line about the

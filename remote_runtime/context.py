@@ -181,7 +181,7 @@ class Context(object):
         return self._peers.get(type_name, [])
 
     def resources(self) -> Iterator[Item]:
-        """All items of the run, including children and those that are not managed."""
+        """All items of the run, including children and items that are not managed."""
         return each_of(self._items)
 
     def one(self, kind: "Callable[[Context], Any]") -> Any:

@@ -15,7 +15,8 @@ _UNITS = ("/etc/systemd/system/", "/lib/systemd/system/", "/usr/lib/systemd/syst
 
 
 class Uncertainty(NamedTuple):
-    """How sure a prediction is not: ``assumed``, ``unknown`` or "", and why in a few words."""
+    """The uncertainty of a prediction: ``assumed``, ``unknown`` or "", and the reason in a few
+    words."""
 
     level: str = ""
     reason: str = ""

@@ -62,7 +62,7 @@ def resource_class(type_name: str) -> Type[StateType]:
 def schema_text(type_name: str) -> bytes:
     """The bytes of a type's ``schema.json``. ``ResourceError`` for an unknown type."""
     package = _load(type_name, "")
-    # As pkgutil.get_data does it, which would have to be imported with all that it needs.
+    # Like pkgutil.get_data, which would import many more modules.
     data: bytes = package.__loader__.get_data(os.path.join(package.__path__[0], "schema.json"))
     return data
 

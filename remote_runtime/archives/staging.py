@@ -1,5 +1,4 @@
-"""Writes the members of an archive into a directory of their own, then moves them in place
-(target).
+"""Writes the members of an archive into a staging directory, then moves them in place (target).
 
 The staging directory is inside the destination and belongs only to us. Everything in it is reached
 through its descriptor, so users who can write nearby cannot redirect us. Each move is one rename of
@@ -63,7 +62,7 @@ def directory_mode(mode: int) -> int:
 
 
 class Staging(object):
-    """A directory in the making below ``parent``; ``discard`` it in the end, whatever happened.
+    """A directory in preparation below ``parent``; always ``discard`` it at the end.
 
     ``made`` is called with the open directory while it is empty.
     """

@@ -41,7 +41,7 @@ class Guard(object):
             held.close()
 
     def connect(self, address: Any, timeout: Any = None, source_address: Any = None) -> Any:
-        """``socket.create_connection`` under guard; the timeout given is not looked at."""
+        """``socket.create_connection`` under guard; the given timeout is ignored."""
         import socket
 
         self.limit.check()

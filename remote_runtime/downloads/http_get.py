@@ -18,7 +18,7 @@ from remote_runtime.version import VERSION
 FAILURES = (http.client.HTTPException, OSError, ValueError)  # urllib's own is an OSError
 _REDIRECTS = (301, 302, 303, 307, 308)
 _NO_HEADS = (405, 501)
-_PASSING = (408, 425, 429)  # beside all from 500 on
+_PASSING = (408, 425, 429)  # and all from 500 on
 _MAX_REDIRECTS = 10
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "/%:@!$&'()*+,;=~-._"
@@ -130,7 +130,7 @@ def _location(response: Any, target: _Target) -> str:
         raise _failure(
             "GET %s returned status %d without a location" % (target.shown, response.status)
         )
-    # A header arrives as Latin-1, whatever it is.
+    # A header arrives as Latin-1, regardless of its encoding.
     text = location.encode("latin-1", "replace").decode("utf-8", "replace")
     try:
         following = str(urljoin(target.url, text))

@@ -4,7 +4,7 @@ from typing import Any, Mapping, NamedTuple, Optional
 
 from remote_runtime.validation.rules import Problems
 
-_TOKEN = "!#$%&'*+-.^_`|~"  # what a header's name may hold beside letters and digits
+_TOKEN = "!#$%&'*+-.^_`|~"  # what a header's name may contain besides letters and digits
 _OURS = ("host", "connection", "content-length", "transfer-encoding", "accept-encoding")
 
 

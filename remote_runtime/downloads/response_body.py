@@ -39,11 +39,11 @@ class Body(object):
     def pass_on(self, response: Any, request: Request, pulse: ProgressCheck, shown: str) -> None:
         """Read all of it. ``EOFError`` for one that is cut off; ``ResourceError`` where it is
         refused."""
-        # The body of a chunked answer has no length of its own.
+        # The body of a chunked answer has no separate length.
         given = None if response.chunked else response.headers.get("Content-Length")
         expected = int(given) if given is not None and given.isdigit() else None
         coding = (response.headers.get("Content-Encoding") or "identity").strip().lower()
-        # A redirect may lead to, or away from, a name that tells what the file is.
+        # A redirect may lead to, or away from, a name that shows the type of the file.
         paths = (request.path.lower(), request._replace(url=shown).path.lower())
         is_served_so = any(path.endswith(_GZIPPED) for path in paths)
         blocks = _blocks(response, expected, pulse)
@@ -153,10 +153,10 @@ def download(
     maximum: Optional[int] = None,
     require: Callable[[int], object] = lambda size: None,
 ) -> Download:
-    """Download a file to beside ``path``. ``UnsettledError`` if it does not have the ``checksum``.
+    """Download a file next to ``path``. ``UnsettledError`` if it does not have the ``checksum``.
 
-    ``require`` is called with the number of bytes if the server says it, and raises what is in the
-    way of a file of this size.
+    ``require`` is called with the number of bytes if the server reports it, and raises an error if
+    a file of this size cannot be written.
     """
     algorithm = algorithm_of(checksum) or "sha256"
     digests = []

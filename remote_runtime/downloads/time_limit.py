@@ -52,8 +52,8 @@ class ProgressCheck(object):
         self._told = 0.0
 
     def beat(self, done: int = 0, whole: Optional[int] = None) -> None:
-        """Called for every block or member, some of them of a few bytes; ``done`` of ``whole``
-        bytes are told twice a second.
+        """Called for every block or member, even for a few bytes; ``done`` of ``whole`` bytes are
+        reported twice a second.
         """
         now = self._clock()
         if now - self._checked < _CHECKED:

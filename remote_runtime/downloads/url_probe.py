@@ -22,8 +22,8 @@ _OURS = ("", "localhost", "::1", "0.0.0.0")
 
 
 def require(context: Context, path: str, request: Request, checksum: str) -> None:
-    """Raise what the download of the file ``path`` would, as far as a server tells without sending
-    it; ``checksum`` is what it must have, in its canonical form, "" for anything."""
+    """Raise the error of downloading the file ``path``, as far as a server reports it without
+    sending the file; ``checksum`` is the required one in its canonical form, "" for any."""
     told = probe(context, path, request)
     if told and checksum.startswith(HASHED) and checksum != HASHED + told:
         raise mismatch(path, checksum, HASHED + told)

@@ -123,7 +123,7 @@ class Engine(object):
         wanted = {name for item in left for name in item.require + item.subscribe}
         told = {}
         for reference in wanted.intersection(self._results):
-            # A change counts, whatever the result of a later run of the same resource.
+            # A change counts, regardless of the result of a later run of the same resource.
             received = [result for result in self._changed.get(reference, ()) if not result.noop]
             latest = self._results[reference]
             result = received[-1] if received else latest

@@ -93,7 +93,7 @@ class Previewer(object):
         return resource
 
     def _supposed(self, outcome: Outcome) -> "ManagedResource":
-        """The resource, even if only an earlier change lets a provider manage it."""
+        """Return the resource, even if only an earlier change enables a provider to manage it."""
         try:
             return self._created(outcome)
         except ResourceError as error:

@@ -18,7 +18,7 @@ Family = Tuple[str, str, Callable[[Source], Any]]
 
 
 class Gathered(NamedTuple):
-    """What is known about the target; as JSON it fits into one frame of the protocol.
+    """The facts about the target; as JSON it fits into one frame of the protocol.
 
     ``facts`` by family; ``unavailable`` fact path to reason; ``custom`` the texts of custom fact
     files ({path, text}) in the order of merging, later ones win; ``warnings`` lines for people.

@@ -38,7 +38,7 @@ def _virtual(amounts: Dict[str, int]) -> Dict[str, Any]:
 
     total, free = of("MemTotal"), of("MemFree")
     cached = of("Cached") + of("SReclaimable")
-    # Linux before 3.14 has no estimate of its own.
+    # Linux before 3.14 has no such estimate.
     available = min(total, amounts.get("MemAvailable", free + of("Buffers") + cached))
     used = total - available
     return {

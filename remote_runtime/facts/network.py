@@ -41,7 +41,7 @@ class Address(object):
 
     @property
     def text(self) -> str:
-        """How people write it."""
+        """The written form of the address."""
         return _socket.inet_ntop(self.family, self.packed)
 
 

@@ -10,8 +10,9 @@ from remote_runtime.system.mount_escapes import unescape
 def read(source: Source) -> Dict[str, Any]:
     """Return the family; blocks for as long as a mounted file system does not answer.
 
-    File systems that live on a device (and zfs) are listed, and the root whatever it is, so that a
-    container tells its space too. ``usage`` leaves out what this user may not look at.
+    File systems that live on a device (and zfs) are listed. The root is listed regardless of its
+    type, so that a container reports its space too. ``usage`` omits file systems that this user may
+    not read.
     """
     found = partitions(source)
     return {"partitions": [_shown(entry) for entry in found], "usage": _usage(source, found)}
@@ -53,7 +54,7 @@ def _kinds_on_devices(source: Source) -> Set[str]:
 
 
 def _usage(source: Source, partitions: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
-    # Of several mounts on one place only the last can be seen.
+    # Of several mounts at one place, only the last is visible.
     seen = {entry["mountpoint"]: entry["fstype"] for entry in partitions}
     usage = []
     for mountpoint, fstype in seen.items():

@@ -67,7 +67,7 @@ class Kind(object):
 
 
 class Probe(object):
-    """How a kind looks at the host, within the time that is left."""
+    """Reads the host for a kind of check, within the remaining time."""
 
     def __init__(self, context: "Context", remaining: Callable[[], Optional[float]]) -> None:
         self.context = context

@@ -36,7 +36,7 @@ def compiled(pattern: str) -> Any:
     if pattern not in _compiled:
         text, flags = translate(pattern)
         try:
-            # Of Go's classes \d, \w, \s and \b only know ASCII.
+            # Go's classes \d, \w, \s and \b match only ASCII.
             _compiled[pattern] = re.compile(text, flags | re.ASCII)
         except (re.error, OverflowError, RecursionError) as error:
             raise ValueError("%r is not a regular expression: %s" % (pattern, error)) from error

@@ -115,7 +115,7 @@ class ManagedResource(object):
         return reader
 
     def wanted(self) -> List[str]:
-        """SHA-256 of the blobs that this resource will need, as far as a quick look can tell."""
+        """SHA-256 of the blobs that this resource will need, as far as a quick look shows."""
         return []
 
     def observe(self) -> State:

@@ -19,7 +19,7 @@ from remote_runtime.system.machine import machine_id
 LENGTH = 16  # hexadecimal digits of a digest: enough, since the key is secret
 STATUS, FIRED = " status", " refreshed"  # replaces a property; no property has this name
 OPERATION = " operation"  # the same, before the place of the operation in the event
-_MAX_CHANGES = 32  # of a resource that have digests of their own
+_MAX_CHANGES = 32  # of a resource that have separate digests
 _MAX_PARTS = 150  # of its operations, the same
 _DOES, _UNKNOWN = "does", "unknown"
 _TOLD = 10  # resources that a refusal names
@@ -71,7 +71,7 @@ class Observer(object):
         of = self._of(outcome)
         parts = [of("status", outcome.status)]
         if outcome.status == "stable":
-            return parts[0]  # whatever it would change later is not in the plan
+            return parts[0]  # any later change is not in the plan
         parts += [of("seen", key, value) for key, value in _seen(outcome)]
         changes = _changes(outcome)
         parts += [of("change", change) for change in changes]

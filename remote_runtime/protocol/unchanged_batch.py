@@ -15,7 +15,7 @@ they are null. ``noop`` and ``prediction``, "" for none, are those of all rows.
 
 from typing import Any, Dict, List, NamedTuple, Optional
 
-MAX_ROWS = 200  # of one message, which has to fit a frame whatever they say
+MAX_ROWS = 200  # of one message, which must fit in a frame regardless of their content
 MAX_TEXT_LENGTH = (
     200  # characters of a text in a row; a longer one makes the event be sent completely
 )
@@ -59,7 +59,7 @@ class UnchangedBatch(object):
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self._rows)
 
     def fits(self, event: UnchangedEvent) -> bool:

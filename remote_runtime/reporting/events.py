@@ -79,12 +79,12 @@ class Outcome(object):
     found: Optional[Dict[str, Any]] = None  # for drift: the state that identifies it
     failing: Optional[int] = None  # in noop: how many actions it takes before one fails
     due_since = ""  # the id of the run that left a refresh of it undone
-    gate = _SURE  # in noop: that of what this one fires or lets pass
+    gate = _SURE  # in noop: that of the resource or condition that fires this one or lets it run
     passing = _SURE  # in noop: that over whether it fails, or its health checks, which do not run
     ended: Optional[Ended] = None
     tries = 0  # that it took, of a resource that was allowed several
     longest = MAX_OUTPUT_LENGTH  # maximum characters of a command's output
-    acted = False  # what it had to do is done, whatever its health checks say of it
+    acted = False  # its action succeeded, regardless of its health checks
     health_only = False
     left_out = ""  # the option of a selection that leaves it out
     left_as = ""  # in noop: the state of a skipped resource that a selected one needs

@@ -31,7 +31,7 @@ _MARKS: List[Dict[int, str]] = [
     {34: "&#34;", 39: "&#39;"},
     {34: "&quot;", 39: "&apos;"},
 ]
-"""How HTML and XML write double and single quotation marks."""
+"""The forms of double and single quotation marks in HTML and XML."""
 _BESIDE = "[A-Za-z0-9+/_-]{0,3}"  # base64 letters that hold some bits of a secret, and of others
 _WRAP = r"(?:(?:\r?\n|(?:\\r)?\\n)[-+ \t]{0,20})?"  # between two letters, also in JSON or a diff
 _BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"

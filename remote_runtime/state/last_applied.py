@@ -91,7 +91,7 @@ class LastApplied(object):
             }
 
     def drift(self, outcome: Outcome) -> Dict[str, Any]:
-        """Who caused the drift of a resource; {} for nobody."""
+        """Return who caused the drift of a resource; {} if unknown."""
         item = outcome.item
         if item.applies or item.noop or not outcome.changed:
             return {}  # what is in noop by itself is never applied

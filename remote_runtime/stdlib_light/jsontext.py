@@ -54,7 +54,7 @@ def _reader() -> Callable[[str], Any]:
             value, end = scan(text, 0)
         except StopIteration as stopped:
             raise ValueError("expected a JSON value at character %d" % stopped.value) from None
-        except SystemError:  # it would tell more with the module that it has its error from
+        except SystemError:  # the module itself reports a better error
             raise ValueError("broken JSON") from None
         if end != len(text):
             raise ValueError("more than one JSON value, from character %d on" % end)

@@ -53,7 +53,7 @@ class Event(object):
         return self._happened
 
     def set(self) -> None:
-        """Let it happen."""
+        """Set the event."""
         with self._changed:
             self._happened = True
             self._changed.notify_all()

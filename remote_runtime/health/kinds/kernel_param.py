@@ -20,7 +20,7 @@ class _KernelParam(Kind):
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """The value that the kernel has now."""
-        # As sysctl has it: the first of the two signs that comes up separates.
+        # As in sysctl, the first of the two signs is the separator.
         dotted = "/" not in subject or 0 <= subject.find(".") < subject.find("/")
         parts = subject.translate(str.maketrans("./", "/.")) if dotted else subject
         try:
