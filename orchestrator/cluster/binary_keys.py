@@ -1,4 +1,4 @@
-"""Private keys in binary form, which have no line that names them (controller)."""
+"""Private keys in binary form, which have no header line (controller)."""
 
 from __future__ import annotations
 

@@ -73,8 +73,7 @@ class _RunWorker:
 class DaskEngine:
     """Workers as they come and go; ``engage`` comes before the first host, ``close`` last.
 
-    Hosts that are this machine are worked on here. A worker that is lost gives the hosts that have
-    no outcome to another one.
+    Local hosts run in this process. If a worker is lost, another worker gets its unfinished hosts.
     """
 
     def __init__(
@@ -309,7 +308,7 @@ class DaskEngine:
             self._means.bus.publish(run_events.HostNotice(one.task.name, "info", text, waits=True))
 
     def _choose(self, task: RemoteTask, chunks: dict[str, list[RemoteTask]]) -> str | None:
-        """The worker for a host: the one that has had it, else that of its site with the fewest."""
+        """Return the worker for a host: its earlier one, else the least busy one with its site."""
         itself: Any = host_itself(task.host)
         before = self._of_host.get(itself.name)
         if before is not None and before.hand.ended is None:
@@ -373,9 +372,9 @@ class DaskEngine:
         self._losses[address] += 1
         if self._losses[address] >= MAX_LOSSES or isinstance(loss, WorkerProtocolError):
             self._shunned.add(address)
-        who = one_line(address)  # as the scheduler says it
+        who = one_line(address)  # the address from the scheduler
         for task in tasks:
-            self._means.package_metadata.leave(task.name)  # no other host waits for what it was at
+            self._means.package_metadata.leave(task.name)  # no other host waits for its metadata
             tries = self._tries[task.name] = self._tries.get(task.name, 0) + 1
             if self._gone or self._closing or tries >= TRIES or not task.begin_again():
                 self._lose(task, loss.of(who))

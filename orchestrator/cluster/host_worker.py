@@ -40,7 +40,7 @@ def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str],
     resources = worker_info.resources(sites)
     set_log_level(logging.WARNING)
     logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)  # of tasks' ends
-    warnings.filterwarnings("ignore", module="distributed")  # the error that follows says it better
+    warnings.filterwarnings("ignore", module="distributed")  # the following error is clearer
     configure(_SETTINGS)
     _remove_directories_of_killed()
     with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory, _locked(directory):
@@ -109,13 +109,13 @@ async def _run(
     told(worker.address)
     ended = asyncio.create_task(worker.finished())
     await asyncio.wait([ended, signalled], return_when=asyncio.FIRST_COMPLETED)
-    with contextlib.suppress(Exception):  # it ends; Dask has many errors for what is gone
+    with contextlib.suppress(Exception):  # it ends; Dask has many errors for lost connections
         await worker.close(timeout=5, nanny=False)
     return asked.is_set()
 
 
 async def _closed(worker: Any) -> None:
-    """Close one that has not reached its scheduler."""
+    """Close a worker that has not reached its scheduler."""
     with contextlib.suppress(Exception):  # any error: what kept it from starting is reported
         await worker.close(timeout=2)
 

@@ -149,7 +149,7 @@ class Relay:
         self._hang_up()
 
     def _take(self, piece: bytes, pieces: list[bytes]) -> None:
-        """A piece of the site; an empty one is the last, and says its hash before it."""
+        """Store a piece of the site. The last piece is empty and comes after the hash."""
         name, _, data = piece.partition(b"\n")
         if data:
             pieces.append(data)
@@ -195,7 +195,7 @@ class Relay:
         except subprocess.TimeoutExpired:
             self._stand.kill()
             code = self._stand.wait()
-        shutil.rmtree(self._directory, ignore_errors=True)  # what was killed has left it
+        shutil.rmtree(self._directory, ignore_errors=True)  # a killed process leaves it
         how = f"killed by signal {-code}" if code < 0 else f"exit status {code}"
         with contextlib.suppress(Exception):  # there may be no receiver any more
             self._tell(frames.ENDED + how.encode())

@@ -278,7 +278,7 @@ def main() -> NoReturn:
         threading.Thread(target=_beat, args=(channel,), daemon=True).start()
         with contextlib.suppress(EOFError, OSError):
             _work(channel, office)
-    except Exception as error:  # a defect: its report and exit code 70 tell
+    except Exception as error:  # a defect: its report and exit code 70 show it
         describe_crash(error, "work of a worker")
         code = 70
     finally:

@@ -24,8 +24,8 @@ from orchestrator.cluster.pickle_guard import MessageTooLargeError
 from orchestrator.cluster.relay import JoinRequest, work
 from orchestrator.cluster.trust import no_answer
 
-PIECE = 4 << 20  # bytes of a site that go at a time
-_PATIENCE = 20.0  # seconds that the scheduler has for an answer; one that hangs is gone
+PIECE = 4 << 20  # bytes of a site in one message
+_PATIENCE = 20.0  # seconds to wait for the scheduler's answer; after that it counts as lost
 _SETTINGS = {
     "distributed.client.heartbeat": "5s",
     **CONNECTING,
@@ -42,7 +42,7 @@ class ClusterMember(NamedTuple):
 
 
 class SchedulerClient:
-    """One run's line to a scheduler; ``close`` it at the end. UsageError if there is none."""
+    """One run's line to a scheduler; ``close`` it at the end. UsageError without a scheduler."""
 
     def __init__(self, address: str, security: Any, run_id: str) -> None:
         self.address = address
@@ -167,7 +167,7 @@ class SchedulerClient:
                 if isinstance(data, bytes):  # a worker sends nothing else
                     hand, _, frame = data.partition(b"\n")
                     self._deliver(hand.decode("ascii", "replace"), frame)
-        except Exception:  # any error: is_up tells that nothing is heard
+        except Exception:  # any error: is_up reports the silence
             self._deaf = True
 
 

@@ -24,11 +24,11 @@ class Fault(NamedTuple):
 
 
 def probe(address: str, security: Any, name_directory: str) -> Fault | None:
-    """The problem that prevents a connection to a scheduler, with its address in Dask's form; None
-    if none is found.
+    """Return the problem that prevents a connection to a scheduler, with its address in Dask's
+    form; None without a problem.
 
-    ``security`` is that of Dask, None without TLS; ``name_directory`` says how the directory of
-    certificates is named.
+    ``security`` is that of Dask, None without TLS; ``name_directory`` is the option for the
+    directory of certificates.
     """
     protocol = "dask scheduler --protocol tls" if security is not None else "dask scheduler"
     try:
@@ -54,7 +54,7 @@ def _greet(address: str, context: ssl.SSLContext) -> None:
     with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE) as line:
         try:
             with context.wrap_socket(line) as wrapped:
-                wrapped.recv(1)  # what the other side thinks of a certificate comes after it
+                wrapped.recv(1)  # the verdict about our certificate comes after the handshake
         except (TimeoutError, ConnectionError) as error:
             raise _MuteError from error
 

@@ -55,7 +55,7 @@ def needs(sites: Iterable[str]) -> dict[str, float]:
 
 
 def code_of(known: Mapping[str, float]) -> str | None:
-    """Which ccm a worker is; None for one that is none of ours."""
+    """Return the digest of a worker's ccm code; None if it is not a worker of ccm."""
     return next((name.removeprefix(_CODE) for name in known if name.startswith(_CODE)), None)
 
 
