@@ -23,7 +23,7 @@ def names_of_run(site: Site, problems: list[Problem]) -> list[NamedResource]:
 
 
 class _Walk:
-    """Visits a manifest and those that it applies."""
+    """Visits a manifest and the manifests that it applies."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self._problems = problems

@@ -125,7 +125,7 @@ class DataSource:
             warnings += [one for node in self._maps for one in _templates_in(node)]
 
     def is_static(self, files: DataFiles = NO_FILES) -> bool:
-        """Whether it gives the same data on every host."""
+        """Whether it has the same data on every host."""
         if any(map(is_templated, (self.data, *self.overrides.values(), *self.order))):
             return False
         if any(files.is_sealed(str(entry)) for entry in self.order):
@@ -143,7 +143,7 @@ class DataSource:
         return entry.position if entry else None
 
     def reached(self, scope: Scope, files: DataFiles = NO_FILES) -> list[str]:
-        """The names that the order gives for a host; EvaluationError."""
+        """Return the names of the order on a host; EvaluationError."""
         found: list[str] = []
         for entry in self.order:
             try:
@@ -240,7 +240,7 @@ class DataSource:
         return self._base
 
     def names_of_order(self, scope: Scope) -> list[str | None]:
-        """The name that each entry of the order gives; None if all its expressions are empty."""
+        """Return the name of each entry of the order; None if all its expressions are empty."""
         scope = scope.outside() if self.is_remote else scope
         return [_render_entry(entry, scope) for entry in self.order]
 
@@ -412,7 +412,7 @@ def _unknown(key: str, error: FactsUnavailableError) -> Deferred:
 
 
 def _render_entry(entry: Any, scope: Scope) -> str | None:
-    """The name that an entry of the order gives; None if all its expressions are empty."""
+    """Return the name of an entry of the order; None if all its expressions are empty."""
     if not isinstance(entry, Template):
         return str(entry)
     parts = [

@@ -143,7 +143,7 @@ class DeclaredResource:
         return self.written is None or text in self.written
 
     def hides(self, key: str, path: tuple[str | int, ...] | None = None) -> bool:
-        """Whether messages must not show the value of a property, or what is at a path in it."""
+        """Whether messages must not show the value of a property, or the value at a path in it."""
         kind = self.type.properties.get(key)
         if kind is None or kind.secret:
             return kind is not None

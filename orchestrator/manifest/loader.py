@@ -96,7 +96,7 @@ def read_site(path: Path, parent: Site, bounds: Path | None = None) -> Site:
 
 
 def read_unchecked(path: Path) -> Site | None:
-    """Read a manifest and ignore its mistakes, to see what it applies; None for another file."""
+    """Read a manifest without checks, to find its children; None for any other file."""
     try:
         children = Children(read_site, Archives(contact=False))
         return _read(path, [], types=None, children=children)

@@ -160,7 +160,7 @@ def kinds(types: Types) -> list[str]:
 
 
 def answers_of(kind: str, types: Types) -> dict[str, str]:
-    """The answers that a type gives about a resource, by name."""
+    """Return the answers of a type about a resource, by name."""
     type_ = types.get(kind)
     return dict(type_.answers) if type_ is not None else {}
 

@@ -189,7 +189,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _text(item: Any) -> str | None:
-    """The text that a mark compares with an element; None for one that a mark cannot name."""
+    """Return the string that a mark compares with an element; None if a mark cannot name it."""
     item = bare(item)
     if isinstance(item, bool) or item is None:
         return {True: "true", False: "false", None: "null"}[item]

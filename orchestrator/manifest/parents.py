@@ -21,7 +21,7 @@ _WORD = b"apply"
 class Parent(NamedTuple):
     """A manifest that applies another one, directly or through other manifests.
 
-    ``path`` is the manifest that is pushed, ``site`` the one that names the child. ``certain``: the
+    ``path`` is the pushed manifest, ``site`` the manifest that names the child. ``certain``: the
     path is literal; otherwise the child's path matches a template.
     """
 

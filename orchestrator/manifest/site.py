@@ -46,8 +46,8 @@ class Site:
     ``resources_template`` there are no ``resources``: the template generates those of each host.
     ``assertions`` must be true on a host before it is changed, and ``asks`` are looked up there
     first. ``defaults`` are its own over inherited ones; its children inherit them. ``types`` are
-    those that it may use; custom types among them travel with the runtime. ``children`` are the
-    manifests that resources of this run apply.
+    the types that it may use; custom types among them are sent with the runtime. ``children`` are
+    the manifests that resources of this run apply.
     """
 
     def __init__(
@@ -105,9 +105,9 @@ class Child(NamedTuple):
 class Children:
     """The child manifests of one run. Each is read once per set of defaults. Thread-safe.
 
-    ``read`` gives the manifest at a path that another one names, which must be inside a directory
-    (the third argument; None for that of the other one); InputError. ``archives`` are the archives
-    at URLs in manifests.
+    ``read`` returns the manifest at a path that another manifest names. It must be inside a
+    directory (the third argument; None for the directory of the other manifest); InputError.
+    ``archives`` are the archives at URLs in manifests.
     """
 
     def __init__(

@@ -76,7 +76,7 @@ class PropertyType:
         return value.startswith("/") or (self.url and value.lower().startswith(_URL))
 
     def may_hide(self, value: Any, path: tuple[str | int, ...]) -> bool:
-        """Whether what is at a path in a map of maps may have to be masked."""
+        """Whether the value at a path in a map of maps may need a mask."""
         if len(path) < 2 or path[1] in self.secret_where:
             return False
         entry = value.get(path[0]) if isinstance(value, dict) else None
@@ -287,7 +287,7 @@ def type_names() -> list[str]:
 class Types:
     """The types that may be used in one place: built-in and custom ones.
 
-    ``read`` gives the custom ones on first use; InputError.
+    ``read`` returns the custom types on first use; InputError.
     """
 
     def __init__(self, read: Callable[[], SiteTypes] | None = None) -> None:

@@ -47,7 +47,7 @@ def _complaints(key: str, value: Any, node: Node, rendered: bool) -> list[tuple[
         if rendered and holds_expression(str(part)):
             continue
         if key in PATHS and not (part and isinstance(part, str)):
-            continue  # the schema says so
+            continue  # the schema reports it
         whole = {name: part} if key == COMMAND and isinstance(value, dict) else part
         found += [(message, place) for message in condition_problems(key, whole)]
     return found

@@ -38,7 +38,7 @@ _COMMENT = {
 
 
 def names_read(source: str) -> Iterator[str]:
-    """The look-ups that an expression or a template spells out; "" for one that is computed."""
+    """Yield the literal look-ups in an expression or a template; "" for a computed one."""
     if ASKED not in source:
         return
     for match in _READ.finditer(source):

@@ -21,10 +21,10 @@ _ANY = ""  # matches every type
 class NamedResource(NamedTuple):
     """One resource under its final name.
 
-    ``name`` is None while it is unknown, and "" if there is none: a ``foreach`` over nothing has an
-    alias only. The resources of a child manifest precede the one that applies it, in run order;
-    ``begin`` is the index of the first of them. ``opens``: they are not known. ``place`` numbers
-    each application of a manifest.
+    ``name`` is None while it is unknown, and "" for a ``foreach`` over nothing, which only has an
+    alias. The resources of a child manifest precede the one that applies it, in run order;
+    ``begin`` is the index of the first of them. ``opens``: its child resources are not known.
+    ``place`` numbers each application of a manifest.
     """
 
     declared: DeclaredResource

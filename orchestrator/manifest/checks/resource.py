@@ -310,7 +310,7 @@ def _loop(declared: DeclaredResource, node: Node, problems: list[Problem]) -> Ex
 
 
 def not_a_loop(declared: DeclaredResource, expression: Expression, value: object) -> Problem:
-    """The message for a ``foreach`` that gives neither a list nor a map."""
+    """Return the problem of a ``foreach`` that is neither a list nor a map."""
     source = expression.source.strip()
     given = "null" if value is None else f"{value!r:.60}"
     message = f"{declared.id}: foreach must return a list or a map, {source} gives {given}"

@@ -12,7 +12,7 @@ from orchestrator.manifest.types import PropertyType
 def certain_errors(kind: PropertyType, raw: Any) -> list[SchemaError]:
     """The problems that do not depend on templates: unknown keys, and values without templates."""
     if isinstance(raw, str):
-        return []  # one template, which may give anything
+        return []  # one template, whose result may be anything
     return [entry for entry in kind.complaints(raw) if _is_certain(entry, raw)]
 
 
