@@ -22,7 +22,7 @@ _TEXTS = ("outcomes", "items", "left_out")  # members whose strings may have sev
 
 
 def fault_of(record: Mapping[str, Any], text: str) -> str:
-    """The forbidden content of a plan, in words; "" if there is none.
+    """Return the forbidden content of a plan, in words; "" if it has none.
 
     ``text`` is the record's JSON text in ASCII.
     """

@@ -92,7 +92,7 @@ def _known() -> str:
 class Verdict(NamedTuple):
     """The result of the conditions of a check.
 
-    ``denied`` are those that are true. ``uncounted`` are counters for changes that the others do
+    ``denied`` are the true ones. ``uncounted`` are counters for changes that the others do
     not cover, if they are not 0 and no condition names them.
     """
 

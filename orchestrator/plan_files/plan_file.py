@@ -20,7 +20,7 @@ from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.plan_files.bounds import displayable
 from remote_runtime.item import SELECTION
 
-FORMAT = 2  # operations count: in the ID and in the digests of what was observed
+FORMAT = 2  # operations count: in the ID and in the digests of observed states
 # The members of an event that describe the action; the others are reasons, or differ by run.
 _DONE = (
     "type", "name", "manifest", "requested_ensure", "status", "noop_message", "prediction",
@@ -68,7 +68,7 @@ class PlanFile:
         return [table[place] for place in self.hosts[host]["outcomes"]]
 
     def events(self) -> Iterator[tuple[Record, str]]:
-        """Yield each outcome as a preview event, without its JSON text."""
+        """Yield each outcome as a preview event, with "" in place of its JSON text."""
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.record["created"]))
         always = {
             "noop": True,

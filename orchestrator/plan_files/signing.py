@@ -2,7 +2,7 @@
 
 ``FILE.sig`` contains the signatures of a plan, one armored block after another. Each covers all
 bytes of the plan. An ``allowed_signers`` file lists the people who may approve. It must be outside
-of the checkout, which is what they approve.
+of the checkout that they approve.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ _FORM = "name an allowed_signers file, see ssh-keygen(1)"
 
 
 def _signatures(path: str) -> bytes:
-    """The content of a signature file; empty if there is none."""
+    """Return the content of a signature file; empty if it does not exist."""
     try:
         with open(path, "rb") as file:
             return file.read(MAX_BYTES + 1)
