@@ -51,7 +51,7 @@ class GateTime:
 
     @contextmanager
     def bounds(self, window: Window[Any]) -> Iterator[None]:
-        """Interrupt a window that is run inside when there is none left."""
+        """Interrupt the window that runs in the block when no time is left."""
         done = threading.Event()
 
         def guard() -> None:
@@ -128,7 +128,7 @@ class GateRunner:
         self._publish(run_events.GateAsked(wave, gate.name, now, now + gate.seconds))
         try:
             answer = gate.ask(wave, results, GateTime(gate.seconds, self._cancelled))
-        except Exception as error:  # a defect: a gate that gives no answer is not passed
+        except Exception as error:  # a defect: a gate without an answer is not passed
             path = describe_crash(error, f"the gate {gate.name}")
             answer = GateAnswer(f"{gate.name}: internal error in ccm, see {path}")
         hosts = tuple(result.host for result in answer.failed)

@@ -67,11 +67,11 @@ class HookedTask(HostTask[HostResult]):
         return self._task._ended(error)
 
     def interrupted(self) -> HostResult:
-        """As the task itself says it."""
+        """Return the result of the task itself."""
         return self._task.interrupted()
 
     def held(self) -> HostResult:
-        """As the task itself says it."""
+        """Return the result of the task itself."""
         return self._task.held()
 
     def cancel(self) -> None:

@@ -21,15 +21,15 @@ from remote_runtime.reporting.masking import Mask
 
 NOT_YET = 75  # EX_TEMPFAIL of sysexits.h
 AGAIN = 10.0  # seconds between two questions
-KEPT = 4_000  # bytes of what a command prints, its end
+KEPT = 4_000  # bytes at the end of a command's output
 SHOWN = 300
 _TICK = 0.2
 _LINGER = 0.5
 
 
 class CommandResult(NamedTuple):
-    """The result of a command: ``code`` is None if it was killed, ``output`` the end of what it
-    printed, on one line and without logins of URLs."""
+    """The result of a command: ``code`` is None if it was killed, ``output`` the end of its
+    output, on one line and without logins of URLs."""
 
     code: int | None
     output: str
@@ -103,7 +103,7 @@ def _feed(process: subprocess.Popen[bytes], view: memoryview) -> memoryview:
 class CommandGate:
     """A gate command decides: exit code 0 continues, 75 waits, anything else stops.
 
-    ``about`` is what it learns about the run in addition to the hosts of the wave, ``again`` the
+    ``about`` is the information about the run in addition to the hosts of the wave, ``again`` the
     seconds until it runs again.
     """
 

@@ -65,7 +65,7 @@ class SharedLimits:
 
 
 def check_sharing(limits: Sequence[SharedLimit], hosts: Sequence[Any]) -> Iterator[str]:
-    """A warning for each variable that some hosts lack; UsageError for one that all hosts lack."""
+    """A warning for each variable that some hosts lack; UsageError if all hosts lack it."""
     for limit in limits:
         lacking = [host.name for host in hosts if value_of(limit.variable, host.vars) is None]
         if len(lacking) == len(hosts):
