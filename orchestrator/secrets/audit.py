@@ -36,7 +36,7 @@ class Audit(NamedTuple):
 
 def audit(directory: Path, files: Sequence[str], keys: KeySources) -> Audit:
     """Check the files, or all that git tracks below the directory; no key is needed. SecretError,
-    UsageError for what is not a file.
+    UsageError for anything but a file.
 
     Unused secrets are only found if all files are checked.
     """

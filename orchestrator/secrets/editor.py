@@ -34,9 +34,9 @@ class EncryptionMethod(NamedTuple):
 
 
 class Editor:
-    """Opens a file, shows its plain text, and encrypts what was changed.
+    """Opens a file, shows its plain text, and encrypts the changes.
 
-    A value that stays the same keeps its encrypted text, so that a diff shows what changed.
+    An unchanged value keeps its encrypted text, so that a diff shows only the changes.
     """
 
     def __init__(self, path: Path, keyring: Keyring) -> None:

@@ -68,7 +68,7 @@ def node_below(root: Node, path: tuple[str, ...], name: str) -> Node:
         elif isinstance(node, Sequence) and key.isdecimal() and int(key) < len(node.nodes):
             found = node.nodes[int(key)]
         elif isinstance(node, EncryptedScalar):
-            return node  # what is inside shows with the key only
+            return node  # the content is visible only with the key
         if found is None:
             place = f"below {'.'.join(path[:number])}" if number else "at its top"
             likely = nearest(key, known)

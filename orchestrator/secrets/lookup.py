@@ -170,10 +170,10 @@ class SecretLookup:
 
 @contextmanager
 def collecting() -> Iterator[dict[str, Open]]:
-    """While it is entered, a secret that is not known yet gives a placeholder in this thread.
+    """In the block, a secret that is not known yet is a placeholder in this thread.
 
-    Gives the sources that were missed, each with what begins to open it. Without any, what was
-    made is complete; otherwise it must be dropped.
+    Yields the missing sources, each with a function that begins to open it. If none is missing, the
+    result of the block is complete; otherwise it must be dropped.
     """
     missed: dict[str, Open] = {}
     token = _wanted.set(missed)
@@ -184,7 +184,7 @@ def collecting() -> Iterator[dict[str, Open]]:
 
 
 def open_all(missed: Mapping[str, Open]) -> None:
-    """Open the sources side by side, and wait for all. Errors come up where the secret is read."""
+    """Open the sources in parallel, and wait for all. Reading the secret raises its error."""
     calls = [begin() for begin in missed.values()]
     for call in calls:
         try:

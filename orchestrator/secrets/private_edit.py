@@ -70,7 +70,7 @@ def edit_text(
 ) -> Made:
     """The result of ``accept`` for the edited text; SecretError if the editor fails.
 
-    If ``accept`` raises SecretError, ``again`` says whether the editor opens once more, with the
+    If ``accept`` raises SecretError, ``again`` decides whether the editor opens once more, with the
     text as the user left it. The file has mode 0600. It is removed, with all files that the editor
     leaves next to it.
     """
@@ -115,7 +115,7 @@ def _in_memory() -> str | None:
 
 
 def _remove(directory: Path) -> None:
-    """Overwrite and remove what is in the directory, and the directory."""
+    """Overwrite and remove the files in the directory, then remove the directory."""
     for parent, directories, names in os.walk(directory, topdown=False):
         for name in names:
             path = os.path.join(parent, name)

@@ -131,7 +131,7 @@ def tracked_files(directory: Path) -> list[str]:
 
 
 def text_of(path: str) -> str | None:
-    """The text of a file; None for one that is binary, large, a link or gone."""
+    """Return the text of a file; None if it is binary, large, a link or missing."""
     try:
         if os.path.islink(path) or os.path.getsize(path) > MAX_BYTES:
             return None
@@ -182,7 +182,7 @@ class _Kind(NamedTuple):
 
 
 def _kind(path: str) -> _Kind:
-    """The kind of a file, by its path. Of an absolute path, only the name tells it."""
+    """Return the kind of a file by its path. Only the name counts in an absolute path."""
     *folders, name = path.split("/")
     inside = not path.startswith("/") and not _MADE_UP_FOLDERS.isdisjoint(folders)
     return _Kind(

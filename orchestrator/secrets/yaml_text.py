@@ -140,7 +140,7 @@ def encrypted_scalar(tag: str, text: str, indent: int, flow: bool) -> str:
 
 
 def plain_scalar(tag: str, text: str, indent: int, flow: bool) -> str:
-    """A plain text as a scalar with the tag that says how it is encrypted."""
+    """Return a plain text as a scalar with the tag of its encryption."""
     lines = text.split("\n")
     is_block = "\n" in text.strip("\n") and not flow and not lines[0].startswith((" ", "\t"))
     if not (is_block and all(map(_PLAIN_LINE.fullmatch, lines)) and lines[0]):
