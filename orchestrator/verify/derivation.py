@@ -68,10 +68,10 @@ class DerivedChecks(NamedTuple):
 def derive(
     plan: Plan, read: Callable[[str], bytes], of_type: Callable[[str], Expectations | None]
 ) -> DerivedChecks:
-    """The checks of every resource that the push would have managed.
+    """Return the checks of every resource that the push would have managed.
 
-    ``read`` gives the bytes of a file of the target, for templates that read one; ``of_type`` what
-    makes the expectations of a type, if anything.
+    ``read`` returns the bytes of a file on the target, for templates that read one. ``of_type``
+    returns the function that creates the expectations of a type, if any.
     """
     checks: list[Check] = []
     left_out: Counter[str] = Counter()

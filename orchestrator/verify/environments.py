@@ -96,7 +96,7 @@ def _normalized(name: str) -> str:
 
 
 def _is_python_version(found: str, wanted: str) -> bool:
-    """Whether two spellings mean the same version; a local part counts if it is wanted."""
+    """Whether two spellings mean the same version; a local part counts only if it is expected."""
     if "+" not in wanted:
         found = found.partition("+")[0]
     return _spelled(found) == _spelled(wanted)

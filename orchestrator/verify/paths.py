@@ -21,7 +21,7 @@ _KINDS = {
     "socket": "a socket",
 }
 _NOTHING = ("No such file or directory", "Not a directory")
-"""How a host says that nothing is there; whatever else it says, it could not look."""
+"""The messages of a host for a missing path; any other message means that the check failed."""
 
 
 def kind(host: Host, path: str, follow: bool = False) -> str:
@@ -107,7 +107,7 @@ def inside(path: str) -> str:
 
 
 def ownership(subject: Subject, path: str = "") -> list[Expectation]:
-    """Owner and group of a path, or of what the subject names; digits only are an id."""
+    """Return the owner and group of a path, or of the subject's path; digits only are an ID."""
     path = path or subject.name
     owner, group = subject.text("owner"), subject.text("group")
     found = []

@@ -24,7 +24,7 @@ class Subject(NamedTuple):
         return self.properties.get(key, default)
 
     def text(self, key: str) -> str:
-        """The desired value as text, "" if there is none."""
+        """Return the desired value as text, "" without one."""
         value = self.properties.get(key)
         return "" if value is None else str(value)
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 DIRECTORY = "/etc/systemd/system"
 _RUNNING = ("active", "reloading", "refreshing")
-_STOPPED = ("inactive", "failed", "maintenance")  # neither on its way up nor on its way down
-_NO_FILE = ("", "not-found")  # what is-enabled says of a unit without a file
+_STOPPED = ("inactive", "failed", "maintenance")  # neither starting nor stopping
+_NO_FILE = ("", "not-found")  # output of is-enabled for a unit without a file
 # Enabling and disabling do nothing to these, so they satisfy either.
 _EITHER = ("static", "indirect", "generated", "transient")
 _ENABLED = ("enabled", "alias", *_EITHER)
@@ -68,7 +68,7 @@ def _directory(host: Host, user: str) -> str:
 
 
 def _entry(host: Host, user: str) -> list[str]:
-    """The line of a user in the database of accounts; RuntimeError if there is none."""
+    """The line of a user in the database of accounts; RuntimeError without such a line."""
     fields = str(host.run("getent passwd %s", user).stdout).strip().split(":")
     if len(fields) < 6 or not fields[2].isdigit():
         raise RuntimeError(f"the user {user} does not exist")

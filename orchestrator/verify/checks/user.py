@@ -97,7 +97,7 @@ def _groups(subject: Subject) -> Expectation:
         """The groups that the host lists."""
         primary = _told(host, "id -gn %s", subject.name)
         names = set(_told(host, "id -Gn %s", subject.name).split())
-        # ``id`` cannot tell whether the primary group is listed as well.
+        # The output of ``id`` does not show whether the primary group is also listed.
         others = {name for name in names if name != primary or name in wanted}
         return sorted(others & set(wanted) if subject.get("append") else others)
 
@@ -164,7 +164,7 @@ def _created(subject: Subject) -> Expectation:
 
 
 def _homeless(host: Host, subject: Subject) -> bool:
-    """Whether a user is none of those that have a home directory by default."""
+    """Whether a user has no home directory by default."""
     fields = entry(host, "passwd", subject.name, _FIELDS)
     if not fields:
         return False

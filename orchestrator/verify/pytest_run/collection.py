@@ -20,10 +20,10 @@ from remote_runtime.reporting.masking import Mask
 
 
 class CheckPlugin:
-    """Gives pytest the checks of the hosts, and the user's tests their hosts.
+    """Adds the checks of the hosts to pytest, and the hosts to the user's tests.
 
-    ``visit`` is called when everything else has been collected without a mistake. ``token`` names
-    the fleet for testinfra, ``told`` receives each outcome as it comes.
+    ``visit`` is called after everything else was collected without a mistake. ``token`` names the
+    fleet for testinfra, ``told`` receives each outcome immediately.
     """
 
     def __init__(

@@ -70,8 +70,8 @@ def verify(
     watch: Callable[[Window[Any] | None], None] = lambda window: None,
     asked: Callable[[int], None] = lambda hosts: None,
 ) -> Assessment:
-    """Run every check; ``told`` receives each outcome, ``watch`` the window while it asks the
-    hosts, and then None, ``asked`` the number of hosts that answered.
+    """Run every check; ``told`` receives each outcome, ``watch`` the window while it checks
+    the hosts, and then None, ``asked`` the number of hosts that answered.
     """
     import pytest
 
