@@ -2,13 +2,13 @@
 
 From the controller, as JSON, the orders to a worker. ``begin`` may name any number of hosts::
 
-    ["begin", [[job, host], ...]]    job: the place in the list of what is done in this run;
-                                     behind it what a worker elsewhere is to know of these hosts
+    ["begin", [[job, host], ...]]    job: the index in the list of jobs of this run; followed by
+                                     the data of these hosts for a remote worker
     ["cancel", host], ["abandon", host]
     ["answer", [number, told]]
-    ["close"]                        no host is left: tell the rest and end
+    ["close"]                        no host is left: report the rest and end
 
-From a worker what has happened there since it told last, see ``telling.py``.
+A worker sends its events since the last message, see ``event_sender.py``.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ import threading
 
 _HEAD = struct.Struct(">I")
 _READ = 1 << 18
-MAX_MESSAGE = 64 << 20  # bytes of what a worker sends at once
+MAX_MESSAGE = 64 << 20  # bytes in one message of a worker
 
 
 class Channel:

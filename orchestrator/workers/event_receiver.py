@@ -44,7 +44,7 @@ class EventReceiver:
         self._names: list[run_events.HostPlanned] = []
 
     def event(self, line: str) -> DecodedEvent | None:
-        """The event in a line; None for one that defines shared parts of plans."""
+        """Return the event in a line; None for a line that defines shared parts of plans."""
         kind = line[0]
         if kind in "inc":
             self._learn(kind, line[1:])
@@ -132,7 +132,7 @@ def _require_event(told: Any, host: str) -> None:
 
 
 def _require_plan_part(told: Any) -> None:
-    """ValueError or TypeError for what is neither facts nor a part of a plan."""
+    """Raise ValueError or TypeError unless it is facts or a part of a plan."""
     if type(told) is not dict:
         raise TypeError("the plan's data must be an object")
     if "facts" in told:

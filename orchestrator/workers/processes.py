@@ -23,8 +23,8 @@ from orchestrator.workers.rpc import RpcServer
 from orchestrator.workers.worker_handle import WorkerHandle
 
 SHUTDOWN_TIMEOUT = 10.0  # seconds that workers have to end once no host is left
-SILENCE = 30.0  # seconds after which a worker that says nothing is ended, as with other engines
-_LOOKING = 1.0  # seconds between two looks at who says nothing
+SILENCE = 30.0  # seconds after which a silent worker is ended, as with other engines
+_LOOKING = 1.0  # seconds between two checks for silent workers
 
 
 class ProcessEngine:
@@ -49,7 +49,7 @@ class ProcessEngine:
         self._planners = planners
         self._patience = connector.patience
         self._remembering = worker.stateful_planners(planners)
-        self._sticky = len(self._jobs) > 1  # what a stage knows of a host, the next one needs
+        self._sticky = len(self._jobs) > 1  # the next stage needs the data of a host from this one
         self._of_host: dict[str, WorkerHandle] = {}
         self._of_task: dict[str, WorkerHandle] = {}
         self._hands: list[WorkerHandle] = []
@@ -167,5 +167,5 @@ class ProcessEngine:
     def _lose(self, tasks: Sequence[RemoteTask], loss: WorkerLostError) -> None:
         for task in tasks:
             if self._package_metadata is not None:
-                self._package_metadata.leave(task.name)  # no other host waits for what it was at
+                self._package_metadata.leave(task.name)  # no other host waits for its metadata
             task.lose(loss)

@@ -1,4 +1,4 @@
-"""Bounds what a worker may report about one host (controller): workers are not trusted."""
+"""Limits the reports of a worker about one host (controller): workers are not trusted."""
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.notices import MAX_LINES, MAX_NOTICES

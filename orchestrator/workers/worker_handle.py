@@ -1,4 +1,4 @@
-"""The side of a worker that the controller has: it says what to do, and publishes (controller)."""
+"""The controller's handle of a worker: sends its tasks and publishes its events (controller)."""
 
 import contextlib
 import json
@@ -133,7 +133,7 @@ class WorkerHandle:
         self._send("close", None)
 
     def join(self, until: float) -> None:
-        """Wait until it has ended; one that has not at that time is killed."""
+        """Wait until it has ended; kill it if it still runs at that time."""
         if self._thread is None:
             self.channel.close()
             self._life.ending()
