@@ -95,7 +95,7 @@ def is_same_run(begun: Mapping[str, Any], about: Mapping[str, Any]) -> bool:
 
 
 class LineChecks:
-    """Checks the lines of one run. ``text`` gives the text of a number in resources.jsonl."""
+    """Checks the lines of one run. ``text`` returns the line with a number in resources.jsonl."""
 
     def __init__(self, run_id: str, hosts: frozenset[str], text: Callable[[int], str]) -> None:
         self._run_id = run_id

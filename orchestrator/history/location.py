@@ -32,7 +32,7 @@ class HistoryLocation(NamedTuple):
 
 
 def history_location(address: str, token: Mapping[str, str]) -> HistoryLocation:
-    """The history of an address. UsageError for one that cannot be used safely."""
+    """Return the history of an address. UsageError if it cannot be used safely."""
     if not is_url(address):
         return HistoryLocation(os.path.abspath(os.path.expanduser(address)))
     check_address(
@@ -45,7 +45,7 @@ def history_location(address: str, token: Mapping[str, str]) -> HistoryLocation:
 
 def check_address(address: str, what: str, hint: str) -> None:
     """UsageError for an address to which nothing may be posted: one without encryption beyond this
-    machine, or with a login. ``what`` names the option, ``hint`` says what to write.
+    machine, or with a login. ``what`` names the option, ``hint`` has the correction.
     """
     shown = one_line(address, 80)
     try:

@@ -87,7 +87,7 @@ class SharedDirectory:
         return path
 
     def open(self, run_id: str) -> DirectoryCopy:
-        """The copy of a run, which is created if there is none. UsageError, HistoryError."""
+        """Return the copy of a run; create it if it is missing. UsageError, HistoryError."""
         found = self.check()
         try:
             runs = self._opened(self._directory / RUNS, stat.S_IMODE(found.st_mode), found.st_gid)

@@ -54,8 +54,8 @@ class Answer:
 
 
 class StudioClient:
-    """Requests to one studio, one at a time over one connection. HistoryError, also for one that
-    cannot be reached (HistoryUnreachableError).
+    """Requests to one studio, one at a time over one connection. HistoryError, including
+    HistoryUnreachableError if the studio cannot be reached.
     """
 
     def __init__(self, choice: HistoryLocation) -> None:

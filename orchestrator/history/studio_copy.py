@@ -7,7 +7,7 @@ import time
 from orchestrator.history.errors import HistoryError
 from orchestrator.history.studio_client import Answer, StudioClient
 
-BEAT = 60.0  # seconds without news after which a run says that it continues
+BEAT = 60.0  # seconds without news after which a run reports that it is still active
 
 
 class StudioCopy:

@@ -19,7 +19,7 @@ TOKEN = re.compile(r"[A-Za-z0-9_.~+/=-]{20,}", re.ASCII)
 def token_of(choice: HistoryLocation) -> str:
     """The token from the environment, else from the file or the command of the project.
 
-    HistoryError if there is none.
+    HistoryError without a token.
     """
     where, text = TOKEN_VARIABLE, os.environ.get(TOKEN_VARIABLE, "")
     if not text and "file" in choice.token:
