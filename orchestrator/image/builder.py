@@ -92,7 +92,7 @@ def _made(files: Mapping[str, str], added: Mapping[str, bytes]) -> dict[str, byt
     from orchestrator.image.bytecode import extended, payload
     from orchestrator.image.program import program  # what writes Python takes long to load
 
-    if added:  # they are left as they are, and ours are what they are without them
+    if added:  # custom types stay unchanged, and our modules equal those of an image without them
         ours = build()
         archive = _joined(ours.archive, added)
         code = extended(ours.code, _written(added, b""))

@@ -65,7 +65,7 @@ def _lines_only(code: CodeType) -> bytes:
 
 
 def _number(value: int) -> bytes:
-    """Six bits a byte, the lowest first; a further bit says that more follow."""
+    """Six bits a byte, the lowest first; another bit marks that more follow."""
     written = bytearray()
     while value > 63:
         written.append(0x40 | value & 0x3F)

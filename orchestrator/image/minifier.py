@@ -19,7 +19,7 @@ _TUPLES = "remote_runtime.stdlib_light.tuples"
 
 
 class _Edit(NamedTuple):
-    """A part of the text, from (line, byte) to (line, byte), that gives way to another."""
+    """A part of the text, from (line, byte) to (line, byte), that is replaced by another."""
 
     begin: tuple[int, int]
     end: tuple[int, int]
@@ -58,7 +58,7 @@ def _edited(source: bytes, edits: Sequence[_Edit]) -> bytes:
 
 
 class _Finder(ast.NodeVisitor):
-    """Collects the edits of one module; no edit lies within another."""
+    """Collects the edits of one module; no edit is within another."""
 
     def __init__(self, source: bytes) -> None:
         self.edits: list[_Edit] = []
