@@ -94,7 +94,7 @@ class Tree:
                 self._compile(path, text, problems)
 
     def _compile(self, path: str, text: str, problems: list[Problem]) -> None:
-        """Compile a template with those that it names literally; the variables of a partial depend
+        """Compile a template and its literal templates; the variables of a partial depend
         on its caller, so it is checked completely only when it is rendered.
         """
         try:
@@ -181,7 +181,7 @@ class TreeRendering:
         return [self._made[path] for path in sorted(self._made)]
 
     def render(self, path: Any, *context: Any) -> str:
-        """The text of another template of the directory; ``context`` is what it sees."""
+        """The text of another template of the directory; ``context`` is its data."""
         name = below_directory(path)
         if len(context) > 1:
             raise ValueError("render takes a path and optionally a context")

@@ -85,9 +85,9 @@ def name_problem(name: str) -> str:
 
 
 def template_text(file: SourceFile, openers: tuple[str, ...], name: str) -> str | None:
-    """The text of a file that is a template, None for one that is copied unchanged.
+    """Return the text of a template file, None for a file that is copied unchanged.
 
-    That is one with a NUL byte in it, or without the beginning of an action. OSError; ValueError
+    The latter has a NUL byte, or no beginning of an action. OSError; ValueError
     for a template that is too large or not UTF-8.
     """
     marks = [opener.encode() for opener in openers]

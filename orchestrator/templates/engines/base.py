@@ -29,7 +29,7 @@ class Rendering(Protocol):
         ...
 
     def write(self, path: Any, text: Any) -> str:
-        """Add a file; gives nothing."""
+        """Add a file; the returned string is empty."""
         ...
 
 
@@ -61,7 +61,7 @@ class Engine(Protocol):
         ...
 
     def unset(self, compiled: Compiled) -> list[Problem]:
-        """The names that a template of a file uses and nothing sets, unless compiling told them."""
+        """Return unset names that a file's template uses, unless compiling reports them."""
         ...
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:

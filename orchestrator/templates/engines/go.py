@@ -1,7 +1,7 @@
 """Go's text/template with Sprig, through the package gotpl (controller).
 
-gotpl binds functions when a template is compiled, once per run; those that depend on the host find
-its rendering in a context variable.
+gotpl binds functions when a template is compiled, once per run; functions that depend on the host
+find its rendering in a context variable.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def _given(name: str) -> Any:
 def _of_scope(name: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         """Call the function of the current scope."""
-        # A file is one of the directory, whatever is spelled out; a bucket and a secret must be.
+        # A file must be in the directory, literal or not; a bucket and a secret must be literal.
         spelled = _literals.get() if name in ("kvGet", "secret") else frozenset()
         return _rendering.get().names(spelled)[name](*arguments)
 

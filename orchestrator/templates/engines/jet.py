@@ -53,7 +53,7 @@ class JetEngine:
         return jet.Template(text, path, name=name, number=0).read(self._delimiters, TREE_FUNCTIONS)
 
     def unset(self, compiled: Compiled) -> list[Problem]:
-        """See ``Engine``: compiling told them."""
+        """See ``Engine``: compiling reports them."""
         return []
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
