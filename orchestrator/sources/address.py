@@ -28,7 +28,7 @@ class SourceError(CcmError):
 
 
 class Address(NamedTuple):
-    """A parsed URL. ``url`` is without its fragment, which gives the ``digest`` (SHA-256 in
+    """A parsed URL. ``url`` is without its fragment, which has the ``digest`` (SHA-256 in
     hexadecimal, "" for none) and the ``manifest`` within an archive."""
 
     scheme: str

@@ -30,7 +30,7 @@ class Unpacked(NamedTuple):
 class Archives:
     """The archives of one run, each read once. Thread-safe.
 
-    ``known`` are those that exist already. Without ``contact`` no machine is contacted.
+    ``known`` are the existing ones. Without ``contact`` no machine is contacted.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Archives:
 
 
 def check_archive(url: str) -> Address:
-    """The address of an archive; SourceError for one that no manifest may name."""
+    """Return the address of an archive; SourceError if no manifest may name it."""
     address = parse_address(url)
     if address.scheme == "kv" or not address.digest:
         raise SourceError(

@@ -43,7 +43,7 @@ def store(digest: str, data: bytes) -> None:
 
 
 def prune(directory: Path) -> None:
-    """Remove what is beyond ``MAX_FILES`` and was not used for a day. OSError."""
+    """Remove files beyond ``MAX_FILES`` that were not used for a day. OSError."""
     entries = sorted(
         (
             (entry.stat(follow_symlinks=False).st_mtime, entry.path)

@@ -57,7 +57,7 @@ def files_of(data: bytes, shown: str) -> dict[str, File]:
     """
     found: dict[str, File] = {}
     try:
-        # As a stream: nothing is read twice, and no member says where another one is.
+        # As a stream: nothing is read twice, and no member has the position of another.
         with tarfile.open(fileobj=_Bounded(data, MAX_UNPACKED + _HEADERS), mode="r|") as archive:
             for number, member in enumerate(archive):
                 if number >= MAX_MEMBERS:
@@ -115,7 +115,7 @@ def is_below(files: Mapping[str, File], directory: Path) -> bool:
 
 
 def _path(member: tarfile.TarInfo, shown: str) -> str:
-    """The clean path of a member; SourceError for one that is refused."""
+    """Return the clean path of a member; SourceError if it is refused."""
     name = one_line(member.name, 80)
     if not (member.isdir() or member.isreg()) or member.issparse():
         raise _refused(shown, f"{name!r} is neither a file nor a directory")
