@@ -64,7 +64,7 @@ class Expression:
         """Check an expression; InputError with every problem that needs no facts or data.
 
         ``extra`` are names besides those of a scope, passed to ``evaluate`` as ``more``. ``locate``
-        gives the position of an offset in the source, ``where`` is that of the whole expression.
+        returns the position of an offset in the source, ``where`` is that of the whole expression.
         """
         text = source.strip()
         program, problems = _program(text, lenient, extra)

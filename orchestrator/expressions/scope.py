@@ -45,8 +45,8 @@ class Scope(NamedTuple):
     ``target_files``: content of files on the target by absolute path; other absolute paths raise
     NeedFileError. ``registry`` answers ``registrations()`` and ``buckets`` ``kvGet()``. ``loop``
     are the names of one ``foreach`` iteration. ``inventory`` has the other hosts, and ``asked`` the
-    host's answers to the manifest's look-ups. ``secrets`` makes what answers ``secret()``, and
-    gives None if none may be read.
+    host's answers to the manifest's look-ups. ``secrets`` creates the function behind
+    ``secret()``, None if no secret may be read.
     """
 
     facts: Facts

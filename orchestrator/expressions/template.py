@@ -108,7 +108,7 @@ class Template:
         """The text, even of a single expression; EvaluationError if it is larger than
         ``MAX_RENDERED``: values that read each other twice grow with every step.
 
-        ``text_of`` gives the text of a value.
+        ``text_of`` returns the text of a value.
         """
         texts, size = [], 0
         for piece in self.pieces:

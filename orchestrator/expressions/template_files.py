@@ -87,7 +87,7 @@ class _Check:
             raise error.__cause__ or error from error
 
     def _calls(self, loaded: LoadedTemplate, names: tuple[str, ...]) -> None:
-        """Check the literal calls in a template and in those that its tags name; InputError."""
+        """Check the literal calls in a template and in the templates of its tags; InputError."""
         problems: list[Problem] = []
         for part in loaded.reached:
             for found in part.facets.calls:
@@ -108,7 +108,7 @@ class _Check:
 
 
 def _below(found: LiteralCall) -> TemplateCall | None:
-    """The call of another template that a template has; None for one that reads a file."""
+    """Return the call of another template; None for a call that reads a file."""
     is_template = found.function in TEMPLATE_FUNCTIONS
     return TemplateCall(found.function, found.text, found.names) if is_template else None
 
