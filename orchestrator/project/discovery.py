@@ -31,9 +31,9 @@ class ProjectFile(NamedTuple):
 
 
 def project_files(manifest: str = "") -> list[ProjectFile]:
-    """The files that speak for a manifest: one, or none; two that may say different things.
+    """Return the project files of a manifest: none, one, or two that may differ.
 
-    InputError for one that is not believed.
+    InputError for a file that is not trusted.
     """
     found: dict[str, ProjectFile] = {}
     for directory in ("" if is_url(manifest) else os.path.dirname(manifest), ""):

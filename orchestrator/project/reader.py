@@ -25,7 +25,7 @@ from remote_runtime.errors import InputError, Problem
 
 
 def read_project(found: list[ProjectFile]) -> Project:
-    """The content of the project file, among those that ``project_files`` found.
+    """Return the content of the project file that ``project_files`` found.
 
     InputError with every mistake in it, or if there are two different ones.
     """

@@ -24,7 +24,7 @@ ROLLOUT = "rollout"
 class Setting(NamedTuple):
     """An option by its name as a flag and in the file; ``variable`` in the environment.
 
-    ``many``: a list; a variable gives one entry of it. ``number``: an integer of 1 or more.
+    ``many``: a list; a variable is one entry of it. ``number``: an integer of 1 or more.
     ``in_file``: the project file may set it, too, as ``key`` if the name differs; ``flag``: a flag
     may set it, and ``metavar`` is the placeholder of its value.
     """
