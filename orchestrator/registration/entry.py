@@ -177,7 +177,7 @@ class Query(NamedTuple):
 
 
 def in_order(entries: list[Registration]) -> list[Registration]:
-    """By address, then by port, as ``registrations()`` gives them."""
+    """Return the entries by address, then by port, in the order of ``registrations()``."""
     return sorted(entries, key=lambda e: (e.address, e.port, e.cluster, e.protocol, e.service))
 
 

@@ -53,7 +53,7 @@ def open_buckets(server: str, registration: str | None = None) -> Buckets:
 
 
 def value_of(buckets: Buckets, key: Key, maximum: int = MAX_VALUE) -> str | None:
-    """The text of a key, None if there is none; RegistrationError."""
+    """Return the value of a key, None if it is missing; RegistrationError."""
     data = buckets.get(key)
     if data is None:
         return None
@@ -81,7 +81,7 @@ class KeyValueLookup:
         self._elsewhere: Callable[[Any], Any] | None = None
 
     def __call__(self, key: Key) -> str | None:
-        """The text of a key, None if there is none; CcmError, the same one for every host."""
+        """Return the value of a key, None if it is missing; CcmError, the same for every host."""
         answer = self._answer(key)
         if isinstance(answer, CcmError):
             raise answer

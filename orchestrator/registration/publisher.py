@@ -59,7 +59,7 @@ class Publisher:
         self._queue.put([(host, Registration.of(properties)) for properties in registrations])
 
     def close(self, seconds: float = CLOSE_TIMEOUT) -> Failure | None:
-        """Publish the remaining entries, and return those that could not be published."""
+        """Publish the remaining entries, and return the failed ones."""
         if self._thread is None:
             return None
         self._queue.put(None)
@@ -100,7 +100,7 @@ class Publisher:
             store.publish(list(newest.values()))
         except CcmError as error:
             self._reason = one_line(str(error))
-        except Exception as error:  # whose words may quote what was announced
+        except Exception as error:  # its message may contain announced values
             self._reason = f"internal error in ccm: {type(error).__name__}"
         else:
             self._left = []
