@@ -24,7 +24,7 @@ class BoundedCache(Generic[T]):
         return self._known.get(key)
 
     def put(self, key: Hashable, value: T, size: int) -> None:
-        """Store a value of this size; one that is too large is not stored."""
+        """Store a value of this size, unless it is too large."""
         if size > self._maximum:
             return
         with self._lock:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 Work = Callable[[], None]
 MAX_IDLE = 32
-"""Threads that wait for work; each holds tens of KB, of its stack and what is cached for it."""
+"""Threads that wait for work; each uses tens of KB for its stack and its caches."""
 _spare: list["queue.SimpleQueue[Work]"] = []  # what each thread that has nothing to do waits at
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_spare.clear)  # threads stay behind
