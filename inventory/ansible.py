@@ -228,7 +228,7 @@ class _AnsibleReader:
         return check_property(name, node, self._directory)
 
     def _become(self, mapping: Mapping, layer: Layer, what: str) -> None:
-        """``ansible_become`` and ``ansible_become_user`` together say what ``become`` says."""
+        """Set ``become`` from ``ansible_become`` and ``ansible_become_user``."""
         method = mapping.get("ansible_become_method")
         if method is not None and to_plain(method) not in ("sudo", "ansible.builtin.sudo"):
             message = f"{what}: ansible_become_method is {str(to_plain(method))[:40]!r}"

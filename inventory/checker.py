@@ -1,4 +1,4 @@
-"""Collects what is wrong with a document, so that everything is reported at once (controller)."""
+"""Collects the problems of a document, so that all are reported at once (controller)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Checker:
         self.problems.append(Problem(message, node.position, hint, kind))
 
     def forget_repeated(self) -> None:
-        """Leave each problem once: what is wrong for a range is wrong for each of its hosts."""
+        """Keep each problem once: a problem of a range is a problem of each of its hosts."""
         self.problems = list(dict.fromkeys(self.problems))
 
     def finish(self) -> None:

@@ -40,20 +40,20 @@ class Layer:
         self.vars_written_in += written_in
 
     def var_node(self, name: str) -> Node:
-        """The value of a variable as it was written; KeyError for one that is not set here."""
+        """Return the node of a variable's value; KeyError if it is not set here."""
         for mapping in reversed(self.vars_written_in):
             if name in mapping:
                 return mapping.value(name)
         raise KeyError(name)
 
     def overlay(self, other: Layer) -> None:
-        """Let what the other layer sets win over this one's, key by key."""
+        """Override the settings of this layer with those of the other one, key by key."""
         self.properties.update(other.properties)
         self.add_vars(other.vars, *other.vars_written_in)
 
 
 class HostEntry(NamedTuple):
-    """One host: where it is named first, and what it sets itself."""
+    """One host: the position of its first name, and its own settings."""
 
     name: str
     node: Node

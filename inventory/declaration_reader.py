@@ -23,7 +23,7 @@ def read_declaration(root: Node, directory: str, checker: Checker) -> Declaratio
 
 def _written(node: Node) -> str | None:
     """A name as written, regardless of its type in YAML: 3750, 1e3 and yes are names, like keys of
-    a map. None for what is no text at all."""
+    a map. None for null, a list or a map."""
     return node.text if isinstance(node, Scalar) and node.kind != "null" else None
 
 

@@ -1,7 +1,7 @@
-"""Runs an executable inventory and returns what it prints (controller).
+"""Runs an executable inventory and returns its output (controller).
 
 The program is called with ``--list``, has 30 s and may print 64 MiB. Its process group is ended
-when it takes longer or prints more, and what it leaves running is ended with it.
+if it takes longer or prints more, including processes that it leaves running.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from remote_runtime.errors import Position
 class ExplainedValue(NamedTuple):
     """One decided value: ``property`` is such as ``port`` or ``vars.role``.
 
-    ``origin`` says which place won (``host db1``, ``group web``, ``defaults``, ``built in``), and
+    ``origin`` is the place that won (``host db1``, ``group web``, ``defaults``, ``built in``), and
     ``position`` the position of the value; None for a built-in one.
     """
 

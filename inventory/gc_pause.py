@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Switch the cyclic collector off for the block and back to what it was; may be nested."""
+    """Disable the cyclic collector in the block, then restore its state; may be nested."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -65,7 +65,7 @@ class Host:
         self._shared = shared
 
     def nearest(self, name: str, default: T) -> T:
-        """The nearest value of a property, the default where it is not said."""
+        """Return the nearest value of a property, the default if it is not set."""
         setting = self._entry.layer.properties.get(name)
         value: Any = self._shared.values.get(name) if setting is None else setting.value
         return default if value is None else value
@@ -131,7 +131,7 @@ class Inventory:
         self._selector: Selector | None = None
 
     def host(self, name: str) -> Host:
-        """The host of that name; InputError with the nearest name where there is none."""
+        """Return the host of that name; InputError with the nearest name if none has it."""
         host = self.hosts.get(name)
         if host is None:
             guess = nearest(name, self.hosts)

@@ -82,8 +82,8 @@ class Node:
 class Scalar(Node):
     """One plain or quoted value.
 
-    ``text`` is what was written, ``value`` what the core schema of YAML 1.2 makes of it (in a file
-    of Ansible: YAML 1.1), ``kind`` its type, ``plain`` whether it has no quotes.
+    ``text`` is its source text, ``value`` its value in the core schema of YAML 1.2 (in a file of
+    Ansible: YAML 1.1), ``kind`` its type, ``plain`` whether it has no quotes.
     """
 
     __slots__ = ("kind", "plain", "text", "value")
@@ -160,7 +160,7 @@ class Sequence(Node):
         return iter(self.nodes)
 
     def texts(self) -> Iterator[str | None]:
-        """The text of every item, None for one that is something else."""
+        """Yield the text of every item, None for an item that is not text."""
         for node in self.nodes:
             if isinstance(node, Scalar) and node.kind in ("str", "timestamp"):
                 yield node.text

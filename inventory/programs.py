@@ -1,6 +1,6 @@
-"""The programs that ccm runs on this machine, each with all that it starts (controller).
+"""The programs that ccm runs on this machine, each with all processes that it starts (controller).
 
-Each is the leader of its own process group, so that it can be ended together with what it started.
+Each is the leader of its own process group, so that its child processes can be ended with it.
 A program that runs when ccm ends is ended with it.
 """
 
@@ -26,7 +26,7 @@ def running(
     environment: Mapping[str, str] | None = None,
     ends_with_run: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a program and read what it prints; at the end of the block its group is killed.
+    """Start a program and read its output; at the end of the block its group is killed.
 
     ``ends_with_run``: also at the end of the run that it belongs to. OSError if it cannot be
     started.

@@ -31,7 +31,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 class RefusedError(ValueError):
-    """A value that the property does not take: what was expected, and what to do."""
+    """The property does not accept the value: the expected value, and the correction."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -50,7 +50,7 @@ def check_property(name: str, node: Node, directory: str) -> PropertyValue:
 class CheckedValues:
     """Checks the values of one document; hosts mostly have the same ones, so each is checked once.
 
-    ``check`` is given a property's name and what was written for it.
+    ``check`` receives a property's name and its written value.
     """
 
     def __init__(self, check: Callable[[str, Node], PropertyValue]) -> None:

@@ -1,8 +1,8 @@
-"""Decides every host's values from what was declared: nearest wins (controller).
+"""Decides every host's values from the declarations: the nearest wins (controller).
 
 Nearest is the host itself, then its groups, a child before its parent and, between groups that are
 not related, the one named later in the inventory first; then ``all``, then the defaults. A variable
-is replaced whole by a nearer one of the same name: maps and lists in ``vars`` are not merged.
+is replaced completely by a nearer one of the same name: maps and lists in ``vars`` are not merged.
 """
 
 from __future__ import annotations

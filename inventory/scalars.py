@@ -45,11 +45,11 @@ _NUMBER = re.compile(
 NUMBER_STARTS = "-+.0123456789"
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]+")
 
-MAX_NUMBER = 1000  # characters; what is longer takes far longer to read than to write
+MAX_NUMBER = 1000  # characters; longer numbers take much longer to parse
 
 
 class BadScalarError(ValueError):
-    """The text is not what its tag says; the message is for the user."""
+    """The text does not match its tag; the message is for the user."""
 
 
 def resolve_plain(text: str) -> Resolved:

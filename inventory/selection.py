@@ -7,8 +7,8 @@ order they are written. Without an addition, all hosts are the start.
 A pattern is a host, a group, ``all``, a glob (``web*``), numbers as reports print them
 (``web[1-3,7]``, ``db[01-12]``) or ``~REGEX`` (from the beginning of the
 name) over both, or ``@FILE``: the hosts that the patterns in its lines pick, where ``#`` begins a
-comment. ``failed`` and ``remaining`` are the hosts whose last push failed, and those that it
-did not start; ``run:ID:failed`` (or ``remaining``, ``undone`` for both, ``unreachable``,
+comment. ``failed`` and ``remaining`` are the hosts whose last push failed, and the hosts that
+it did not start; ``run:ID:failed`` (or ``remaining``, ``undone`` for both, ``unreachable``,
 ``changed``) are those of one run.
 """
 

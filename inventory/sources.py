@@ -90,10 +90,10 @@ def _require(path: str) -> None:
 
 
 def _parsed(text: str, name: str, checker: Checker, of_program: bool) -> Node:
-    """The document; InputError for one that is written for Ansible."""
+    """Return the document; InputError for an inventory of Ansible."""
 
     def ini() -> bool:
-        """A file may be a list of names, one a line; what a program prints is no more than text."""
+        """Whether it is INI; the output of a program must have brackets, or it is any text."""
         return is_ini(text) and not (of_program and "[" not in text)
 
     found = list(checker.problems)
