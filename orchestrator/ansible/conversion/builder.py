@@ -121,7 +121,7 @@ class Builder(Conversion):
         return False
 
     def _note_once(self, task: Task, record: Record) -> None:
-        """Mark what the original finds out once for all hosts."""
+        """Mark facts that the original finds once for all hosts."""
         if task.is_once and task.module in _FOUND_OUT:
             text = "each host finds this out for itself; the original does it once for all"
             self.mark(record, CHECK, text)
@@ -221,7 +221,7 @@ class Builder(Conversion):
     def _over_results(
         self, task: Task, record: Record, scope: Scope, register: Register
     ) -> list[Entry]:
-        """The resources of a task that iterates over what a reading task found."""
+        """Return the resources of a task that iterates over the result of a reading task."""
         scopes = results.result_scopes(task, register, scope)
         if isinstance(scopes, list):
             found: list[Entry] = []
@@ -269,7 +269,7 @@ class Builder(Conversion):
     def _choices(
         self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool]
     ) -> list[Entry]:
-        """The resources of a loop: where elements differ in what they omit, one of each kind."""
+        """Return the resources of a loop: one for each set of omitted properties."""
         try:
             return self._variant(task, record, scope=scope, loop=loop, omits=omits)
         except OmitChoice as choice:
@@ -439,7 +439,7 @@ class Builder(Conversion):
 
 
 def _is_empty(value: Any, scope: Scope) -> bool:
-    """Whether a template gives an empty map wherever the project sets it."""
+    """Whether a template is an empty map wherever the project sets it."""
     known = resolve(value, scope)
     return bool(known.values) and not (known.open or known.kinds) and not any(known.values)
 

@@ -93,7 +93,7 @@ def _change_or(result: Conditions, node: nodes.Or, scope: Scope) -> bool:
 
 
 def _shell_test(node: nodes.Expr, scope: Scope) -> str:
-    """A condition as a command: a test on the host, or one of what the controller knows."""
+    """Return a condition as a command: a test on the host, or of facts on the controller."""
     names = names_in(node) & set(scope.registers)
     if len(names) == 1:
         register = scope.registers[next(iter(names))]
@@ -188,7 +188,7 @@ def _combined(first: Any, second: Any) -> Any:
 
 
 def _touches(entry: Entry, register: Register) -> bool:
-    """Whether a resource may change what a look-up found."""
+    """Whether a resource may change the result of a look-up."""
     if not entry.changes:
         return False
     if entry.type in ("exec", "apply", "package", "repository"):
@@ -222,7 +222,7 @@ class _Tests:
         self.register = register
 
     def of(self, node: nodes.Expr, negative: bool = False) -> tuple[str, Any] | None:
-        """Return the guard for a condition, or for its ``negative``; None if there is none."""
+        """Return the guard for a condition, or for its ``negative``; None if no guard exists."""
         if isinstance(node, nodes.Not):
             return self.of(node.node, not negative)
         if isinstance(node, nodes.Filter) and node.name == "bool" and node.node is not None:

@@ -208,7 +208,7 @@ def _accumulated(
 
 
 def _own(node: Any, name: str) -> tuple[bool, Any]:
-    """Whether a tree is the fact itself, and what it is where it is not set."""
+    """Return whether a tree is the fact itself, and its value if it is not set."""
     if isinstance(node, nodes.Filter) and node.name in ("default", "d") and node.node is not None:
         return path_of(node.node) == (name, []), (node.args[0] if node.args else None)
     return path_of(node) == (name, []), None
@@ -225,7 +225,7 @@ def _old(builder: Conversion, name: str, default: Any) -> str:
 
 
 def _each(scope: Scope, tree: Any, loop: Loop, conditions: list[str]) -> str:
-    """The list of what an expression gives for each element."""
+    """Return the list of an expression's values for each element."""
     value = operand(parse_expression(text_rewriter.expression_text(unparse(tree), scope)))
     return list_of(value, loop.foreach, conditions)
 

@@ -101,7 +101,7 @@ def _guard_by_control(entry: Entry) -> None:
 
 
 def flush(builder: Conversion) -> None:
-    """Append the pending handlers in their order; those that they notify follow."""
+    """Append the pending handlers in their order; handlers that these notify follow."""
     for _ in range(_MAX_ROUNDS):
         if not builder.pending:
             return

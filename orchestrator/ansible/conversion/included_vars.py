@@ -249,9 +249,9 @@ def _by_facts(
     builder: Conversion, names: list[str], *, conditions: list[str], first_found: bool,
     none_is_fine: bool,
 ) -> bool:  # fmt: skip
-    """An entry of the hierarchy that is the first name for which there is a file.
+    """Add a hierarchy entry for the first name that has a file.
 
-    False if there is none, and the original continues.
+    False if no name has a file and the original continues.
     """
     words: list[str] = []
     files: dict[str, Map] = {}

@@ -28,8 +28,8 @@ tasks of a file that is included have the keywords of the include."""
 
 
 _ON_HOST = ("get_url", "unarchive", "uri", "file")
-"""Modules that a host can run in place of the controller: they fetch what is public, or prepare a
-directory for it."""
+"""Modules that a host can run instead of the controller: they fetch public files, or prepare a
+directory for them."""
 
 
 def refuse(task: Task, is_root: bool) -> None:
@@ -91,7 +91,7 @@ def _of_controller(task: Task) -> bool:
 
 
 def environment(task: Task) -> dict[str, Any] | None:
-    """The environment of the task; its ``TEMPLATE`` is a template that gives a map."""
+    """The environment of the task; its ``TEMPLATE`` is a template whose result is a map."""
     found = task.keywords.get("environment")
     return None if found is None or found == {} else environment_of(found)
 
@@ -115,11 +115,11 @@ def may_be_empty(value: Any, scope: Scope) -> bool:
 
 
 TEMPLATE = "*"
-"""The key of variables of the environment that a template gives as a map."""
+"""The key of environment variables that are the map of a template."""
 
 
 def arguments(task: Task) -> dict[str, Any]:
-    """The arguments of the task with the defaults that ``module_defaults`` gives."""
+    """The arguments of the task with the defaults from ``module_defaults``."""
     defaults = task.keywords.get("module_defaults")
     found: dict[str, Any] = {}
     for one in listed(defaults):

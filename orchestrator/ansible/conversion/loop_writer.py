@@ -30,8 +30,8 @@ def loop_over(
 ) -> None:
     """Give resources the ``foreach`` of their loop.
 
-    ``as_list`` converts an expression with braces to one that ``foreach`` accepts. Conditions on
-    the element filter the list, because names are rendered before ``control``.
+    ``as_list`` converts an expression with braces to the form that ``foreach`` accepts. Conditions
+    on the element filter the list, because names are rendered before ``control``.
     """
     text = loop.foreach
     for key, present in omits.items():

@@ -44,7 +44,7 @@ class Handler:
 class Choice:
     """A list of variable files; a host uses the first file that exists.
 
-    ``order`` is the entry of the hierarchy; ``files`` maps the entry that it gives to the values.
+    ``order`` is the entry of the hierarchy; ``files`` maps its results to the values.
     """
 
     order: str
@@ -93,9 +93,9 @@ class Conversion(ABC):
     directories: set[str] = field(default_factory=set)
     lines: dict[str, list[str]] = field(default_factory=dict)
     given: set[str] = field(default_factory=set)  # variables that the project sets
-    ended: list[str] = field(default_factory=list)  # conditions of all that follows
+    ended: list[str] = field(default_factory=list)  # conditions of all later tasks
     element: str = ""  # the variable of the loop that applies the manifest several times
-    element_key: str = ""  # what tells its elements apart, as an expression
+    element_key: str = ""  # distinguishes its elements, as an expression
 
     @abstractmethod
     def run(self, tasks: list[Task | Block], outer: dict[str, Any] | None = None) -> None:

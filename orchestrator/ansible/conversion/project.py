@@ -199,8 +199,8 @@ class Project:
     ) -> Entry:  # fmt: skip
         """The resource that applies a file of tasks for one element of a loop. NotConvertible.
 
-        Its manifest takes all variables that it reads from the one that applies it. ``given`` are
-        further variables of each element, in the words of Ansible and of ccm.
+        Its manifest gets all variables that it reads from the manifest that applies it. ``given``
+        are further variables of each element, in the syntax of Ansible and of ccm.
         """
         if len(self._active) >= _MAX_NESTING:
             raise NotConvertible("task files that are nested too deeply")
@@ -282,7 +282,7 @@ class Project:
 
 
 def _inherit(builder: Builder, names: list[str], properties: dict[str, Any]) -> dict[str, str]:
-    """Let an ``apply`` inherit variables; those that have another name here are returned.
+    """Make an ``apply`` inherit variables; return the ones with another name here.
 
     A variable that nothing sets cannot be inherited. The child tests whether it is defined.
     """
@@ -353,7 +353,7 @@ _ROLE_WORDS = frozenset(
 
 
 def parameters(value: dict[str, Any]) -> dict[str, Any]:
-    """The variables that an entry of a list of roles gives."""
+    """Return the variables of an entry in a list of roles."""
     rest = {key: one for key, one in value.items() if key not in _ROLE_WORDS}
     given = value.get("vars")
     return {**rest, **(given if isinstance(given, dict) else {})}

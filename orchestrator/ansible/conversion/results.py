@@ -84,7 +84,7 @@ def is_reading(builder: Conversion, task: Task) -> bool:
 
 
 def _reads_page(builder: Conversion, task: Task) -> bool:
-    """Whether a request is made for what it answers."""
+    """Whether a request is made for its response."""
     name = str(task.keywords.get("register") or "")
     until = " ".join(str(task.keywords.get("until", "")).split())
     plain = ("", f"{name}.status == 200", f"{name} is succeeded", f"{name} is not failed",

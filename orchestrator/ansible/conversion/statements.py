@@ -165,7 +165,7 @@ def _message(message: Any, scope: Any) -> str:
 
 
 def _expressions(builder: Conversion, task: Task, scope: Any) -> list[str]:
-    """The conditions of an assertion, with answers that the host gives before the first change."""
+    """Return the conditions of an assertion, with answers of the host before the first change."""
     found: list[str] = []
     for one in listed(task.keywords.get("when")):
         parts = read_conditions([one], scope, builder.manifest.entries())
@@ -248,7 +248,7 @@ def getent(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def facts_of(builder: Conversion, task: Task, record: Record) -> None:
-    """``service_facts`` and ``package_facts``: look-ups of what the conditions ask for."""
+    """``service_facts`` and ``package_facts``: look-ups of the names in the conditions."""
     kind = "services" if task.module == "service_facts" else "packages"
     builder.scope.uses.told[kind] = builder.is_untouched
     builder.tell(task, record, f"not needed: conditions ask for the {kind} that they name")

@@ -1,4 +1,4 @@
-"""Tasks of another file, in the place of the task that includes them (controller)."""
+"""Replaces a task that includes a file by the tasks of that file (controller)."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class DataPlan:
     others: dict[str, tuple[str, Any]] = field(default_factory=dict)  # of other roles of the play
 
     def values(self) -> dict[str, list[Any]]:
-        """All values of each variable, for what they can be."""
+        """Return all possible values of each variable."""
         found: dict[str, list[Any]] = {}
         sources = [self.defaults, *(one.values for one in self.layers), self.passed, self.own]
         for source in sources:
@@ -74,7 +74,7 @@ class _Writer:
         self.manifest = builder.manifest
         self.scope = builder.scope.having(task_vars={}, locals={}, renames={}, whole=False)
         self.uses = builder.scope.uses
-        self.uncertain: dict[str, str] = {}  # facts, and what is uncertain about them
+        self.uncertain: dict[str, str] = {}  # facts, and their uncertainty
         self.layered = {key for layer in plan.layers for key in layer.values}
         self.included = {k for c in builder.includes for m in c.files.values() for k in m}
 
@@ -131,7 +131,7 @@ class _Writer:
             self._kept(key, value, error.reason, [])
 
     def _converted(self, key: str, value: Any) -> Any:
-        """The value of a variable; what is uncertain about it is noted. NotConvertible."""
+        """Return the value of a variable and note its uncertainty. NotConvertible."""
         before = len(self.uses.uncertainties)
         found = text_rewriter.value(value, self.scope)
         for text in self.uses.uncertainties[before:]:
@@ -198,7 +198,7 @@ class _Writer:
         return text_rewriter.value(value, self.scope.having(task_vars=task.variables))
 
     def _chain(self, name: str, settings: list[tuple[Any, list[Any], Task]], known: bool) -> Any:
-        """Several values under conditions as one expression; the last one that holds wins."""
+        """Return several values with conditions as one expression; the last true one wins."""
         lower = self.manifest.data.get(name)
         if known and (lower is None or name in self.layered or name in self.plan.passed):
             raise NotConvertible(f"{name} is set under a condition, over values of several places")
@@ -228,7 +228,7 @@ class _Writer:
         self.manifest.title += [*lines, *self.builder.original(task.path, task.line, task.end)]
 
     def _check_readers(self, name: str) -> None:
-        """Mark what reads a fact that is not set: a test of it, or a default, would not tell."""
+        """Mark readers of an unset fact, because a test or a default would hide the problem."""
         text = f"it reads {name}, which is not converted"
         read = re.compile(rf"\bData\.{re.escape(name)}\b")
         for entry in self.manifest.entries():

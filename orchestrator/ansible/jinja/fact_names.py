@@ -125,7 +125,7 @@ _COMMANDS = {
     "bits": "getconf LONG_BIT",
     "cores": "sh -c 'lscpu | sed -n \"s/^Core(s) per socket: *//p\"'",
     "fips": "sh -c 'cat /proc/sys/crypto/fips_enabled 2>/dev/null || echo 0'",
-    # As Ansible finds it; `hostname -f` gives nothing for a name that cannot be resolved.
+    # As Ansible finds it; `hostname -f` prints nothing for a name that cannot be resolved.
     "fqdn": "python3 -c 'import socket; print(socket.getfqdn())'",
     "gateway": "sh -c 'ip -4 route show default | cut -d \" \" -f 3 | head -n 1'",
     "group_number": "id -g",

@@ -218,7 +218,7 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
 
 
 def _of_result(element: Any, name: str, keys: list[Any], scope: Scope) -> Sample:
-    """Return a sample of one result of a loop: its element, or what the task found."""
+    """Return a sample of one result of a loop: its element, or the result of the task."""
     if keys[0] != "item":
         return _of_register(keys)
     rest = {key: one for key, one in scope.registers.items() if key != name}
@@ -244,7 +244,7 @@ def _of_register(keys: list[Any]) -> Sample:
 
 
 def _of_variable(name: str, scope: Scope, depth: int) -> Sample:
-    """The possible values of a variable; one that reads itself can have any value."""
+    """The possible values of a variable; a variable that reads itself can have any value."""
     known = scope.uses.samples
     if name not in known:
         known[name] = OPEN

@@ -51,7 +51,7 @@ def page_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
 
 
 def command_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
-    """A member of the result of a command; None for one that ccm does not have."""
+    """Return a member of a command's result; None if ccm does not have it."""
 
     def stripped(word: str) -> nodes.Expr:
         text = nodes.Getattr(answer, word, "load")

@@ -108,7 +108,7 @@ class Scope:
     role: str = ""
     files: str = ""  # where `lookup('file')` reads, relative to the manifest
     templates: str = ""
-    # takes a file of the project: its kind and name, and gives its path for the manifest
+    # returns the path for the manifest of a project file, from its kind and name
     locate: Callable[[Any, str, str], str] | None = None
     statements: Callable[[str, Any], str] | None = None  # converts a string with statements for ccm
     no_data: bool = False  # an entry of a hierarchy, which cannot read data

@@ -1,4 +1,4 @@
-"""Filters that ccm does not have, written with those that it has (controller)."""
+"""Replaces filters that ccm does not have by filters that it has (controller)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _node(value: Any) -> Any:
 
 
 def substitute(name: str, inner: Any, arguments: list[Any], named: list[Any]) -> Any:
-    """An expression of ccm for a filter that it lacks; None if there is none. NotConvertible."""
+    """Return a ccm expression for a filter that ccm lacks, or None. NotConvertible."""
     maker = _MAKERS.get(name)
     return maker(inner, arguments, named) if maker is not None else None
 

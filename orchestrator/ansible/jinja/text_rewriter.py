@@ -66,7 +66,7 @@ def text(given: str, scope: Scope) -> str:
 
 
 _LAZY = frozenset(["map", "reject", "rejectattr", "select", "selectattr", "unique"])
-"""Filters that give a generator, which Ansible reads into a list where it is a value."""
+"""Filters that return a generator, which Ansible converts to a list if it is a value."""
 
 
 def _listed(node: nodes.Expr) -> nodes.Expr:
@@ -174,7 +174,7 @@ def as_bool(given: Any) -> bool | None:
 
 
 def condition(given: Any, scope: Scope) -> str:
-    """One condition of ``when`` as an expression that gives a boolean. NotConvertible."""
+    """Return one condition of ``when`` as an expression with a boolean result. NotConvertible."""
     if isinstance(given, bool):
         return literal(given)
     if isinstance(given, (int, float)) or given is None:
@@ -188,7 +188,7 @@ def condition_of(node: nodes.Expr, scope: Scope) -> str:
 
 
 def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
-    """A translated tree that gives true or false wherever the original counts as such."""
+    """Return a translated tree that is true or false wherever the original counts as such."""
     if isinstance(node, (nodes.And, nodes.Or)):
         left, right = boolean_tree(node.left, scope), boolean_tree(node.right, scope)
         return _simplified(type(node), left, right)
@@ -217,7 +217,7 @@ def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
 
 
 def _decided(node: Any) -> Any:
-    """A comparison of constants as what it gives."""
+    """Return the result of a comparison of constants."""
     if not isinstance(node, nodes.Compare) or len(node.ops) != 1:
         return node
     left, right, operator = node.expr, node.ops[0].expr, node.ops[0].op

@@ -156,7 +156,7 @@ class _Translator:
         return self._global(name, keys)
 
     def _package(self, node: Any) -> Any:
-        """``ansible_facts.packages[NAME]`` as what the host answers; None for other expressions."""
+        """``ansible_facts.packages[NAME]`` as an answer of the host; None for other expressions."""
         if not isinstance(node, nodes.Getitem) or isinstance(node.arg, nodes.Slice):
             return None
         path = path_of(node.node)
@@ -358,7 +358,7 @@ class _Translator:
         return found
 
     def _results(self, register: Register, keys: list[Any]) -> Any:
-        """``x.results`` of a loop over what is written out, as a list of maps."""
+        """``x.results`` of a loop over literal values, as a list of maps."""
         if keys[0] != "results" or register.loop.elements is None:
             raise NotConvertible(f"the results of the loop “{register.task_name}”")
         parts = [

@@ -16,7 +16,7 @@ from orchestrator.ansible.problems import NotConvertible
 
 
 def state_of(given: Arguments) -> str:
-    """``present`` or ``absent``, or an expression that gives one of them."""
+    """``present`` or ``absent``, or an expression with one of them as its result."""
     value = given.raw("state")
     if value is None:
         return "present"

@@ -74,8 +74,8 @@ class Files:
     used: dict[str, Path] = field(default_factory=dict)  # paths of the manifest, and the originals
     texts: dict[str, str] = field(default_factory=dict)  # of templates, as they are written
     problems: dict[str, str] = field(default_factory=dict)
-    given: dict[str, set[str]] = field(default_factory=dict)  # names that calls of a template give
-    temporary: set[str] = field(default_factory=set)  # paths that a task makes for a while
+    given: dict[str, set[str]] = field(default_factory=dict)  # names that calls of a template pass
+    temporary: set[str] = field(default_factory=set)  # paths that a task creates temporarily
     # paths of the controller that each host makes for itself
     on_hosts: set[str] = field(default_factory=set)
 
@@ -84,7 +84,7 @@ class Files:
         return any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.on_hosts)
 
     def find(self, kind: str, name: str) -> tuple[str, Path] | None:
-        """The path that the manifest has for a file, and the original; None if there is none."""
+        """Return the path of a file in the manifest, and the original; None if it is missing."""
         if name.startswith(("/", "~")):
             return None
         for folder in (kind, ""):
@@ -112,7 +112,7 @@ def _inside(base: Path, path: Path) -> bool:
 
 
 def is_vaulted(path: Path) -> bool:
-    """Whether a file is encrypted with ansible-vault; False for one that cannot be read."""
+    """Whether a file is encrypted with ansible-vault; False if it cannot be read."""
     try:
         with path.open("rb") as stream:
             return stream.read(15) == b"$ANSIBLE_VAULT;"
@@ -131,7 +131,7 @@ class Context:
     directories: set[str] = field(default_factory=set)
     become_user: str | None = None
     environment: list[str] = field(default_factory=list)
-    environment_map: str = ""  # an expression that gives further variables as a map
+    environment_map: str = ""  # an expression whose result is a map of further variables
     looped: bool = False
     reading: bool = False  # the command only reads
     checks: list[str] = field(default_factory=list)

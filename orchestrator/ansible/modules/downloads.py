@@ -162,7 +162,7 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
 
 
 def _is_remote(context: Context, given: Arguments, source: str, target: str) -> bool:
-    """Whether the archive lies on the host."""
+    """Whether the archive is on the host."""
     if given.raw("copy") is None:
         remote = given.flag("remote_src", "copy", default=False)
     else:
@@ -215,7 +215,7 @@ def _tar_options(options: Any, path: str) -> list[str] | None:
 def _by_tar(
     words: list[str], file: str, *, target: str, owner: str | None, group: str | None
 ) -> dict[str, Any]:
-    """Extracts an archive where its files differ, and gives them an owner."""
+    """Return the properties that extract an archive if its files differ, and set their owner."""
     as_root = (owner, group) == ("root", "root")
     own = ["--no-same-owner"] if as_root else []
     properties = {"command": " ".join(["tar --extract", f"-C {target}", *words, *own, file])}
@@ -228,7 +228,7 @@ def _by_tar(
         properties["provider"] = "shell"
     flags = [one for one in words if one.startswith("-")]
     test = " ".join(["tar --diff", f"-C {target}", *flags, file])
-    # Of a directory that is stripped, tar says that it cannot find "".
+    # For a stripped directory, tar reports that it cannot find "".
     same = "^tar: : |(Uid|Gid) differs" if owner or group else "^tar: : "
     if owner or group or any("strip" in one for one in flags):
         properties["unless"] = f"sh -c '! {test} 2>&1 | grep -qvE \"{same}\"'"

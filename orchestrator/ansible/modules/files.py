@@ -116,7 +116,7 @@ def directories_above(
 
 
 def _check_above(context: Context, given: Arguments) -> None:
-    """Mark a computed directory, where a known value of it may be below one that is missing."""
+    """Mark a computed directory if a known value of it may be below a missing directory."""
     names = ("path", "dest", "name")
     parents = [posixpath.dirname(str(one).rstrip("/")) for one in given.sample(*names).values]
     parents = parents or resolve(posixpath.dirname(str(given.raw(*names))), given.scope).values
@@ -186,7 +186,7 @@ def _link(context: Context, given: Arguments, path: str) -> list[Entry]:
 
 
 def _existing(context: Context, given: Arguments, path: str) -> list[Entry]:
-    """Attributes of a path that exists; what is not named stays."""
+    """Return the named attributes of an existing path; the others are kept."""
     given.refuse(*_UNSUPPORTED, *_TIMES, "recurse", unless=(False, "preserve"))
     given.ignore("unsafe_writes", "src")
     owner, group = given.text("owner"), given.text("group")
@@ -281,7 +281,7 @@ def _common(context: Context, given: Arguments, properties: dict[str, Any]) -> d
 
 @maps("copy")
 def copy(context: Context, given: Arguments) -> list[Entry]:
-    """Files with a literal content, or that lie in the project."""
+    """Files with a literal content, or from the project."""
     content = given.raw("content")
     given.refuse("local_follow", unless=(True, False))
     if content is not None:
@@ -514,7 +514,7 @@ def _in_sum(text: str) -> str:
 
 
 def _take_template(context: Context, name: str, original: Path, written: str = "") -> str:
-    """Rewrite a template and those that it includes; its path. NotConvertible with the problem."""
+    """Rewrite a template and its included ones; return its path. NotConvertible."""
     files = context.files
     written = written or posixpath.join(files.prefix, "templates", name)
     body = read_text(original)
@@ -547,7 +547,7 @@ def _take_template(context: Context, name: str, original: Path, written: str = "
 
 
 def _given_names(context: Context, body: str) -> set[str]:
-    """The names of a template that its call gives, and that are data in other calls."""
+    """Return the names that this call passes to a template, but that are data in other calls."""
     scope = context.scope
     renamed = {name for name, new in scope.renames.items() if new.startswith("Data.")}
     names = (renamed | set(scope.task_vars)) & set(scope.values)
@@ -556,7 +556,7 @@ def _given_names(context: Context, body: str) -> set[str]:
 
 
 def _template_scope(context: Context) -> Scope:
-    """In a file, the variables of a task are names, which the call of the template gives."""
+    """Return a scope for a file, whose names from the task are arguments of the template call."""
     scope = context.scope
     samples = {name: resolve(one, scope) for name, one in scope.task_vars.items()}
     for name, new in scope.renames.items():

@@ -23,7 +23,7 @@ _SIZES = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
 def found_files(given: Arguments) -> str:
-    """A command that lists what the module finds, a path on each line. NotConvertible."""
+    """Return a command that lists the paths that the module finds, one a line. NotConvertible."""
     given.refuse("contains", "read_whole_file", "mode", "exact_mode", "encoding", "limit",
                  unless=(False, True))  # fmt: skip
     given.refuse("age_stamp", unless=("mtime",))

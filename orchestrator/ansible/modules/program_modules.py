@@ -18,7 +18,7 @@ def words(*parts: str) -> str:
 
 
 def shell(text: str) -> str:
-    """A command for a shell as one that runs without."""
+    """Return a shell command as a command without a shell."""
     return f"sh -c {single_quoted(text)}"
 
 
@@ -48,7 +48,7 @@ class Program:
     ) -> list[Entry]:  # fmt: skip
         """A shell command that runs unless a test succeeds.
 
-        ``test`` succeeds if the thing exists, and ``present`` says whether it should. Without a
+        ``test`` succeeds if the thing exists, and ``present``: whether it should exist. Without a
         test, the command runs on each push, and is marked.
         """
         unless, onlyif = (test or unless, onlyif) if present else (unless, test or onlyif)

@@ -67,7 +67,7 @@ _VERBS = "{'restarted': 'restart', 'reloaded': 'reload-or-restart'}"
 
 
 def _restarts(given: Arguments) -> bool:
-    """Whether a variable can only tell to restart or to reload."""
+    """Whether all values of a variable mean a restart or a reload."""
     known = given.sample("state")
     if not known.values:
         return False

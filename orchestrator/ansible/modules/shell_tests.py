@@ -1,6 +1,6 @@
 """Conditions on the result of a command as tests of a shell (controller).
 
-The script runs the command once, keeps what it prints and its exit code, and tests these.
+The script runs the command once, keeps its output and its exit code, and tests these.
 """
 
 from __future__ import annotations

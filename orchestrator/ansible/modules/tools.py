@@ -150,7 +150,7 @@ def make(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("assemble")
 def assemble(context: Context, given: Arguments) -> list[Entry]:
-    """A file that is made of the files of a directory of the host."""
+    """A file that joins the files of a directory on the host."""
     given.refuse("delimiter", "regexp", "ignore_hidden", "decrypt", unless=(False, True))
     given.refuse("validate")
     given.ignore("backup", "follow")

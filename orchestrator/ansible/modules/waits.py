@@ -169,7 +169,7 @@ def _body(given: Arguments, body: Any, kind: str | None) -> str:
 
 
 def _until(context: Context, properties: dict[str, Any]) -> None:
-    """``until: x.status == 200``, which the status of the condition says."""
+    """``until: x.status == 200``, which becomes the status of the condition."""
     register = str(context.task.keywords.get("register", ""))
     shown = " ".join(str(context.task.keywords["until"]).split())
     match = re.fullmatch(rf"{re.escape(register)}\.status == (\d+)", shown)

@@ -154,7 +154,7 @@ def any_of(alternatives: Iterable[list[str]]) -> str:
 
 
 def needs_parentheses(condition: str) -> bool:
-    """Whether ``and`` binds more tightly than what is in a condition."""
+    """Whether ``and`` binds more tightly than an operator in a condition."""
     return " or " in condition or " if " in condition
 
 

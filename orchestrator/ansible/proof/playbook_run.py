@@ -72,8 +72,8 @@ class Playbook(NamedTuple):
 
 
 class TaskResult(NamedTuple):
-    """The result of a task on a host. ``path`` and ``line`` give its position, ``name`` includes
-    its role; ``status`` is ok, skipped or failed, ``timed_out`` says that it failed at a time
+    """The result of a task on a host. ``path`` and ``line`` are its position, ``name`` includes
+    its role; ``status`` is ok, skipped or failed, ``timed_out``: it failed at a time
     limit. ``by_condition``: it was skipped by its ``when``.
     """
 

@@ -58,7 +58,7 @@ class Proof(NamedTuple):
     """The result of a proof.
 
     ``differences`` contradict it. ``repeated`` change on every run of the tool that made the host,
-    and ``unknown`` are what a preview or check mode cannot say. ``checked`` counts resources, or
+    and ``unknown`` cannot be decided by a preview or check mode. ``checked`` counts resources, or
     tasks of check mode.
     """
 
@@ -205,7 +205,7 @@ def _difference(event: Event) -> str | None:
 
 
 def _is_unconditional(event: Event) -> bool:
-    """Whether a command runs on each push; the task runs each time, too, but says ``ok``."""
+    """Whether a command runs on each push; the task also runs each time, but reports ``ok``."""
     given = event.get("properties") or {}
     guards = ("creates", "onlyif", "unless", "refresh_only", "refreshonly")
     return event["type"] == "exec" and not any(given.get(name) for name in guards)

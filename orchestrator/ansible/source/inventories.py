@@ -35,11 +35,11 @@ class Hosts:
     problems: list[str] = field(default_factory=list)
 
     def group(self, name: str) -> Group:
-        """A group, made where there is none."""
+        """Return a group; create it if it is missing."""
         return self.groups.setdefault(name, Group())
 
     def host(self, name: str) -> Map:
-        """The variables of a host, made where there is none."""
+        """Return the variables of a host; create the host if it is missing."""
         return self.hosts.setdefault(name, Map())
 
     def names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Playbooks: their plays, with what they import (controller)."""
+"""Playbooks: their plays, including imported ones (controller)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ ENDINGS = (".yml", ".yaml", ".json")
 
 @dataclass
 class Role:
-    """One role. ``problems`` tells what of it cannot be read."""
+    """One role. ``problems`` lists the unreadable parts."""
 
     name: str
     path: Path
@@ -100,7 +100,7 @@ def is_role(path: Path) -> bool:
 
 
 def role_directories(root: Path) -> list[Path]:
-    """The directories with the roles of a project, without those that link out of it."""
+    """The directories with the roles of a project, without links to directories outside."""
     found = [root / "roles", root.parent / "roles", root]
     config = root / "ansible.cfg"
     if config.is_file():

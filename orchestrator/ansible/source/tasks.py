@@ -72,7 +72,7 @@ COMMAND_WORDS = (
 
 @dataclass
 class Task:
-    """One task. ``source`` has the lines of its file, for the comment of one that is kept."""
+    """One task. ``source`` has the lines of its file, for the comment of an unconverted task."""
 
     module: str
     full_module: str
@@ -87,7 +87,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The name for people, empty if there is none."""
+        """Return the displayed name, empty if it has none."""
         return str(self.keywords.get("name") or "")
 
     @property
@@ -266,7 +266,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def _vars(value: Any) -> dict[str, Any]:
-    """Variables as a map, also those that are a list of maps."""
+    """Return variables as a map, including variables in a list of maps."""
     found: dict[str, Any] = {}
     for one in listed(value):
         if isinstance(one, dict):
