@@ -1,4 +1,4 @@
-"""The equivalents of names that Ansible gives its templates (controller)."""
+"""The equivalents of the names in Ansible's templates (controller)."""
 
 EXPRESSIONS = {
     "ansible_host": "Host.address",

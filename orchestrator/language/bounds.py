@@ -63,8 +63,8 @@ def spend(steps: int) -> None:
 
 
 def check_collection(value: Any) -> None:
-    """Refuse a new list or map that is too large with all in it: one that holds the same one twice,
-    and so on, would be small itself, but without end to who compares it."""
+    """Refuse a new list or map that is too large with all its elements. A list with the same list
+    twice, nested repeatedly, takes little memory, but comparing it would never end."""
     if any(isinstance(one, _HOLDERS) for one in _values(value)):
         size = text_length(value)
         if size > MAX_TEXT:
@@ -139,8 +139,8 @@ def modulo(left: Any, right: Any) -> Any:
 
 
 def check_format(text: str, given: Any = (), sign: str = "{") -> None:
-    """Refuse a format text that pads beyond ``MAX_WIDTH``, or that tells too much in all of what it
-    is ``given``."""
+    """Refuse a format string that pads beyond ``MAX_WIDTH``, or whose result with the ``given``
+    values is too large."""
     if re.search(_WIDTH, text) or re.search(_COMPUTED, text):
         raise TooLargeError(f"a format wider than {MAX_WIDTH - 1}, or with a computed width")
     widest = max(map(int, re.findall(_NUMBERS, text)), default=0)
@@ -254,7 +254,7 @@ def check_numbers(arguments: tuple[Any, ...]) -> None:
 
 
 def check_size(size: int, limit: int, what: str, unit: str = "items or characters") -> None:
-    """Refuse what has a size beyond its limit."""
+    """Refuse a size beyond its limit."""
     if size > limit:
         raise TooLargeError(f"{what} has {size} {unit}, at most {limit} are allowed")
     spend_text(size)

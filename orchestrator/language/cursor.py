@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class ParseError(Exception):
-    """The text cannot be read, or not by what is supported; ``at`` is an offset in it."""
+    """The syntax is invalid or not supported; ``at`` is an offset in the string."""
 
     def __init__(self, message: str, at: int, hint: str = "") -> None:
         super().__init__(message)
@@ -16,10 +16,10 @@ class ParseError(Exception):
 
 
 class Token(NamedTuple):
-    """``kind``: name, number, string and so on. ``sign``: what a parser compares; a string never
-    has the sign of an operator. ``spaced``: a blank precedes it.
+    """``kind``: name, number, string and so on. ``sign``: the operator for the parser; a string
+    never has the sign of an operator. ``spaced``: a blank precedes it.
 
-    The last token is of the kind ``end``; its value says so in words.
+    The last token is of the kind ``end``; its value describes it in words.
     """
 
     kind: str

@@ -10,7 +10,7 @@ from remote_runtime.text.nearest import nearest
 
 _METHODS = frozenset(("get", "items", "keys", "values"))
 Find = Callable[[str], Any]
-"""The answer to the look-up of a name; EvaluationError if there is none."""
+"""The answer to the look-up of a name; EvaluationError without an answer."""
 
 
 class Answers(dict[str, Any]):

@@ -118,7 +118,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def _missing(self, owner: Any, name: str) -> Undefined:
         """The value of a missing key."""
         if owner.__class__ is OtherHost and name in OF_FACTS:
-            refusal: Any = lambda _: owner.unavailable()  # noqa: E731 - in the place of a class
+            refusal: Any = lambda _: owner.unavailable()  # noqa: E731 - replaces a class
             return UnknownFacts(exc=refusal)
         return self.undefined(obj=owner, name=name)
 

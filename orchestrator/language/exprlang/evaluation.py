@@ -62,7 +62,7 @@ class Compiled:
 
 
 class Evaluation(Trusted):
-    """One evaluation. Its public operators are what a tree may call, under ``PREFIX``."""
+    """One evaluation. A tree may call its public operators, under ``PREFIX``."""
 
     def __init__(self, compiled: Compiled) -> None:
         self._expression = compiled
@@ -86,7 +86,7 @@ class Evaluation(Trusted):
         return self._expression.program(number)(names)
 
     def charge(self, value: Any) -> Any:
-        """Count what a body came to; TooLargeError."""
+        """Count the size of a body's result; TooLargeError."""
         self.spend(RUN_COST + values.size(value, max(self._left, 0)))
         return value
 
@@ -97,7 +97,7 @@ class Evaluation(Trusted):
             raise bounds.TooLargeError("it takes too many steps")
 
     def settled(self, value: Any) -> Any:
-        """The value; what is missing is an error, or empty if that is asked for."""
+        """Return the value; a missing value is an error if it is strict, else ""."""
         if not isinstance(value, Undefined):
             return value
         return value._fail_with_undefined_error() if isinstance(value, StrictUndefined) else ""

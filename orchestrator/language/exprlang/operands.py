@@ -37,7 +37,7 @@ class Operands(Literals):
                 return operation("chain", at, value) if chained else value
 
     def optional(self, value: nodes.Expr) -> nodes.Expr:
-        """A value that may be missing: ``lookup`` then gives nil."""
+        """A value that may be missing: ``lookup`` then returns nil."""
         if (
             isinstance(value, nodes.Call)
             and isinstance(value.node, nodes.Name)

@@ -73,7 +73,7 @@ class Search:
 
     def each(self) -> Iterator[Any]:
         """Every match."""
-        empty = -1  # where the last empty match was, which RE2 may give twice
+        empty = -1  # position of the last empty match, which RE2 may return twice
         for count, match in enumerate(self._regex.finditer(self.text)):
             bounds.check_size(count, _MAX_MATCHES, "the text", "matches")
             bounds.spend(_STEPS_PER_MATCH)

@@ -1,8 +1,9 @@
-"""The filters, tests and functions beside Jinja2's own, each with its documentation (controller).
+"""The filters, tests and functions in addition to Jinja2's, each with its documentation
+(controller).
 
-``docs/reference/filters.md`` is made of this, and each example is run by a test. Before a filter
+``docs/reference/filters.md`` is generated from this, and a test runs each example. Before a filter
 runs, the size of its arguments is checked and missing values are refused. Results that are too
-large are refused, too.
+large are also refused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The Jet template language, compiled to Jinja2 syntax trees (controller).
 
-    library = Library(Directory(path))                      # once per run; keeps what it compiled
+    library = Library(Directory(path))                      # once per run; caches templates
     template = library.load("motd.jet")                  # InputError: every mistake, with positions
     text = render(template, scope.names)                 # per host; EvaluationError
 

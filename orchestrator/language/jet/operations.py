@@ -114,7 +114,7 @@ class Operations(Trusted):
         return values.truth(value)
 
     def jet_method(self, value: Any, name: str, at: int) -> Any:
-        """``value.name()``, of what says itself that it has it."""
+        """Call ``value.name()`` of an object that declares this method."""
         self._at = at
         if name not in getattr(type(value), "METHODS", ()):
             raise ValueError(f"{METHODS[name]} has {name}(), {value_types.kind(value)} does not")

@@ -280,7 +280,7 @@ class Run(Operations):
         return text
 
     def jet_include(self, path: Any, at: int, context: list[Any], optional: bool) -> str:
-        """Run another template in the place of the statement."""
+        """Run another template instead of the statement."""
         self._at = at
         template = self._library.find(path, self._running[-1], optional)
         if template is None:

@@ -34,7 +34,7 @@ class Dot(Node):
 
 @dataclass
 class Slot(Node):
-    """``_`` in the place of a piped value, or of a variable that nobody wants."""
+    """``_`` as a placeholder for a piped value or for an unused variable."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ METHODS = {
     "Error": "what catch caught",
     "PrometheusFileSD": "what registrations() gives",
 }
-"""The methods that are known, and what has them."""
+"""The known methods, each with a description of its objects."""
 
 
 @dataclass
@@ -150,7 +150,7 @@ class Output(Node):
 class Set(Node):
     """``names := values`` or ``names = values``.
 
-    ``found``: the second of two names says whether the one value, an index, is there.
+    ``found``: the second of two names is true if the one value, an index, exists.
     """
 
     let: bool

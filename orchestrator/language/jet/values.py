@@ -83,7 +83,7 @@ def calculate(operator: str, left: Any, right: Any) -> Any:
 
 
 def _divide(left: int | float, right: int | float) -> int | float:
-    """Two whole numbers give a whole one, cut off towards zero."""
+    """Divide; the result of two whole numbers is truncated towards zero."""
     if isinstance(left, float) or isinstance(right, float):
         return left / right
     quotient = abs(left) // abs(right)

@@ -71,5 +71,5 @@ def _asked(message: str, signature: inspect.Signature) -> str:
 
 
 def _is_open(node: Any) -> bool:
-    """Whether a list or a map gives it further arguments."""
+    """Whether it has further arguments from a list or a map."""
     return node.dyn_args is not None or node.dyn_kwargs is not None

@@ -52,8 +52,8 @@ class LiteralCall(NamedTuple):
 class Facets(NamedTuple):
     """The names and calls in the tree of a template.
 
-    ``free`` are the names that it reads, with the offset of each, ``introduced`` those that it
-    sets, ``optional`` those that may be missing.
+    ``free`` are the names that it reads, with the offset of each, ``introduced`` the names
+    that it sets, ``optional`` the names that may be missing.
     """
 
     free: dict[str, int]

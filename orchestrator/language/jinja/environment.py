@@ -158,7 +158,7 @@ class WholeSandbox(Sandbox):
         return self._join(template, parent)
 
     def handle_exception(self, source: str | None = None) -> NoReturn:
-        """Jinja2 would give the traceback lines of the template, which are offsets here."""
+        """Raise the error unchanged: Jinja2 would add template lines, which are offsets here."""
         raise
 
     def made(self, value: Any) -> Any:

@@ -18,7 +18,7 @@ KNOWN = (*_FLAGS, _BEGIN, _END)
 
 
 class TemplateHeader(NamedTuple):
-    """A template with its header made a comment, and what the header sets.
+    """A template with its header as a comment, and the settings of the header.
 
     ``problem`` is its problem, "" for none.
     """

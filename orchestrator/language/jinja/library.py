@@ -65,7 +65,7 @@ class LoadedTemplate:
     def check(self, added: Iterable[str] = ()) -> None:
         """InputError with each name that neither ccm, these nor the templates themselves set."""
         if not self.is_whole:
-            return  # what is included by a computed path may set any name
+            return  # a template included by a computed path may set any name
         known = {*KNOWN, *self.library.functions, *added}
         for part in self.reached:
             known |= part.facets.introduced | part.facets.optional
@@ -82,8 +82,8 @@ class LoadedTemplate:
         return Problem(message, self.positions.of(offset), hint, "template")
 
     def led_to(self, part: LoadedTemplate, problem: Problem, *places: Position) -> Problem:
-        """The problem, with the positions that lead to it: ``places`` and those that name the
-        template in which they are, the innermost first.
+        """The problem, with the positions that lead to it: ``places`` and the positions that
+        name the template with them, the innermost first.
         """
         found = list(places)
         while part.path in self.uses:
@@ -247,7 +247,7 @@ class Library:
         return self._find(path).code
 
     def _beside(self, path: str) -> str | None:
-        """The text of a file that a template names; None if there is none."""
+        """The text of a file that a template names; None if it is missing."""
         directory, name = self.directory, path
         for above, outside in self._outside.items():
             if path.startswith(above + "/"):
