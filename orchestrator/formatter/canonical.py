@@ -31,7 +31,7 @@ _REFERS = (AliasToken, AnchorToken)
 def canonical(text: str, name: str, types: Types = BUILT_IN) -> str:
     """The canonical form of a manifest, an inventory or a data file.
 
-    ``name`` is the file for messages, ``types`` gives the order of properties. InputError for a
+    ``name`` is the file for messages, ``types`` has the order of properties. InputError for a
     text that is not YAML, or whose meaning would change.
     """
     with collection_paused():

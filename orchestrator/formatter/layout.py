@@ -127,7 +127,7 @@ class Layout:
             self._comment_behind(lines[unit.end_line][unit.end_column :])
 
     def _depth(self, unit: Unit, number: int) -> int:
-        """The open brackets at the beginning of a line, without those that it begins to close."""
+        """Return the open brackets at the start of a line, except the ones that it first closes."""
         if unit.kind != "flow":
             return 0
         depth = 0
@@ -154,7 +154,7 @@ class Layout:
                 self.comments += [part for part in [lines[number][begin:end].strip()] if part]
 
     def _write_comments(self) -> None:
-        """The lines that are only a comment: in the column of what they belong to."""
+        """Write the lines that are only a comment, in the column of their unit."""
         following: list[Unit] = []
         waiting: list[int] = []
         for number in reversed(range(len(self.scan.lines))):

@@ -1,7 +1,7 @@
 """Scans a YAML text into units with their positions and their new columns (controller).
 
 A unit is a part of a line that is written as one piece: a dash, a key, a colon, a value. The parser
-gives tokens with positions, and what lies between two tokens can only be blanks and comments.
+yields tokens with positions. Only spaces and comments are between two tokens.
 """
 
 from __future__ import annotations
