@@ -80,7 +80,7 @@ class PushFlow:
     def run(self, push: PushJob) -> RunResult:
         """Push to the chosen hosts; everything that needs no host was checked before."""
         request, chosen, reporter = self.request, self.chosen, self.reporter
-        # The name of a resource, as with ccm ensure exec, may hold a login.
+        # The name of a resource may contain a login, as with ccm ensure exec.
         mask = Mask().text
         masked = push._replace(what=mask(push.what), words=tuple(map(mask, push.words)))
         reporter.prepare()

@@ -70,7 +70,7 @@ class StageChoice(NamedTuple):
     among: tuple[str, ...] = ()
 
     def words(self) -> list[str]:
-        """The words of a command line that choose the same."""
+        """Return the command-line arguments that select the same hosts."""
         flags = (("--from", self.begin), ("--stage", self.stage))
         return [word for flag, name in flags if name is not None for word in (flag, name)]
 

@@ -24,7 +24,7 @@ _VALUES = (*_OF_PLAN, "user", "registration")
 
 
 def retry_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
-    """The words of the same command without ``-l``; empty if no command line is equivalent.
+    """Return the same command line without ``-l``; empty if no command line is equivalent.
 
     Values of ``--data`` and ``--fact`` are left for the user to write: they may be secret.
     """
@@ -57,7 +57,7 @@ def retry_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
 
 
 def retry_failed_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
-    """The command for failed hosts. A host accepts a plan once, so a new plan is made."""
+    """Return the command for failed hosts. A host accepts a plan once, so it creates a new plan."""
     repeated = retry_words(push, request)
     if not (repeated and push.binder is not None and push.words):
         return repeated

@@ -58,7 +58,7 @@ def select_targets(
 def past_runs(
     options: HostChoice, manifest: str = "", among: Collection[str] | None = None
 ) -> PastRuns:
-    """The runs that words such as ``failed`` mean. UsageError for a history without safe modes."""
+    """Return the runs for words such as ``failed``. UsageError for a history without safe modes."""
     from orchestrator.fleet.store.past_runs import PastRuns
 
     if options.past is None:
