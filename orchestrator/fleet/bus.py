@@ -84,7 +84,7 @@ class Bus:
             finally:
                 self._waiting.pop()
             self._deliver()
-        # Who comes while this delivers leaves the events to it: it must look again behind that.
+        # Other threads leave their events to the delivering thread, so it must check again.
         while self._due and not self._waiting and self._delivering.acquire(blocking=False):
             self._deliver()
 

@@ -77,4 +77,4 @@ class ThreadEngine:
         return make
 
     def close(self) -> None:
-        """It holds no resources."""
+        """Do nothing: it has no resources."""

@@ -1,8 +1,8 @@
 """Checks the transaction events that a host sends (controller, on the hot path).
 
-A host is a stranger: an event has exactly the members that ``schemas/event.json`` allows, is about
-a resource of this host's plan, and follows the one before it. Written by hand because it runs for
-every event; the tests hold it against the schema.
+Hosts are not trusted: an event has exactly the members that ``schemas/event.json`` allows, is about
+a resource of this host's plan, and follows the previous event. It is handwritten because it runs
+for every event; the tests compare it with the schema.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from orchestrator.manifest.identity import repository
 from orchestrator.support.plain_text import one_line
 from remote_runtime.version import VERSION
 
-ACTOR = "CCM_ACTOR"  # who a pipeline works for
+ACTOR = "CCM_ACTOR"  # the user who started a pipeline
 GIT_TIMEOUT = 5.0  # seconds
 MAX_LENGTH = 200  # characters of a name
 SHORT = 8  # digits of a commit where people read it

@@ -19,7 +19,7 @@ from remote_runtime.protocol.unchanged_batch import MAX_ROWS
 from remote_runtime.reporting.events import encode_id
 
 _MESSAGE = frozenset(["t", "seq", "id", "at", "noop", "prediction", "rows"])
-_HIGHEST = 1 << 130  # what 26 characters hold
+_HIGHEST = 1 << 130  # the capacity of 26 characters
 
 
 class CheckedResources(NamedTuple):

@@ -18,9 +18,7 @@ from orchestrator.support.shared_count import LocalCount, SharedCounter
 from remote_runtime.errors import PlanError, ProtocolError
 
 MAX_FILES = 110_000  # of one host: somewhat more than an honest one sends
-MAX_DIRECTORIES = (
-    220_000  # that are made for one host: each takes room, without a byte that is sent
-)
+MAX_DIRECTORIES = 220_000  # of one host: each takes disk space without a sent byte
 MAX_DEPTH = 200
 MAX_NAME = 255  # bytes
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW

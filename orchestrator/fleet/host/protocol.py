@@ -43,7 +43,7 @@ MAX_CONCURRENT = 4
 """Maximum number of hosts whose facts are read and used at the same time."""
 _turns = threading.BoundedSemaphore(MAX_CONCURRENT)
 R = TypeVar("R")
-_GATHERED = ("event", "stable")  # messages whose events are published with those behind them
+_GATHERED = ("event", "stable")  # messages whose events are published together with the next ones
 # Error kinds that a target may use: not those of the controller for a connection or a user.
 _KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z"
 
@@ -227,8 +227,8 @@ class Conversation:
         self._link.send_bytes(wire.encode_json(self._plan.payload(envelope)))
         self._link.heed_cancel()
         options, plan = self._settings.options, self._plan
-        # The link refers to no conversation, so that both are gone at once when their host has
-        # ended: Python looks for what refers to each other in a circle only now and then.
+        # The link has no reference to this object, so that both are freed when their host has
+        # ended: Python collects reference cycles only from time to time.
         self._link.bound_stall(options.stall_timeout, lambda: options.lock_timeout + plan.longest())
         serving = BlobServer(self._link, plan, self._aside)
         # Each of these is limited in number; messages without a limit do not count as progress.

@@ -17,10 +17,10 @@ UNDONE = "undone"
 
 
 class PastRuns:
-    """The runs as an inventory's patterns ask for them; nothing is read before they do.
+    """The stored runs for an inventory's patterns, read on first use.
 
-    With a ``manifest`` its pushes speak for a host, and of a host without one its last push of any.
-    ``among`` limits the hosts of a word, such as to those of a plan. ``folder`` has the runs.
+    With a ``manifest``, the last push of that manifest counts, or any last push of a host without
+    one. ``among`` limits the hosts of a word, such as to those of a plan. ``folder`` has the runs.
     """
 
     def __init__(

@@ -301,7 +301,7 @@ def _keep_room(path: Path, size: int) -> None:
 def prune(keep: int) -> None:
     """Remove the oldest runs beyond ``keep``."""
     directory = runs_directory()
-    # By name alone: a look into each of hundreds of directories would hold up the end of every run.
+    # By name alone: reading hundreds of directories would delay the end of every run.
     for name in sorted(os.listdir(directory), reverse=True)[keep:]:
         if (directory / name / "run.json").is_file():
             _remove(directory / name)
