@@ -151,7 +151,7 @@ class RunData:
         return self._secret_keys
 
     def forward_to(self, ask: Callable[[Any], Any]) -> None:
-        """Let another process answer the requests that are made once per run."""
+        """Forward the requests that are sent once per run to another process."""
         self.registry.forward_to(ask)
         self.buckets.forward_to(ask)
         self._elsewhere = ask

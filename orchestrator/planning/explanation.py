@@ -65,7 +65,7 @@ class Explainer:
         self._merging = Merging()
 
     def read(self, source: DataSource, files: DataFiles = NO_FILES) -> None:
-        """Add the data of the manifest itself, whose merge strategies also hold for later ones."""
+        """Add the data of the manifest itself, whose merge strategies also apply to later ones."""
         self._merging = source.merging
         self._data = source.resolve(self.scope, self._bind, files)
         self._look_through(source, files)

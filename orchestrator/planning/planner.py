@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _CALL = r"\bsecret\s*\("
 _ROUNDS = 8
-"""How often a host's plan is made again because it has come to further secrets."""
+"""Maximum number of times that a host's plan is repeated because it needs further secrets."""
 
 
 class Planner:

@@ -174,7 +174,7 @@ class FileBlob(Blob):
         try:
             return b"".join(self.chunks()).decode("utf-8", "replace")
         except OSError:
-            return ""  # reported where it is sent
+            return ""  # reported when it is sent
 
 
 class FileBlobs:

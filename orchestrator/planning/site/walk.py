@@ -123,8 +123,8 @@ class Walk:
         self.unseen: dict[UnknownManifest, None] = {}
         """The manifests whose resources, or whose use, are not known."""
         self.partial = 0
-        """How many of ``resources`` pass data to their child that is not known."""
-        self._is_examined = False  # whether what needs the host is not known yet
+        """The number of ``resources`` that pass unknown data to their child."""
+        self._is_examined = False  # whether values that need the host are still unknown
 
     def examine(self, root: AppliedManifest) -> tuple[tuple[CompiledResource, ...], list[Problem]]:
         """The resources of the manifest if known, and every problem found."""
