@@ -1,1 +1,1 @@
-"""Package managers: what is installed, what could be, and what a transaction changes."""
+"""Package managers: installed and available versions, and the changes of a transaction."""

@@ -198,7 +198,7 @@ class Probe(object):
     def _download(
         wanted: Sequence[Indexed], directory: str, packages: Packages
     ) -> Optional[CcmError]:
-        """Why some could not be downloaded; the others are in the directory."""
+        """Return the reason why some could not be downloaded; the others are in the directory."""
         try:
             packages.download(wanted, directory)
         except CcmError as error:

@@ -77,7 +77,8 @@ class PackageManager(object):
         self._tries = 0, 0  # the position of a resource, and its number of tries
 
     def unsupported_reason(self, properties: Properties) -> str:
-        """Why it cannot manage a package with these properties on this host, or ""."""
+        """Return the reason why it cannot manage a package with these properties on this host, or
+        ""."""
         if any(map(properties.get, PLACES)):
             return "it manages packages of the system"
         missing = [each for each in self.programs if not self.context.commands.find(each)]
@@ -182,7 +183,7 @@ class PackageManager(object):
         raise NotImplementedError
 
     def hold_trouble(self) -> "Optional[ResourceError]":
-        """Why this host cannot put packages on hold; None if it can."""
+        """Return the reason why this host cannot put packages on hold; None if it can."""
         return None
 
     def plan_hold(self, name: str, held: bool) -> None:
@@ -195,7 +196,7 @@ class PackageManager(object):
         raise NotImplementedError
 
     def answer_trouble(self) -> "Optional[ResourceError]":
-        """Why no answer can be set on this host; None if it can."""
+        """Return the reason why no answer can be set on this host; None if it can."""
         return None
 
     def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
@@ -276,7 +277,7 @@ class PackageManager(object):
         return None
 
     def lists_outdated(self, max_age: Optional[float]) -> str:
-        """Why lists that may be ``max_age`` seconds old must be refreshed, or "".
+        """Return the reason why lists that may be ``max_age`` seconds old must be refreshed, or "".
 
         With ``fetches_lists``, None only checks for missing lists.
         """

@@ -1,4 +1,4 @@
-"""Where repositories and their keys are on a host (both sides)."""
+"""The paths of repositories and their keys on a host (both sides)."""
 
 from typing import List
 

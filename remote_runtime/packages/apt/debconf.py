@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
 SET = "debconf-set-selections"
-KIND = "debconf"  # of what a preview reads here, see ``UnknownEffect``
+KIND = "debconf"  # of the values that a preview reads here, see ``UnknownEffect``
 _DEFAULTS = ("/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat")
 _SETTINGS = ("/etc/debconf.conf", "/usr/share/debconf/debconf.conf")
 _LIMIT = 64 << 20  # bytes of one file

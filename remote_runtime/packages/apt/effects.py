@@ -83,7 +83,7 @@ class TransactionEffects(object):
         self._units = self._units_of({}, set())
         self._owners: Optional[Dict[str, int]] = None
         self._looks: Dict[str, Optional[ContentReader]] = {}
-        self.purging = False  # what goes, goes with its configuration files
+        self.purging = False  # removed packages lose their configuration files too
         self._moved: Set[str] = (
             set()
         )  # where a link gives way to a directory, or a directory to a link
@@ -141,7 +141,7 @@ class TransactionEffects(object):
         return contents
 
     def _place(self, path: str, package: str) -> str:
-        """Where a path of a package lies on this host."""
+        """Return the place of a package's path on this host."""
         return path
 
     # -- scripts ----------------------------------------------------------------------------------
@@ -364,7 +364,7 @@ class TransactionEffects(object):
         return [UnknownEffect(Uncertainty(ASSUMED, why), self._brought_by(change, told))]
 
     def _unknown(self, change: VersionChange) -> None:
-        """Nothing is known of what it holds: what is not there may be its own."""
+        """Add an unknown effect: any path that does not exist yet may belong to the package."""
         uncertainty = Uncertainty(
             UNKNOWN, "the changes of the package %s are not known" % change.name
         )

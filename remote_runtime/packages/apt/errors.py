@@ -112,7 +112,8 @@ def explain(
 
 
 def _headline(text: str) -> str:
-    """The line that says most: dpkg's of a script, what is unmet, else apt's first error."""
+    """Return the most informative line: dpkg's about a script, an unmet dependency, or else apt's
+    first error."""
     script = _SCRIPT.search(text)
     if script:
         return "%s: %s" % script.groups()

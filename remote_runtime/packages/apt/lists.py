@@ -47,7 +47,8 @@ class Lists(object):
         return ""
 
     def last_refreshed(self) -> float:
-        """When the lists were refreshed last, 0.0 for never or for a date in the future."""
+        """Return the time of the last refresh of the lists, 0.0 for never or for a date in the
+        future."""
         return latest([self._time(_LISTS), self._time(_STAMP)])
 
     def refreshed(self) -> None:
@@ -66,7 +67,7 @@ class Lists(object):
         return 0.0 < self._time(_CACHE) <= self._time(_DATABASE)
 
     def drop_stale_cache(self) -> None:
-        """Remove apt's cache of what is installed where it is stale."""
+        """Remove apt's cache of the installed packages if it is stale."""
         if self.cache_is_stale():
             try:
                 os.unlink(os.path.join(self._root, _CACHE))

@@ -13,7 +13,7 @@ _HOLDS = {True: "hold", False: "unhold"}
 
 
 def automatic(path: str = FILE) -> Set[str]:
-    """Their names; none where apt keeps no such file."""
+    """Return their names; none if apt keeps no such file."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()

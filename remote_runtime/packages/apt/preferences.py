@@ -20,7 +20,7 @@ def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
             with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
                 text = file.read()
         except OSError:
-            continue  # apt says itself what is the matter with it
+            continue  # apt itself reports the problem
         lines = [line for line in text.splitlines() if not line.startswith(("#", "Explanation:"))]
         for stanza in apt_simulation.stanzas("\n".join(lines)):
             pin = apt_simulation.field(stanza, "Pin")

@@ -39,7 +39,7 @@ class ScratchCache(object):
     def options(self, stale: bool) -> List[str]:
         """The options with which apt writes to no cache of the host's.
 
-        ``stale`` says that its cache of what is installed looks current to apt and is not.
+        ``stale``: its cache of the installed packages looks current to apt but is not.
         """
         options: List[str] = []
         for key in _KEYS:

@@ -89,7 +89,7 @@ def stanzas(text: str) -> Sequence[str]:
 
 
 def field(stanza: str, name: str) -> str:
-    """One line's field of a stanza, "" where it has none."""
+    """Return one line's field of a stanza, "" if it has none."""
     _, found, rest = ("\n" + stanza).partition("\n%s: " % name)
     return rest.partition("\n")[0].strip() if found else ""
 

@@ -18,9 +18,9 @@ _LOCKED_NAME = re.compile(r"^\s*name\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
 
 
 def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
-    """The setting that names a package, and what to do about it; None where none does.
+    """Return the setting that names a package, and a hint; None without such a setting.
 
-    A file that cannot be read has none: dnf says itself what is the matter with it.
+    A file that cannot be read has none: dnf itself reports the problem.
     """
     for path, pattern in _excludes(root):
         if _names(pattern, name):
@@ -45,7 +45,8 @@ def can_lock(root: str = "/") -> bool:
 
 
 def not_removed_error(what: str, name: str, root: str = "/") -> ResourceError:
-    """The error where dnf leaves out of a removal what is installed; ``what`` is "removing x"."""
+    """Return the error if dnf omits an installed package from a removal; ``what`` is "removing
+    x"."""
     where, hint = find(name, root) or ("", "look for `exclude=` in /etc/dnf")
     why = "%s is excluded by %s" % (name, where) if where else "dnf does not change %s" % name
     return ResourceError("%s failed: %s" % (what, why), "package.excluded", hint)

@@ -78,7 +78,7 @@ class Lists(object):
         return lambda name: configured.get(name, Repository()).priority
 
     def _fetched(self) -> Dict[str, float]:
-        """When the lists of each repository were found to be the newest."""
+        """Return the times when the lists of each repository were found to be the newest."""
         found: Dict[str, float] = {}
         for cache in _CACHES:
             directory = os.path.join(self._root, cache)

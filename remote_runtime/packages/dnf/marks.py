@@ -40,7 +40,7 @@ def mark(commands: "Commands", name: str) -> Sequence[str]:
 def automatic(commands: "Commands", ask: Callable[[], str], history: str = HISTORY) -> Set[Key]:
     """The packages that are there for others. ``ask`` has dnf print in the form of ``FORM``.
 
-    ``ResourceError`` where the history cannot be read.
+    ``ResourceError`` if the history cannot be read.
     """
     if is_new(commands):
         return _printed(ask())

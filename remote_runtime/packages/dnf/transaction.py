@@ -30,7 +30,7 @@ class NewPackage(NamedTuple):
 
 
 def new_packages(printed: str) -> Optional[List[NewPackage]]:
-    """The packages that dnf's table has, None where it would do more than install them."""
+    """Return the packages in dnf's table, None if it would do more than install them."""
     _, begun, rest = printed.partition("\n Package ")
     table = rest.partition("\nTransaction Summary")[0]
     section = ""
@@ -59,7 +59,7 @@ def only_adds(printed: str, planned: Mapping[str, str]) -> bool:
 
 
 def changed(printed: str) -> List[str]:
-    """The names of all packages that dnf's table has: what comes, changes, goes or is replaced."""
+    """Return the names of all packages in dnf's table: added, changed, removed or replaced."""
     table = printed.partition("\n Package ")[2].partition("\nTransaction Summary")[0]
     found = []
     for line in _rows(table.splitlines()[2:]):

@@ -170,7 +170,7 @@ def text(admin: str = ADMIN) -> str:
 
 
 def held(commands: "Commands") -> List[str]:
-    """The names of the packages on hold, installed or not; none where dpkg-query fails."""
+    """The names of the packages on hold, installed or not; none if dpkg-query fails."""
     found = commands.run(SELECTIONS).stdout.splitlines()
     return sorted(line[len(_HOLD) :] for line in found if line.startswith(_HOLD))
 
@@ -182,6 +182,6 @@ def plain(name: str, native: str) -> str:
 
 
 def split_name(name: str) -> Tuple[str, str]:
-    """Cut ``libc6:i386`` into package and architecture, which is "" where none is named."""
+    """Cut ``libc6:i386`` into package and architecture, which is "" if none is named."""
     package, _, architecture = name.partition(":")
     return package, architecture

@@ -13,9 +13,9 @@ _OTHERS = re.compile(
 def answer_uncertainty(
     name: str, scripts: Optional[Mapping[str, str]], questions: Sequence[str]
 ) -> str:
-    """Why an answer may be another one once the package is configured, or "".
+    """Return the reason why an answer may differ after the package is configured, or "".
 
-    ``scripts`` are those of the package, by name; None where they are not known.
+    ``scripts`` are those of the package, by name; None if they are not known.
     """
     if scripts is None:
         return "the scripts of %s are not known, which may change its answers" % name

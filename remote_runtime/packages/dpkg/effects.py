@@ -200,7 +200,7 @@ class DebEffects(TransactionEffects):
         changed = {change.name for change in changes}
         for name, triggers in sorted(dpkg_triggers.triggered(waiting, paths, names).items()):
             if name in changed and name not in upcoming:
-                continue  # it goes
+                continue  # it is removed
             # A push may install what is planned already in the same transaction.
             comes = any(planned == name for planned, _ in self._planned)
             self._run_triggered(name, triggers, comes)
@@ -258,7 +258,7 @@ class DebEffects(TransactionEffects):
         return digest.hexdigest() == came_with
 
     def _replaced(self, member: Member, package: str) -> PathEffect:
-        """It keeps owner and mode of what is there."""
+        """Return the effect of a replaced file, which keeps its owner and mode."""
         return self._file(member, package)._replace(mode=None, uid=None, gid=None)
 
     def _edited(

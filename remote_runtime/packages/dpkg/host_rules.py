@@ -24,7 +24,7 @@ _LOCAL = ":"
 
 
 class Diversion(NamedTuple):
-    """Where a path goes ``to`` for all packages but one, "" for all of them."""
+    """The path ``to`` which a path is diverted for all packages but one, "" for all of them."""
 
     to: str
     package: str
@@ -60,7 +60,7 @@ class HostRules(object):
         return thing in self._settings.forced
 
     def place(self, path: str, package: str) -> str:
-        """Where a path of a package lies on this host."""
+        """Return the place of a package's path on this host."""
         diversion = self._diversions.get(path)
         if diversion is None or diversion.package == _plain(package):
             return path
@@ -106,7 +106,7 @@ class HostRules(object):
         return contents._replace(members=found, conffiles=conffiles)
 
     def refuse(self, files: "Files", contents: Contents, package: str) -> None:
-        """``ResourceError`` where dpkg would not unpack a package because of these rules."""
+        """``ResourceError`` if dpkg would not unpack a package because of these rules."""
         targets = {diversion.to for diversion in self._diversions.values()}
         for member in contents.members:
             if member.path in targets and not self.forces("overwrite-diverted"):
@@ -122,7 +122,7 @@ class HostRules(object):
                 raise _not_unpacked(package, "the directory %s for its file will not exist", above)
 
     def _refuse_links(self, files: "Files", contents: Contents, package: str) -> None:
-        """A file that is another name of one that is left out has nothing to be linked to."""
+        """Refuse a hard link to an excluded file: it has no file to link to."""
         gone = {member.path for member in contents.members if not self.comes(member)}
         for member in contents.members:
             if member.kind == "file" and member.target in gone and member.path not in gone:

@@ -15,7 +15,7 @@ _LIMIT = 1 << 20  # bytes of its control file
 def read(commands: "Commands", path: str, env: Mapping[str, str]) -> PackageFile:
     """Name, version and architecture, and the whole control file, which begins with the name.
 
-    ``ResourceError`` where it is no such file.
+    ``ResourceError`` if it is no such file.
     """
     result = commands.run(("dpkg-deb", "-f", path), env=env, limit=_LIMIT)
     lines = [line for line in result.stdout.splitlines() if line.strip()]

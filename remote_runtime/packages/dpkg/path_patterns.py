@@ -59,7 +59,7 @@ def _any_of(chars: Bytes) -> bytes:
 
 def _bracket(pattern: bytes, place: int) -> Optional[Tuple[Bytes, int]]:
     """The bytes that a bracket stands for, which begins before ``place``, and where it ends; None
-    where it does not end, so is none."""
+    if it does not end, so is none."""
     others = pattern[place : place + 1] in (b"!", b"^")
     place += others
     chars: List[int] = []

@@ -56,7 +56,7 @@ class Units(object):
         self._own = own
         self.uncertain: List[Effect] = []
         self._begins: List[str] = []
-        self._if_running: List[str] = []  # are restarted where they run by then
+        self._if_running: List[str] = []  # restarted if they run by then
 
     def brought(self, contents: Contents, calls: UnitAndAccountCalls) -> List[Effect]:
         """Return the state of the package's units after its scripts: unchanged by default, since
@@ -295,7 +295,7 @@ def _nothing(kind: str, value: str, present: bool) -> bool:
 
 
 def _template(unit: str) -> str:
-    """``a@.service`` for ``a@b.service``, "" for a unit that is no instance."""
+    """Return ``a@.service`` for ``a@b.service``, "" for a unit that is not an instance."""
     name, at, rest = unit.partition("@")
     return "%s@.%s" % (name, rest.rpartition(".")[2]) if at and "." in rest else ""
 

@@ -42,7 +42,7 @@ class Place(NamedTuple):
 def of(context: "Context", path: str, owner: Optional[str]) -> Place:
     """The place at a path; a new one belongs to ``owner``, or to the owner of its parent.
 
-    ``ResourceError`` where it cannot be used.
+    ``ResourceError`` if it cannot be used.
     """
     found = context.files.status(path, follow=True)
     wanted = None if owner is None else context.accounts.uid(owner)
@@ -124,7 +124,7 @@ def require_safe_program(context: "Context", place: Place, program: str) -> None
 def require_readable(context: "Context", place: Place, path: str) -> None:
     """``ResourceError`` for a file that says what to install and is not for the owner of a place.
 
-    The owner has to be allowed to read it: it may name other files, and lines of those would be
+    The owner must be allowed to read it: it may name other files, and lines of those would be
     shown. What root installs, nobody else may choose.
     """
     require_safe_program(context, place, path)

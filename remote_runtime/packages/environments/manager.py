@@ -50,7 +50,7 @@ class PlannedPackage(NamedTuple):
     id: str = ""
 
     def text(self, key: str) -> Optional[str]:
-        """A property, None where it is not set."""
+        """Return a property, None if it is not set."""
         value = self.properties.get(key)
         return None if value is None else str(value)
 
@@ -206,7 +206,7 @@ class EnvironmentManager(PackageManager):
     # -- changes ----------------------------------------------------------------------------------
 
     def place(self, wanted: PlannedPackage) -> Place:
-        """The directory of a package. ``ResourceError`` where it cannot be used."""
+        """The directory of a package. ``ResourceError`` if it cannot be used."""
         return places.of(self.context, wanted.directory, wanted.text("owner"))
 
     def predict(self, operation: Operation) -> Sequence[VersionChange]:
@@ -244,7 +244,7 @@ class EnvironmentManager(PackageManager):
         return ()
 
     def _require_ready(self, wanted: PlannedPackage) -> Place:
-        """``ResourceError`` for what keeps a package from being installed."""
+        """``ResourceError`` for an obstacle to the installation of a package."""
         raise NotImplementedError
 
     def effects(self, operation: Operation, predicted: Sequence[VersionChange]) -> Sequence[Effect]:
@@ -287,7 +287,7 @@ class EnvironmentManager(PackageManager):
         return []
 
     def _dry_run(self, wanted: PlannedPackage, place: Place, by: str) -> List[Effect]:
-        """The effects of making the directory. ``ResourceError`` where that would fail."""
+        """Return the effects of creating the directory. ``ResourceError`` if that would fail."""
         from remote_runtime.host.overlay import files
         from remote_runtime.host.overlay.record import Record
 

@@ -1,4 +1,4 @@
-"""Files of requirements, as pip reads them, and what is installed of them (target)."""
+"""Files of requirements, as pip reads them, and the installed packages among them (target)."""
 
 import os
 import re
@@ -32,7 +32,7 @@ class Requirement(NamedTuple):
 
     @property
     def exact(self) -> str:
-        """The only version that it allows, "" where it allows several."""
+        """The only version that it allows, "" if it allows several."""
         match = re.match(r"\s*={2,3}\s*([^\s,*]+)\s*\Z", self.specifiers)
         return match.group(1) if match else ""
 

@@ -73,7 +73,7 @@ def find(files: "Files", path: str) -> Environment:
 
 
 def _version(settings: str) -> str:
-    """``3.11.2`` of the settings of an environment, "" where they do not say."""
+    """``3.11.2`` of the settings of an environment, "" if they do not say."""
     for line in settings.splitlines():
         key, _, value = line.partition("=")
         if key.strip() in ("version", "version_info"):
@@ -118,7 +118,7 @@ def inventory(files: "Files", environment: Environment) -> Dict[str, Tuple[str, 
 
 
 def _split(entry: str) -> Tuple[str, str]:
-    """Name and version of what is listed, "" for what is no package."""
+    """Return name and version of an entry, "" for one that is not a package."""
     if entry.startswith("~"):
         return "", ""  # what pip leaves of a removal that was cut off
     if entry.endswith(".dist-info"):

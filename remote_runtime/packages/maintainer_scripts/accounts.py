@@ -104,7 +104,8 @@ def _has_its_own_group(tool: str, given: Parsed, system: bool) -> bool:
 
 
 def _removed(words: Sequence[str]) -> List[Tuple[str, str]]:
-    """The accounts, kind and name, that a command may remove; with a user goes its own group."""
+    """Return the accounts, kind and name, that a command may remove; a user's own group is removed
+    with it."""
     kind = _REMOVING.get(words[0], "")
     names = _parsed(words).names if kind else []
     if len(names) != 1:

@@ -49,7 +49,7 @@ def named(call: Call) -> List[str]:
 
 
 def _sed(call: Call) -> Optional[List[str]]:
-    """``sed`` changes what it is given with ``-i`` only."""
+    """``sed`` changes its files only with ``-i``."""
     inside = [w for w in call.words[1:] if w.startswith(("-i", "--in-place")) or _short(w, "i")]
     return [w for w in named(call) if w.startswith(("/", UNKNOWN))] if inside else []
 
@@ -59,7 +59,7 @@ def _short(word: str, letter: str) -> bool:
 
 
 def _find(call: Call) -> Optional[List[str]]:
-    """``find`` changes what is below its directories, with actions that do."""
+    """``find`` changes paths below its directories, with actions that do."""
     acting = ("-delete", "-exec", "-execdir", "-ok", "-fprint", "-fprintf", "-fls")
     if not any(word in acting for word in call.words):
         return []

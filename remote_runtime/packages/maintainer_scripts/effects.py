@@ -90,7 +90,7 @@ def possible_calls(package: str, name: str, text: str, arguments: Sequence[str])
                 text, arguments
             )
         except ParseError:
-            pass  # what was found counts; the rest is open where the script is followed
+            pass  # the found calls count; the rest is open when the script is followed
     return found
 
 

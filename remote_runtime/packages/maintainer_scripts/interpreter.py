@@ -42,7 +42,7 @@ _WRAPPERS = ("command", "builtin", "nohup", "nice", "ionice", "exec", "eatmydata
 Handle = Callable[[Call], Optional[bool]]
 
 
-class _Ended(Exception):  # noqa: N818 - it is no error
+class _Ended(Exception):  # noqa: N818 - it is not an error
     """Ends the execution of a part: ``what`` is script, function, loop or round."""
 
     def __init__(self, what: str) -> None:
@@ -72,7 +72,7 @@ class Interpreter(Shell):
         self._exited = False
 
     def run(self, script: str, arguments: Sequence[str]) -> None:
-        """Follow a script. ``ParseError`` where it cannot be parsed, or has too many commands
+        """Follow a script. ``ParseError`` if it cannot be parsed, or has too many commands
         or too much text."""
         self.arguments = list(arguments)
         try:
@@ -168,7 +168,7 @@ class Interpreter(Shell):
         try:
             found = self.nodes(nodes)
         except _Ended as ended:
-            certain = False  # what comes behind it may not be reached
+            certain = False  # later commands may not be reached
             self._exited = self._exited or ended.what == "script"
         self._certain = certain and not self._exited
         for name, value in self.variables.items():
@@ -246,7 +246,7 @@ class Interpreter(Shell):
                     break
         else:
             self.nodes(node.condition)
-            # Twice: what a round sets is not known in the next.
+            # Twice: the results of one round are unknown in the next.
             for _ in range(2):
                 self._round(node.body, False)
         self._certain = certain and not self._exited

@@ -104,7 +104,7 @@ def declared(
 
 
 def _conffile(wanted: Request, files: "Files", old: Conffiles) -> List[PathEffect]:
-    """A conffile that goes, or gets another name; what somebody edited is kept."""
+    """Return the effects on a conffile that is removed or renamed; an edited one is kept."""
     path = wanted.paths[0]
     status = files.status(path)
     if status is None or status.kind != "file" or path not in old.paths:
@@ -123,7 +123,7 @@ def _conffile(wanted: Request, files: "Files", old: Conffiles) -> List[PathEffec
 
 
 def _as(name: str, path: str, status: "Status", files: "Files") -> PathEffect:
-    """A file under another name; a long one, or one that is no text, of unknown content."""
+    """Return a file under another name; a long or binary one has unknown content."""
     content = None
     if status.size <= _LIMIT:
         try:

@@ -1,4 +1,5 @@
-"""Follows the maintainer scripts of a package that comes or goes (target; in previews only)."""
+"""Follows the maintainer scripts of a package that is installed or removed (target; in previews
+only)."""
 
 from typing import TYPE_CHECKING, Callable, List, Mapping, NamedTuple, Optional, Sequence
 
@@ -83,6 +84,6 @@ def follow(
 
 
 def opened(followed: ScriptOutcome) -> List[Open]:
-    """All that a script may change, what is known of it as well."""
+    """Return all possible changes of a script, including the known ones."""
     paths = [effect.path for effect in followed.effects]
     return followed.open + ([Open("", paths)] if paths else [])

@@ -42,7 +42,7 @@ class Copy(Content):
 
 
 class PathCommands(object):
-    """Their effects, on the files and accounts that there are when they run."""
+    """The effects of commands on the files and accounts at the time they run."""
 
     def __init__(self, files: "Files", accounts: "Accounts") -> None:
         self._files, self._accounts = files, accounts
@@ -75,7 +75,7 @@ class PathCommands(object):
         return doer(call.words[1:], call)
 
     def _paths(self, words: Sequence[str], call: Call) -> Optional[List[str]]:
-        """Absolute paths; None where one of them is not plain."""
+        """Absolute paths; None if one of them is not plain."""
         found = []
         for word in words:
             path = os.path.join(call.directory, word)

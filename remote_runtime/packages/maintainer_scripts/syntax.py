@@ -4,7 +4,7 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple, Union
 
 
 class ParseError(ValueError):
-    """The text is no shell script, or one of a kind that is not followed."""
+    """The text is not a shell script, or is one of an unsupported kind."""
 
 
 class Part(NamedTuple):
@@ -59,7 +59,7 @@ class AndOr(NamedTuple):
 
 
 class If(NamedTuple):
-    """Conditions with what is done where one holds; ``otherwise`` where none does."""
+    """Conditions with the commands for each; ``otherwise`` are those if none is true."""
 
     branches: Sequence[Tuple[Sequence["Node"], Sequence["Node"]]]
     otherwise: Sequence["Node"]
@@ -81,7 +81,7 @@ class While(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A word with the arms: patterns and what is done."""
+    """A word with the arms: patterns and commands."""
 
     subject: Word
     arms: Sequence[Tuple[Sequence[Word], Sequence["Node"]]]

@@ -58,7 +58,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def paths_of(call: Open) -> Optional[Sequence[str]]:
-    """The paths of a call; None where one of them may be anywhere."""
+    """The paths of a call; None if one of them may be anywhere."""
     if call.paths is None or any(_anywhere(path) for path in call.paths):
         return None
     return call.paths

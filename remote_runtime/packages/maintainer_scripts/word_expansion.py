@@ -47,7 +47,7 @@ class Words(object):
         return self._counted(part.text if part.kind == "text" else self._value(part))
 
     def pattern(self, word: Word) -> str:
-        """A word as ``fnmatch`` takes it: what is quoted stands for itself."""
+        """Return a word in the form of ``fnmatch``: quoted text is literal."""
         text = ""
         for part in word:
             value = self._text(part)

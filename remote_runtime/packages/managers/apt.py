@@ -227,7 +227,7 @@ class Apt(PackageManager):
         return apt_cache.parse_reverse_provides(printed)[:_PROVIDERS_SHOWN]
 
     def lists_outdated(self, max_age: Optional[float]) -> str:
-        """Why the lists must be refreshed, or ""."""
+        """Return the reason why the lists must be refreshed, or ""."""
         return "" if max_age is None else self.lists.outdated(max_age)
 
     def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:

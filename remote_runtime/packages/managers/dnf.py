@@ -210,7 +210,8 @@ class Dnf(PackageManager):
         return self.lists
 
     def lists_outdated(self, max_age: Optional[float]) -> str:
-        """Why the lists must be refreshed, or ""; None only checks for missing lists."""
+        """Return the reason why the lists must be refreshed, or ""; None only checks for missing
+        lists."""
         return self._lists().outdated(max_age)
 
     def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:
@@ -437,7 +438,7 @@ class Dnf(PackageManager):
         return bool(now) and self.compare(operation.version, now) < 0
 
     def _asking(self, operations: Sequence[Operation]) -> Sequence[str]:
-        """The command with which dnf prints what it would do, and then stops."""
+        """Return the command with which dnf prints its planned changes and then stops."""
         from remote_runtime.packages.dnf import isolated_run
 
         answers = {"-y": ("--assumeno", "--cacheonly")}

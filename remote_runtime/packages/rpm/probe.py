@@ -51,7 +51,7 @@ class Rpms(Packages):
 
 def refuse(error: CcmError, result: "Result") -> None:
     """Raise the ``error`` of a download that failed, where a push comes upon it as well;
-    ``Unknowable`` where the network may be better by then. Nothing where it has another cause."""
+    ``Unknowable`` if the network may be better by then. Nothing where it has another cause."""
     if isinstance(error, Unknowable):
         raise error
     if error.kind != "package.download":
