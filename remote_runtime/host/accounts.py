@@ -354,7 +354,7 @@ class Accounts(AccountReader):
                 )
 
     def _resolved(self, path: str) -> str:
-        """The path without symlinks, as far as they can be followed."""
+        """Return the path without symlinks, as far as they can be followed."""
 
         def target_of(above: str) -> str:
             try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 20  # bytes of a file that is read completely
 OURS = -1  # the user or group that the kernel gives to new files of the run
-Node = Status  # what is at a path
+Node = Status  # the status of a path
 
 
 class NewFile(NamedTuple):
@@ -236,7 +236,7 @@ class Files(FileReader):
         """Create a directory with a copy of everything in another one, in one rename.
 
         The directory gets this mode; its contents keep theirs. Everything gets this owner and
-        group. Devices, sockets and pipes are left out. Refused if the path exists.
+        group. Devices, sockets and pipes are omitted. Refused if the path exists.
         """
         self.require_parent(path)
         self.require_free(path)

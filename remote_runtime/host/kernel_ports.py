@@ -98,7 +98,7 @@ class RebootReader(object):
         self._context = context
 
     def unsupported(self) -> str:
-        """Why the host cannot be rebooted in a run, or ""."""
+        """Return the reason why the host cannot be rebooted in a run, or ""."""
         return "" if boot() else "this system does not report its boot ID"
 
     def is_done(self) -> bool:

@@ -126,7 +126,7 @@ class PackageReader(object):
         return self._manager.is_held(self.title, installed)
 
     def hold_trouble(self) -> Optional[ResourceError]:
-        """Why this host cannot put packages on hold; None if it can."""
+        """Return the reason why this host cannot put packages on hold; None if it can."""
         return self._manager.hold_trouble()
 
     def answers(self, questions: Sequence[str]) -> Dict[str, str]:
@@ -145,7 +145,7 @@ class PackageReader(object):
         return self._manager.needs_lists(ensure, installed)
 
     def outdated(self, age: Optional[float]) -> str:
-        """Why lists that may be ``age`` seconds old must be refreshed, or ""."""
+        """Return the reason why lists that may be ``age`` seconds old must be refreshed, or ""."""
         return self._manager.lists_outdated(age)
 
     def freshen(self, age: Optional[float]) -> str:

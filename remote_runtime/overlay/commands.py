@@ -34,7 +34,7 @@ _ABOUT_INODES = re.compile(
 )
 # Commands that print the name of the current user, which only the push creates.
 _ABOUT_ITSELF = re.compile(r"(?:^|[\s;|&(`/])(?:id|whoami|logname|groups)(?:[\s;|&)`]|$)|~")
-_SCRIPT = 64 << 10  # bytes of one that is read for what it names
+_SCRIPT = 64 << 10  # bytes of a script that is searched for names
 
 
 class OverlayCommands(Commands):
@@ -220,7 +220,7 @@ class OverlayCommands(Commands):
         on_output: Optional["OutputSink"] = None,
         until: Optional["Moment"] = None,
     ) -> Result:
-        """Run it as ``Commands.run`` does. ``Unknowable`` where it would not see what there will
+        """Run it as ``Commands.run`` does. ``Unknowable`` if it would not see what there will
         be."""
         beyond = self._beyond()
         if any("systemctl" in word for word in argv):  # it asks who sees no layer

@@ -38,7 +38,7 @@ class FileOverlay(object):
         self._uncounted: Dict[str, None] = {}  # the nodes without a share
 
     def copy(self) -> "FileOverlay":
-        """The same, to continue by itself."""
+        """Return an independent copy."""
         other = FileOverlay(self._files, self._mounts)
         other.nodes = dict(self.nodes)
         other._inodes = dict(self._inodes)
@@ -100,7 +100,7 @@ class FileOverlay(object):
                 waiting += [p for p in reversed(target.split("/")) if p not in ("", ".")]
                 if target.startswith("/"):
                     at, hidden = "/", False
-                since = self._settled_since(at)  # a new link does not settle what it leads to
+                since = self._settled_since(at)  # a new link does not settle its target
                 continue
             hidden = node.opaque if node is not None else hidden
             if not waiting:
@@ -148,7 +148,7 @@ class FileOverlay(object):
         return False
 
     def mount(self, effect: MountEffect, since: int, by: str) -> None:
-        """Lay a file system over a directory, or take it away; what was planned below it goes."""
+        """Lay a file system over a directory, or remove it; earlier plans below it are dropped."""
         path = self._place(effect.path)
         self._drop_below(path)
         old = self.nodes.get(path)
@@ -179,7 +179,7 @@ class FileOverlay(object):
         return [] if self.mounted(path) else self._mounts.others(path)
 
     def mount_points(self, path: str) -> List[str]:
-        """Where something is planned to be mounted, at a path and below it."""
+        """Return the planned mount points at a path and below it."""
         place = self._place(path)
         mounts = [at for at, node in self.nodes.items() if node.mount is not None]
         return sorted(at for at in mounts if is_within(at, place))

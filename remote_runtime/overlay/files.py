@@ -177,7 +177,7 @@ class OverlayFiles(ReadOnly, Files):
         return self._host.directory(path)
 
     def is_directory(self, path: str) -> bool:
-        """``Unknowable`` where a command makes something of an unknown kind."""
+        """``Unknowable`` if a command makes something of an unknown kind."""
         found = self._find(path, follow=True)
         if found.node is not None and found.node.kind == "something":
             raise self._unreported(path, found.node)
@@ -281,14 +281,14 @@ class OverlayFiles(ReadOnly, Files):
     def read(
         self, path: str, limit: int, follow: bool = False, known: Optional[Status] = None
     ) -> bytes:
-        """See the base class; what was found may be planned."""
+        """See the base class; the found file may be planned."""
         return super().read(path, limit, follow)
 
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
         return self.reader(path, follow)()
 
     def entries(self, path: str) -> List[str]:
-        """The names of the host, less what is planned to go, and what is planned to come."""
+        """Return the names of the host without planned removals, plus planned additions."""
         found = self._find(path, follow=True)
         if found.node is not None and found.node.kind == "directory":
             self._require_readable(path, found.node, "list")

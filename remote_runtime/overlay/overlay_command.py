@@ -60,8 +60,8 @@ class OverlayCommand(object):
         limit: int,
         on_output: Optional["OutputSink"],
     ) -> Result:
-        """Run it. ``Unknowable`` where that cannot be done here, or where it has read what only the
-        push makes."""
+        """Run it. ``Unknowable`` if it cannot run here, or if it has read something that only the
+        push creates."""
         import marshal
         import sys
 
@@ -129,7 +129,7 @@ class OverlayCommand(object):
         return result
 
     def _base(self) -> str:
-        """A directory to build at, out of the way of what is planned and mounted."""
+        """Return a directory to build in, away from planned paths and mounts."""
         from remote_runtime.overlay.sandbox import mounted
 
         busy = list(self._nodes) + [os.fsdecode(point) for point in mounted()]

@@ -72,7 +72,7 @@ class PlannedMounts(MountTable):
         return not self.reloaded and super().is_stale()
 
     def points(self) -> List[str]:
-        """Where something will be mounted."""
+        """Return the paths where something will be mounted."""
         gone = [point for point, (effect, _) in self.planned.items() if not effect.present]
         now = [one.point for one in self.all() if one.point not in gone]
         return now + [point for point, (effect, _) in self.planned.items() if effect.present]

@@ -115,7 +115,7 @@ def space_used_at(path: str, below: bool) -> Tuple[int, int]:
 
 
 def kind_at(node: Optional[Node], full: str, hidden: bool) -> Tuple[str, str]:
-    """The kind of what is at a path, and where a link leads."""
+    """Return the kind of the node at a path, and the target of a link."""
     if node is not None:
         return node.kind, node.target
     if hidden:

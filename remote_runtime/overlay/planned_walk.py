@@ -2,7 +2,7 @@
 
 ``FileOverlay.find`` resolves a path. This module checks whether the run would follow it: we need
 access to each directory on the way, and the owner of each symlink and the writers of its directory
-have to be trusted.
+must be trusted.
 """
 
 import errno
@@ -62,7 +62,7 @@ class PlannedWalk(object):
         self._links = 0
 
     def require_reached(self, path: str, follow: bool, doing: str) -> None:
-        """``ResourceError`` where the walk to a path is refused; what is not there is reached.
+        """``ResourceError`` if the walk to a path is refused; what is not there is reached.
 
         ``doing`` says what for.
         """
@@ -77,7 +77,7 @@ class PlannedWalk(object):
             raise failure(doing, path, error) from error
 
     def require_end(self, path: str, doing: str) -> None:
-        """``ResourceError`` where the machine would refuse the path without links of this one, see
+        """``ResourceError`` if the machine would refuse the path without links of this one, see
         ``Files.real``."""
         try:
             place = self._place(path, follow=True)
@@ -136,7 +136,7 @@ class PlannedWalk(object):
         return found._replace(by=behind.by)
 
     def _behind(self, place: _Place, there: PlannedPath) -> _Place:
-        """Where a link leads. ``ResourceError`` for one that is not to be trusted."""
+        """Return the target of a link. ``ResourceError`` for an untrusted one."""
         self._links += 1
         if self._links > MAX_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
@@ -186,7 +186,7 @@ class PlannedWalk(object):
         return _found(path, kind, found, target)
 
     def _require_entered(self, directory: PlannedPath) -> None:
-        """``PermissionError`` for a directory that is closed to us by then."""
+        """``PermissionError`` for a directory that will be closed to us by then."""
         if os.geteuid() == 0:
             return
         rights = self._rights(directory.path)

@@ -106,13 +106,13 @@ def build(plan: Plan, base: bytes) -> List[Any]:
 
 
 def nearest(mounts: Dict[bytes, bytes], path: bytes) -> bytes:
-    """Where the file system is mounted that a path lies on."""
+    """Return the mount point of the file system that contains a path."""
     around = [p for p in mounts if path == p or path.startswith(p.rstrip(b"/") + b"/")]
     return max(around, key=len)
 
 
 def mounted() -> Dict[bytes, bytes]:
-    """Where something is mounted, and the options that an overlay there must have, too."""
+    """Return the mount points, with the options that an overlay there must have, too."""
     import os
 
     found = {}
@@ -149,7 +149,7 @@ def socket_directories(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any
 
 
 def bind(how: bytes, source: bytes, target: bytes) -> None:
-    """Have something seen at a second place; what is gone by now, as sockets may be, is left out.
+    """Bind a path to a second place; paths that are gone by now, such as sockets, are omitted.
     ``OSError``."""
     import os
 
@@ -165,7 +165,7 @@ def bind(how: bytes, source: bytes, target: bytes) -> None:
 
 
 def mount(*words: bytes) -> None:
-    """Call mount(8). ``OSError`` with what it says."""
+    """Call mount(8). ``OSError`` with its message."""
     import os
 
     reading, writing = os.pipe()

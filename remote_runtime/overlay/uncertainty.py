@@ -81,7 +81,7 @@ class UnknownRegions(object):
         return bool(self._all)
 
     def copy(self) -> "UnknownRegions":
-        """The same, to continue by itself."""
+        """Return an independent copy."""
         other = UnknownRegions(self._note, self._others)
         other._all = list(self._all)
         other._elsewhere = {name: list(found) for name, found in self._elsewhere.items()}

@@ -1,1 +1,1 @@
-"""The ports of a push: what is called is done (target)."""
+"""The ports of a push: each call acts on the machine (target)."""

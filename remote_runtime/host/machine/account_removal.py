@@ -64,7 +64,7 @@ class _OpenedPath(object):
         files.unfinished.leaves(user.name, self.path, self.opened)
 
     def remove(self) -> None:
-        """Remove what was opened; ResourceError if another thing is in its place."""
+        """Remove the opened directory; ResourceError if another thing is in its place."""
         from remote_runtime.system.remove_tree import clear
 
         at = self.place.directory.descriptor

@@ -35,8 +35,8 @@ class ArchiveReader(object):
         self._context, self._files, self._commands = context, files, commands
 
     def require(self, how: Extraction) -> None:
-        """``ResourceError`` where nothing can be extracted into the directory, or archives of this
-        kind cannot be unpacked on this host."""
+        """``ResourceError`` if nothing can be extracted into the directory, or this host cannot
+        unpack archives of this kind."""
         if not self._files.exists(how.parent):
             requirements.parents(self._files, os.path.normpath(how.parent), PARENT_MODE)
             if self._files.is_there(how.parent):  # a symlink that leads nowhere
@@ -56,8 +56,8 @@ class ArchiveReader(object):
             raise Missing("%s archives: %s" % (how.kind, why), hint=hint % program)
 
     def survey(self, archive: str, how: Extraction) -> None:
-        """Look at every member of the file ``archive``; ``ResourceError`` where that is not whole,
-        or one would not be extracted."""
+        """Check every member of the file ``archive``; ``ResourceError`` if the file is incomplete,
+        or a member would be refused."""
         with os.fdopen(self._files.opened(archive, "read"), "rb") as file:
             self._survey(file, archive, how, self._pulse("reading", archive, how))
 
@@ -67,7 +67,7 @@ class ArchiveReader(object):
         return ProgressCheck(self._context, limit, "%s %s" % (doing, archive))
 
     def _survey(self, file: Any, archive: str, how: Extraction, pulse: ProgressCheck) -> Any:
-        """Look at every member and write nothing; return what they are, by path."""
+        """Check every member without writing anything; return the kinds by path."""
         admission = members.MemberFilter(archive, how.max_size, how.max_members)
         found = self._members(file, how, pulse.beat)
         with member_reader.ArchiveErrors(archive, how.kind), closing(found):
@@ -84,7 +84,7 @@ class ArchiveReader(object):
 
 
 class Archives(ArchiveReader, downloads.Archives):
-    """Extracts next to what is there."""
+    """Extracts archives next to existing files."""
 
     def extract(self, path: str, how: Extraction, checksum: str = "") -> None:
         """See the base class.
@@ -138,7 +138,7 @@ class Archives(ArchiveReader, downloads.Archives):
         checksum: str,
         take: Callable[[bytes], None] = lambda block: None,
     ) -> None:
-        """``take`` all of a file; ``ResourceError`` where that does not have the checksum."""
+        """``take`` all of a file; ``ResourceError`` if its checksum differs."""
         pulse = self._pulse("reading", archive, how)
         size = os.fstat(file.fileno()).st_size
         digest, read = sha256(size=size), 0
@@ -162,7 +162,7 @@ class Archives(ArchiveReader, downloads.Archives):
             self._files.create_directory(parent, PARENT_MODE)
 
     def unpack(self, archive: str, how: Extraction, descriptor: int) -> None:
-        """Extract what is opened there, and close it."""
+        """Extract the opened archive there, and close it."""
         pulse = self._pulse("extracting", archive, how)
         with os.fdopen(descriptor, "rb") as file:
             try:
@@ -214,6 +214,6 @@ class Archives(ArchiveReader, downloads.Archives):
 
 
 def _below(path: str, parent: str) -> str:
-    """A path relative to the directory that it is in, "" where it is not."""
+    """Return a path relative to the directory that contains it, "" for a path outside."""
     top = parent.rstrip("/") + "/"
     return path[len(top) :] if path.startswith(top) else ""

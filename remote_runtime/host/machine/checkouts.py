@@ -531,7 +531,7 @@ def _has_secrets(source: Source) -> bool:
 
 
 def _require_trusted(node: "Node", path: str, source: Source, uid: Optional[int]) -> None:
-    """``ResourceError`` where the owner of a directory would get credentials for another user."""
+    """``ResourceError`` if the owner of a directory would get credentials for another user."""
     if _has_secrets(source) and node.uid != uid:
         raise ResourceError(
             "%s belongs to the user %d, who would get the credentials" % (path, node.uid),

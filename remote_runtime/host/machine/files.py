@@ -42,7 +42,7 @@ class Files(file_ports.Files):
         self._commands = context.commands
 
     def _note(self, *paths: str) -> None:
-        """Paths were changed; what was read of accounts may be out of date."""
+        """Note changed paths; cached accounts may be outdated."""
         self._context.changed_paths.update(paths)
         if not _DATABASES.isdisjoint(paths):
             self._context.accounts.forget()
@@ -154,7 +154,7 @@ class Files(file_ports.Files):
         else:
             self._adapter.obstacles(path).removing()
         build(self._adapter, owned, path=path, mode=mode)
-        self._adapter.walker.forget()  # what was found before was found without this directory
+        self._adapter.walker.forget()  # earlier results do not include this directory
         self._note(path)
         self.relabel(path)
 
@@ -196,7 +196,7 @@ class Files(file_ports.Files):
                 raise failure("write", path, error) from error
         finally:
             self._adapter.staged(name)
-            self._adapter.walker.forget()  # what was found before was found without this link
+            self._adapter.walker.forget()  # earlier results do not include this link
         self._note(path)
 
     def _set_attributes(self, path: str, mode: int, *, uid: int, gid: int, follow: bool) -> None:

@@ -18,7 +18,7 @@ class Reboots(kernel_ports.Reboots):
 
     def reboot(self, timeout: str) -> None:
         """See the base class. ``HostRebooting`` once the run is ended by it; ``ResourceError``
-        where the host will not go, or is still there after the time."""
+        if the host will not go, or is still there after the time."""
         if self.is_done():
             return
         seconds = duration.parse(timeout)

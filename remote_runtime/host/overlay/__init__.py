@@ -1,1 +1,1 @@
-"""The ports of a preview: what is called is checked and recorded (target)."""
+"""The ports of a preview: each call is checked and recorded (target)."""

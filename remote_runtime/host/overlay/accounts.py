@@ -1,4 +1,4 @@
-"""Users and groups of a preview (target): what the programs would do is recorded."""
+"""Users and groups of a preview (target): the effects of the programs are recorded."""
 
 import os
 import stat

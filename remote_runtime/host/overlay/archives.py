@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Archives(ArchiveReader, downloads.Archives):
-    """Records what is known of an extraction."""
+    """Records the known effects of an extraction."""
 
     def __init__(self, context: "Context", record: Record) -> None:
         super().__init__(context, record.world.files, record.world.commands)
@@ -31,7 +31,7 @@ class Archives(ArchiveReader, downloads.Archives):
         self.record(how)
 
     def require_place(self, how: Extraction) -> None:
-        """``ResourceError`` for what keeps anything from being written into the directory."""
+        """``ResourceError`` if nothing can be written into the directory."""
         inside = how.parent.rstrip("/") + "/x"
         self._files.status(inside)  # refuses links that are not to be trusted
         if not self._files.exists(how.parent):
@@ -39,8 +39,8 @@ class Archives(ArchiveReader, downloads.Archives):
         self._files.obstacles(inside).writing(0)
 
     def record(self, how: Extraction) -> None:
-        """Note what an extraction leaves; what else the archive holds is not known before it is
-        there."""
+        """Record the effects of an extraction; the other contents of the archive are unknown before
+        the push."""
         mode: Optional[int] = None
         if not self._files.exists(how.parent):
             mode = PARENT_MODE

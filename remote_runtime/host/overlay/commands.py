@@ -35,7 +35,8 @@ class Commands(port.Commands):
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
     ) -> None:
-        """Only looks for the program. What the command affects is uncertain from here on."""
+        """Only finds the program. The things that the command affects are uncertain from here
+        on."""
         self.require(argv[0])
         uncertainty = Uncertainty(ASSUMED, "%s may change this first" % self._record.by)
         text = " ".join(argv)
@@ -54,7 +55,8 @@ class Commands(port.Commands):
         log: bool = False,
         tries: RetryPolicy = ONCE,
     ) -> None:
-        """Checks that the command can start. What it affects is uncertain, ``creates`` exists."""
+        """Checks that the command can start. The things that it affects are uncertain, ``creates``
+        exists."""
         from remote_runtime.host.overlay.start_checks import require_startable
 
         record = self._record

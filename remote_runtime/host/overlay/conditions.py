@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Conditions(conditions.Conditions):
-    """Records that what is waited for will have come."""
+    """Records that the awaited condition will be true."""
 
     def __init__(self, context: "Context", host: "HostReader", record: Record) -> None:
         super().__init__(context, host.files, lambda: host.commands)

@@ -60,7 +60,7 @@ class Credentials(CredentialReader, credential_ports.Credentials):
         self._record, self._files = record, files
 
     def write(self, name: str, path: str, value: bytes, key: str) -> None:
-        """systemd-creds must exist. What the value is encrypted to is not known."""
+        """systemd-creds must exist. The encrypted value is unknown."""
         self.require()
         self._files.require_file_place(path)
         self._record.world.files.obstacles(path).writing(len(value), mode=MODE)

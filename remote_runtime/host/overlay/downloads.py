@@ -37,7 +37,7 @@ class DownloadReader(downloads.DownloadReader):
 
 
 class Downloads(DownloadReader, downloads.Downloads):
-    """Records what a download would leave; with ``--probe-urls``, it asks the server before."""
+    """Records the effects of a download; with ``--probe-urls``, it first asks the server."""
 
     def __init__(
         self, context: "Context", record: Record, files: Files, archives: "Callable[[], Archives]"

@@ -1,4 +1,5 @@
-"""Paths of a preview (target): what the machine would refuse is refused, the rest is recorded."""
+"""Paths of a preview (target): changes that the machine would refuse fail, the others are
+recorded."""
 
 import errno
 import os
@@ -28,7 +29,7 @@ class Files(file_ports.Files):
     def __init__(self, record: Record) -> None:
         super().__init__(record.world.files)
         self._record = record
-        self._staged = 0  # bytes of a file that is put once what comes before is done
+        self._staged = 0  # bytes of a file that is written after the earlier changes
 
     @property
     def _adapter(self) -> Adapter:
@@ -75,7 +76,7 @@ class Files(file_ports.Files):
             if content is not None:
                 self._validate(validate, effect)
         if before is not None:
-            self._staged = size  # which is written by then
+            self._staged = size  # the bytes written by then
             before()
             self._staged = 0
         self._record.add(effect)
@@ -170,7 +171,7 @@ class Files(file_ports.Files):
             self._adapter.obstacles(path).removing()
 
     def owned(self, path: str, uid: int, gid: int) -> Tuple[int, int]:
-        """Owner and group of what is made at a path, where ``OURS`` leaves them to the kernel."""
+        """Return owner and group of a new path, if ``OURS`` leaves them to the kernel."""
         if file_ports.OURS not in (uid, gid):
             return uid, gid  # that of a planned account is negative, too
         own_uid, own_gid = self.own(path)
@@ -224,7 +225,7 @@ class Files(file_ports.Files):
         self._adapter.obstacles(path).writing(0)
 
     def own(self, path: str) -> Tuple[int, int]:
-        """Owner and group of what the run makes at a path."""
+        """Return owner and group of a path that the run creates."""
         above = self.stat(os.path.dirname(path))
         inherits = above is not None and above.mode & stat.S_ISGID
         return os.geteuid(), above.gid if above is not None and inherits else os.getegid()

@@ -1,4 +1,4 @@
-"""The kernel in a preview (target): what is set is recorded."""
+"""The kernel in a preview (target): changes are recorded."""
 
 import os
 from typing import Optional
@@ -14,7 +14,7 @@ from remote_runtime.system.paths import is_within
 
 
 class Kernel(kernel_ports.Kernel):
-    """Records changes; what the kernel would refuse may be known only by trying."""
+    """Records changes; some refusals of the kernel show only in a try."""
 
     def __init__(self, record: Record, commands: CommandReader) -> None:
         super().__init__(lambda: record.world.kernel)
@@ -53,7 +53,7 @@ class Kernel(kernel_ports.Kernel):
         self._commands.require("modprobe")
 
     def _change(self, module: str, present: bool) -> None:
-        """A module that comes or goes, with the parameters and devices that are its own."""
+        """Record the load or unload of a module, with its own parameters and devices."""
         by, doing = self._record.by, "loads" if present else "unloads"
         reason = "if the kernel %s the module %s" % (doing, module)
         self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))

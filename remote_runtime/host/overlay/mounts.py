@@ -1,4 +1,4 @@
-"""Mounts in a preview (target): what is mounted is recorded."""
+"""Mounts in a preview (target): changes are recorded."""
 
 import os
 from typing import List, Optional, Sequence

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class Reboots(kernel_ports.Reboots):
-    """Records that what a boot makes again is unknown."""
+    """Records that everything that a boot recreates is unknown."""
 
     def __init__(self, context: "Context", record: Record) -> None:
         super().__init__(context)
         self._record = record
 
     def reboot(self, timeout: str) -> None:
-        """Nothing is known of the host after it, except what lasts over a reboot."""
+        """Make the host unknown after the reboot, except for the state that survives it."""
         by = self._record.by
         planned = self._context.one(PlannedReboot)
         planned.index, planned.by = self._context.position, by

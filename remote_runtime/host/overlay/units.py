@@ -1,4 +1,4 @@
-"""Units of a preview (target): what systemd would do is recorded, what it refuses fails."""
+"""Units of a preview (target): systemd's actions are recorded, and its refusals fail."""
 
 from typing import TYPE_CHECKING, Callable
 
