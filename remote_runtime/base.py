@@ -135,7 +135,7 @@ class StateType(object):
         return []
 
     def unsupported(self, host: "HostReader") -> str:
-        """Why this resource cannot be managed on a host, or ""."""
+        """Return the reason why this resource cannot be managed on a host, or ""."""
         return ""
 
     def read(self, host: "HostReader") -> Optional[Mapping[str, Any]]:

@@ -73,7 +73,7 @@ class Modules(object):
             if digest(data) != expected:
                 raise ImportError("%s differs from the runtime that was started" % name)
             self.keep(marshal.loads(zlib.decompress(data) if compressed else data))
-        spec_class: Any = type(sys.__spec__)  # importlib.machinery would have to be imported
+        spec_class: Any = type(sys.__spec__)  # importlib.machinery would need an import
         package = self._codes[name][0]
         return spec_class(name, self, origin="<ccm>/" + name, is_package=package)
 
@@ -237,7 +237,7 @@ def read_code(directory: Optional[int], name: str, expected: str) -> Any:
 
 
 def end_of_head(payload: Any) -> int:
-    """Where the parts of a payload begin."""
+    """Return the position where the parts of a payload begin."""
     return 8 + int.from_bytes(payload[:4], "big")
 
 
@@ -341,7 +341,7 @@ def fetch(nonce: str, what: str) -> bytes:
 
 
 def require(whole: bool) -> None:
-    """Believe what arrived only where it is what it should be."""
+    """Accept the received data only if it is complete."""
     if not whole:
         raise ValueError("the runtime arrived damaged")
 

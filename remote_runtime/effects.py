@@ -74,8 +74,8 @@ class MountEffect(NamedTuple):
 
 
 class AccountEffect(NamedTuple):
-    """A user or group (``kind``) that comes, changes or goes; a negative ``number`` is not known
-    yet. ``entry`` is all that is kept of it, None where more than the number is not known."""
+    """A user or group (``kind``) that is added, changed or removed; a negative ``number`` is not
+    known yet. ``entry`` is its full record, None if only the number may be known."""
 
     kind: str
     name: str
@@ -85,8 +85,8 @@ class AccountEffect(NamedTuple):
 
 
 class KernelEffect(NamedTuple):
-    """A parameter of the kernel, by its path in /proc/sys, or a module, by that in /sys/module,
-    which comes, changes or goes; a ``value`` that is None is not known. ``by`` causes it."""
+    """A kernel parameter, by its path in /proc/sys, or a module, by its path in /sys/module, that
+    is added, changed or removed; a ``value`` of None is unknown. ``by`` causes it."""
 
     path: str
     value: Optional[str] = None
@@ -97,8 +97,8 @@ class KernelEffect(NamedTuple):
 class PackageEffect(NamedTuple):
     """The version that a package will have, "" for none.
 
-    ``is_so`` looks whether what the other effects say of its files is so, where that is another
-    host's word; None if it is not.
+    ``is_so`` verifies the other effects on its files if another host reported them; None if they
+    were read here.
     """
 
     name: str
@@ -186,5 +186,5 @@ Effect = Union[
 
 
 def once(effects: Sequence[Effect]) -> List[Effect]:
-    """The same, where no run sees again to what is at the paths."""
+    """Return the same effects, marked as those that no later run repeats."""
     return [e._replace(once=True) if isinstance(e, PathEffect) else e for e in effects]

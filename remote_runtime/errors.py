@@ -92,7 +92,7 @@ class UsageError(CcmError):
 
 
 class InputError(CcmError):
-    """One or more mistakes in what the user wrote, all found in one pass."""
+    """One or more mistakes in the user's input, all found in one pass."""
 
     default_kind = "input"
 

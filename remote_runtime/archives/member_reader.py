@@ -34,7 +34,7 @@ class ArchiveErrors(object):
         self._kind = kind
 
     def __enter__(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         import tarfile
@@ -93,7 +93,7 @@ class _Stream(object):
         return data
 
     def seek(self, position: int) -> None:
-        """Read on to a position; a stream goes forward only."""
+        """Read forward to a position; a stream cannot go back."""
         left = position - self._raw.tell()
         while left > 0:
             skipped = len(self.read(min(left, BLOCK)))
@@ -146,13 +146,13 @@ def _tar(unpacked: Any, beat: ProgressCallback, maximum: int) -> Members:
 
 
 def require(kind: str) -> None:
-    """``ResourceError`` where this host's Python cannot unpack a kind of archive."""
+    """``ResourceError`` if this host's Python cannot unpack a kind of archive."""
     if kind in _MODULES:
         _module(kind)
 
 
 def needs_program(kind: str) -> str:
-    """The program that a kind of archive needs on this host, "" where Python unpacks it."""
+    """The program that a kind of archive needs on this host, "" if Python unpacks it."""
     if kind != "tar.zst":
         return ""
     try:
@@ -229,7 +229,7 @@ class _Part(object):
         return self
 
     def __exit__(self, *failure: Any) -> None:
-        """Nothing to close."""
+        """Close nothing."""
 
     def read(self, size: int) -> bytes:
         data: bytes = self._stream.read(min(size, self._left))

@@ -38,7 +38,7 @@ def refusal(archive: str, message: str, hint: str = "") -> ResourceError:
 
 
 class _Link(NamedTuple):
-    """Where a symlink leads: so many directories up from its own, then these steps."""
+    """The target of a symlink: so many directories up from its own, then these steps."""
 
     up: int
     steps: List[str]

@@ -156,7 +156,7 @@ class Staging(object):
     def move(self, last: str, sync: Callable[[int], None]) -> List[str]:
         """Move everything in place; return what was moved, relative.
 
-        What leads to the relative path ``last`` is moved after everything else. Existing
+        The parts of the relative path ``last`` are moved after everything else. Existing
         directories keep their attributes and are filled. ``sync`` is called with each open
         directory that was filled.
         """
@@ -195,7 +195,7 @@ class Staging(object):
         sync(theirs)
 
     def discard(self) -> None:
-        """Remove what is left of the directory."""
+        """Remove the rest of the directory."""
         try:
             clear(self._place, self._top)
         finally:

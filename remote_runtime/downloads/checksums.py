@@ -47,7 +47,7 @@ def hasher(algorithm: str, size: int = 0) -> Any:
 
 
 class _Entry(NamedTuple):
-    """One line of a file of checksums; ``path`` is "" where it names no file."""
+    """One line of a file of checksums; ``path`` is "" if it names no file."""
 
     checksum: str
     path: str
@@ -58,7 +58,7 @@ def checksum_in(data: bytes, path: str, source: str) -> str:
 
     It finds lines of ``sha256sum`` (text and binary, with directories), of BSD and of OpenSSL, and
     a file that is one hash and nothing else; signatures, comments and other algorithms are passed
-    over. SHA-512 is preferred. ``source`` names the file in errors. ``ResourceError`` where it
+    over. SHA-512 is preferred. ``source`` names the file in errors. ``ResourceError`` if it
     does not name the file, or has two checksums for it.
     """
     entries = list(_entries(data.decode("utf-8", "replace")))

@@ -32,7 +32,7 @@ _HINTS = {
 
 
 class _Target(object):
-    """A URL taken apart: what is requested, and the credentials that stood in it."""
+    """A parsed URL: the request, and the credentials that it contained."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -168,7 +168,7 @@ def _open(opener: Any, guard: Guard, target: _Target, request: Any) -> Any:
 
 
 def explained(error: Exception, guard: Guard, shown: str) -> ResourceError:
-    """Why a request or the reading of its answer failed; raises where the run or the time ended."""
+    """Return the error of a failed request or response; raises if the run or the time ended."""
     guard.limit.check()
     cause = getattr(error, "reason", None)
     if not isinstance(cause, Exception):

@@ -102,7 +102,7 @@ def _of_header(key: str, value: Any) -> Problems:
 
 
 def positive_seconds(text: str) -> float:
-    """The seconds of a time limit. ``ValueError`` for what is none."""
+    """Return the seconds of a time limit. ``ValueError`` for an invalid one."""
     from remote_runtime.text import duration
 
     seconds = duration.parse(text)

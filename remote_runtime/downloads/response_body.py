@@ -37,7 +37,7 @@ class Body(object):
         self._maximum = maximum
 
     def pass_on(self, response: Any, request: Request, pulse: ProgressCheck, shown: str) -> None:
-        """Read all of it. ``EOFError`` for one that is cut off; ``ResourceError`` where it is
+        """Read the whole response. ``EOFError`` for an incomplete one; ``ResourceError`` if it is
         refused."""
         # The body of a chunked answer has no separate length.
         given = None if response.chunked else response.headers.get("Content-Length")
@@ -114,9 +114,9 @@ def _unzipped(blocks: Generator[bytes, None, None]) -> Generator[bytes, None, No
 
 
 def receive(context: "Context", path: str, request: Request, body: Body) -> None:
-    """Pass what a server sends for the file ``path`` to ``body``.
+    """Pass the server's response for the file ``path`` to ``body``.
 
-    ``TransientError`` where another try may help, else ``ResourceError``; ``Cancelled``.
+    ``TransientError`` if another try may help, else ``ResourceError``; ``Cancelled``.
     """
     doing = "the download of %s" % path
     limit = Limit(context, request.timeout, doing, request.setting)

@@ -30,7 +30,7 @@ class Limit(object):
         return max(0.0, self._deadline - time.monotonic())
 
     def check(self) -> None:
-        """Raise ``Cancelled`` when the run is to end, ``TransientError`` when the time is up."""
+        """Raise ``Cancelled`` when the run must end, ``TransientError`` when the time is up."""
         self._context.check_cancelled()
         if not self.left:
             raise TransientError(

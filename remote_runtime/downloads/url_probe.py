@@ -30,10 +30,11 @@ def require(context: Context, path: str, request: Request, checksum: str) -> Non
 
 
 def probe(context: Context, path: str, request: Request) -> str:
-    """Return the SHA-256 that the server names for the file, "" where it names none.
+    """Return the SHA-256 that the server names for the file, "" if it names none.
 
-    Raises what the download would. ``Unknowable`` where that may be otherwise by then: what is
-    planned may bring a name, a route or a certificate, or the server itself if it is this host.
+    Raises the error of the download. ``Unknowable`` if the download may succeed in the push: a
+    planned change may add a name, a route or a certificate, or the server itself if it is this
+    host.
     """
     seconds = min(_PATIENCE, request.timeout)
     limit = Limit(context, seconds, "the question for %s" % path, request.setting)

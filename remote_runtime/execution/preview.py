@@ -1,4 +1,4 @@
-"""Describes what a resource would do, and how certain that is (target; only in a preview)."""
+"""Predicts the actions of a resource, with their uncertainty (target; only in a preview)."""
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence
 
@@ -107,7 +107,7 @@ class Previewer(object):
         return isinstance(error, Unknowable) or bool(self._context.uncertainty.level)
 
     def _unknown(self, error: ResourceError) -> Uncertainty:
-        """Why a failure is not certain; raises it if it is."""
+        """Return the uncertainty of a failure; raises the failure if it is certain."""
         if isinstance(error, Unknowable):
             return Uncertainty(UNKNOWN, error.message)
         if not self._context.uncertainty.level:

@@ -145,7 +145,7 @@ def _number(text: str) -> float:
 
 
 def _add_frequencies(source: Source, cpus: List[Dict[str, Any]]) -> None:
-    """Replace what a processor runs at just now by the most it can do, where that is known."""
+    """Replace each processor's current frequency with its maximum, if known."""
     for entry in cpus:
         limit = source.text_or_empty(_CPUS % entry["cpu"] + "cpufreq/cpuinfo_max_freq")
         if not limit.isdigit():

@@ -74,7 +74,7 @@ def _listed(directory: bytes, warnings: List[str]) -> List[bytes]:
 
 
 def _contents(path: bytes, limit: int) -> Optional[bytes]:
-    """Return the bytes, at most one over ``limit``; None if there is no file or a symlink."""
+    """Return the bytes, at most one over ``limit``; None for a missing file or a symlink."""
     try:
         handle = os.open(path, _FLAGS)
     except OSError as error:

@@ -28,7 +28,7 @@ _ATTRIBUTE = struct.Struct("=HH")
 
 
 def dump(kind: int) -> List[bytes]:
-    """Return the payload of every message of one dump; ``OSError`` where the kernel refuses."""
+    """Return the payload of every message of one dump; ``OSError`` if the kernel refuses."""
     channel = _socket.socket(_socket.AF_NETLINK, _socket.SOCK_RAW, _NETLINK_ROUTE)
     try:
         for sequence in range(1, _ATTEMPTS + 1):

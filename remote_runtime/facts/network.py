@@ -46,7 +46,7 @@ class Address(object):
 
 
 def read(source: Source) -> Dict[str, Any]:
-    """Return the family; ``OSError`` where the kernel does not say."""
+    """Return the family; ``OSError`` if the kernel does not say."""
     interfaces = _interfaces(source)
     addresses = _addresses(source)
     names = {entry["index"]: entry["name"] for entry in interfaces}

@@ -1,6 +1,6 @@
 """Keeps what was gathered within one frame of the protocol (target; Python 3.6 and newer).
 
-A frame that is too large would end the session, so what does not fit is left out and named.
+A frame that is too large would end the session, so what does not fit is omitted and named.
 """
 
 from typing import Any, Dict, List, Sequence, Tuple

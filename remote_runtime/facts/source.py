@@ -85,7 +85,7 @@ class Source(object):
         return [self._root + directory for directory in directories]
 
     def uname(self) -> Any:
-        """Return what the kernel calls itself and this host, as ``os.uname``."""
+        """Return the names that the kernel gives itself and this host, as ``os.uname``."""
         return os.uname()
 
     def dump(self, kind: int) -> List[bytes]:

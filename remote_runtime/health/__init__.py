@@ -54,7 +54,7 @@ def own_name(check: Dict[str, Any]) -> str:
 
 
 def credentials(check: Dict[str, Any]) -> List[str]:
-    """The passwords and tokens in goss rules, which what a server answers may repeat."""
+    """Return the passwords and tokens in goss rules, which a server's response may repeat."""
     http = (check.get("goss_rules") or {}).get("http") or {}
     found = []
     for rule in http.values() if isinstance(http, dict) else ():

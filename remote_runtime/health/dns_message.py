@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
 
 def ask(record: str, name: str, server: Tuple[str, int], seconds: float) -> Answer:
-    """Ask for the records of one type; ``ResourceError`` where the server does not answer."""
+    """Ask for the records of one type; ``ResourceError`` if the server does not answer."""
     number = struct.unpack("!H", os.urandom(2))[0]
     query = _HEADER.pack(number, 0x0100, 1, 0, 0, 0) + _encoded(name)
     query += struct.pack("!HH", TYPES[record], 1)

@@ -84,7 +84,7 @@ class Probe(object):
         return self.bound(float(given) * MILLISECOND if given else default)
 
     def run(self, argv: List[str], seconds: float = 60.0) -> "Result":
-        """Run a command of the system; ``CannotTellError`` where there is no such program."""
+        """Run a command of the system; ``CannotTellError`` if the program does not exist."""
         if not self.context.commands.find(argv[0]):
             raise CannotTellError("there is no program %s on this host" % argv[0])
         result = self.context.commands.run(argv, timeout=self.bound(seconds))

@@ -35,7 +35,7 @@ def matches(expected: Any, actual: Any) -> bool:
 
 
 def explain(expected: Any, actual: Any) -> str:
-    """Why they do not fit, in words: ``expected 200, found 503``."""
+    """Return the reason for a mismatch, in words: ``expected 200, found 503``."""
     if isinstance(actual, Lines) and isinstance(expected, list):
         bad = patterns.unmet(expected, actual)
         missing = [p for p in bad if not p.startswith("!")]

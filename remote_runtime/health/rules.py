@@ -1,4 +1,4 @@
-"""Checks goss rules: what is not supported is refused, with the way to it (both sides).
+"""Checks goss rules: unsupported ones are refused, with their path (both sides).
 
 The controller asks before any host is contacted; the target asks again, because a plan is data.
 """

@@ -32,7 +32,7 @@ def staleness(item: "Item", context: "Context") -> Uncertainty:
 
 
 def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Context") -> str:
-    """Why its answer may differ; "" if it does not."""
+    """Return the reason why its answer may differ; "" if it does not."""
     before = "was answered before the first change"
     with context.step(item, True):
         try:

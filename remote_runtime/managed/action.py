@@ -87,7 +87,7 @@ class ActionResource(ManagedResource):
         return effects
 
     def _preflight(self, effects: List[Effect]) -> None:
-        """Record what it would leave. ``ResourceError`` if it would fail."""
+        """Record its effects. ``ResourceError`` if it would fail."""
         from remote_runtime.host.overlay.overlay import Overlay
 
         host = Overlay(

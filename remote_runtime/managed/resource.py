@@ -256,7 +256,7 @@ class ManagedResource(object):
         return self.context.mask.text(text) != text
 
     def _shown(self, before: Any, after: FileText) -> Optional[str]:
-        """The diff of a text, as far as the run may show one."""
+        """Return the diff of a text, as far as the run may show one."""
         options = self.context.options
         if not options.diff or self.item.sensitive:
             return None

@@ -48,7 +48,7 @@ def mark_used(
 
 
 def require_own(memory: StateStore, binding: "Binding", run_id: str) -> None:
-    """``HostError`` where it was not this run that has used the plan: it continues with it."""
+    """``HostError`` if it was not this run that has used the plan: it continues with it."""
     try:
         record = memory.read(KIND, binding.serial) or {}
     except StateError:

@@ -1,7 +1,7 @@
 """Sends files of this host to the controller (target): ``ccm fetch``.
 
 Each file is a ``file`` frame, its bytes, and ``file_end``. Regular files only; links are not
-followed. What a file gains while it is sent is left out.
+followed. What a file gains while it is sent is omitted.
 """
 
 import os

@@ -40,7 +40,7 @@ def compared(effects: Sequence[Effect]) -> List[Part]:
     """Return the operations with all values that a push would set, for the digests of a plan file.
     Each property is one part, so a part that somebody has already done may be missing later.
 
-    The parts may be secret. Numbers of accounts are left out, since the host chooses them: changes
+    The parts may be secret. Numbers of accounts are omitted, since the host chooses them: changes
     name those that the manifest sets. So are paths that follow from an account.
     """
     return list(dict.fromkeys(part for one in _own(effects) for part in _parts(one)))
@@ -95,7 +95,7 @@ def _parts_of_path(effect: PathEffect) -> Iterator[Part]:
 
 
 def _hash_of(effect: PathEffect) -> str:
-    """The hash of the content that a path would get; "" where it stays, or only the push knows."""
+    """The hash of the content that a path would get; "" if it stays, or only the push knows."""
     try:
         return effect.content.sha256 if effect.content is not None else ""
     except ResourceError:

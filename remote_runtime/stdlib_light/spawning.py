@@ -41,7 +41,7 @@ def spawn(
     """Start a command in its own session, with our directory, user and umask.
 
     ``outputs`` are the descriptors of its stdout and stderr. ``OSError``; ``NotImplementedError``
-    where the system cannot begin a session so.
+    if the system cannot begin a session so.
     """
     signal: Any = __import__("_signal")  # its numbers without its enumerations
     actions = [

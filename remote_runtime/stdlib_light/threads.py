@@ -78,7 +78,7 @@ class Thread(object):
         self._over = Event()
 
     def start(self) -> None:
-        """Begin. ``RuntimeError`` where the system allows no more threads."""
+        """Begin. ``RuntimeError`` if the system allows no more threads."""
         start_new_thread(self._run, ())
 
     def join(self, seconds: float) -> bool:

@@ -110,7 +110,7 @@ class Files(object):
     def real(self, path: str) -> str:
         """The path without links, those at its end followed; its end need not exist.
 
-        ``ResourceError`` where a link of another user leads to what is not that user's, or to
+        ``ResourceError`` if a link of another user leads to what is not that user's, or to
         nothing.
         """
         try:
@@ -171,7 +171,7 @@ class Files(object):
         return mount_points()
 
     def require_known(self, directory: str) -> None:
-        """In a preview: ``Unknowable`` where earlier resources may bring anything to a directory,
+        """In a preview: ``Unknowable`` if earlier resources may bring anything to a directory,
         which need not be there yet."""
 
     def is_own(self, path: str) -> bool:

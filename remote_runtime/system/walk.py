@@ -126,7 +126,7 @@ class Place(NamedTuple):
         return os.path.join(self.directory.path, self.name)
 
     def admit(self, status: os.stat_result) -> None:
-        """``ResourceError`` where a link of another user leads to what is not that user's."""
+        """``ResourceError`` if a link of another user leads to what is not that user's."""
         if self.by is not None:
             _admit(self.by, self.path, status)
 

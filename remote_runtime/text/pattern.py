@@ -39,7 +39,7 @@ class Match(NamedTuple):
     spans: Spans
 
     def group(self, number: int) -> str:
-        """The text of a group, "" where it has no part in the match; 0 is the whole match."""
+        """The text of a group, "" if it has no part in the match; 0 is the whole match."""
         begin, end = self.spans[2 * number : 2 * number + 2]
         return self.line[begin:end] if begin >= 0 else ""
 

@@ -185,7 +185,7 @@ def _missing_above(context: "Context", own: _Own, path: str, made: List[str]) ->
 
 
 def parsed_mode(text: str, default: int) -> int:
-    """The number of a mode; what is none is left out, as systemd does."""
+    """The number of a mode; what is none is omitted, as systemd does."""
     octal = len(text) <= 5 and bool(text) and set(text) <= set("01234567")
     return int(text, 8) if octal else default
 

@@ -306,7 +306,7 @@ class Systemd(object):
             raise ResourceError(what, kind="service.failed")
 
     def _preflight_start(self, name: str, full: str, units: "PlannedUnits") -> None:
-        """``ResourceError`` where it would not run, or not for long."""
+        """``ResourceError`` if it would not run, or not for long."""
         if units.shown(full).get("LoadState") == "not-found":
             what = "%s cannot be started again: its unit file no longer exists" % full
             raise ResourceError(what, kind="service.failed")

@@ -57,7 +57,7 @@ class UnitText(object):
         return list(self._values.get((section, key), ()))
 
     def last(self, section: str, key: str) -> str:
-        """The value that counts of a setting that has one; "" where it is not set."""
+        """The value that counts of a setting that has one; "" if it is not set."""
         return self._values.get((section, key), [""])[-1:][0] if self._set(section, key) else ""
 
     def _set(self, section: str, key: str) -> bool:

@@ -60,7 +60,8 @@ def _connects(address: str, seconds: float, local: str) -> bool:
 
 
 def refusal(address: str, seconds: float, local: str = "") -> str:
-    """Why nothing answers there, "" where it does; each of its addresses gets so many seconds."""
+    """Return the reason why nothing answers there, "" for an answer; each of its addresses gets so
+    many seconds."""
     protocol, host, port = split(address)
     family, kind = _SOCKETS[protocol]
     try:

@@ -1,4 +1,4 @@
-"""``command``: how a command ends and what it prints (target)."""
+"""``command``: the exit code and output of a command (target)."""
 
 from typing import Any, Dict
 

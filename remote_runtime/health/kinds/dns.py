@@ -1,4 +1,4 @@
-"""``dns``: what a name resolves to (target)."""
+"""``dns``: the addresses and records of a name (target)."""
 
 import socket
 from typing import Any, Dict, List, Tuple
@@ -56,7 +56,7 @@ class _Dns(Kind):
 
 
 def split(subject: str) -> Tuple[str, str]:
-    """Cut ``CNAME:name`` into the type of the record, "" where none is named, and the name."""
+    """Cut ``CNAME:name`` into the type of the record, "" if none is named, and the name."""
     record, colon, name = subject.partition(":")
     return (record, name) if colon and record in TYPES else ("", subject)
 

@@ -1,4 +1,4 @@
-"""``file``: what is at a path (target)."""
+"""``file``: the attributes and content of a path (target)."""
 
 import os
 import stat

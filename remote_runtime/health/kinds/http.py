@@ -1,4 +1,4 @@
-"""``http``: what a web server answers (target)."""
+"""``http``: the response of a web server (target)."""
 
 from typing import Any, List, Mapping, Tuple
 
@@ -92,7 +92,7 @@ def _fetch(url: str, rule: Rule, seconds: float) -> ObservedValues:
 
 
 def _why(reason: Any) -> str:
-    """Why there is no answer, without the number of an error."""
+    """Return the reason for a missing response, without the number of an error."""
     return getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
 
 
@@ -145,7 +145,7 @@ def _request(url: str, rule: Rule) -> Any:
 
 
 def _proxies(rule: Rule) -> Mapping[str, str]:
-    """Only the proxy of the rule: what the environment of ssh or sudo says is chance."""
+    """Return only the proxy of the rule: the environment of ssh or sudo is arbitrary."""
     proxy = str(rule.get("proxy") or "")
     return {"http": proxy, "https": proxy} if proxy else {}
 

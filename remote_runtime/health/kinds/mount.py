@@ -1,4 +1,4 @@
-"""``mount``: what is mounted where (target)."""
+"""``mount``: the file system at a mount point (target)."""
 
 import os
 from typing import Any, Dict, List, Optional, Tuple

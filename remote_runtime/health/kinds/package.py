@@ -1,4 +1,4 @@
-"""``package``: what the package database says is installed (target)."""
+"""``package``: the installed versions in the package database (target)."""
 
 from typing import List, Tuple
 

@@ -150,7 +150,7 @@ class Resource(PathTaskStateType):
         return Task(message, remove, [Change(what, "present", "absent")])
 
     def _require_created(self, host: "HostReader") -> None:
-        """``UnsettledError`` where what was extracted is not what creates says."""
+        """``UnsettledError`` if what was extracted is not what creates says."""
         how = self.settings.extraction
         if self._extracted and how.creates and not self._is_created(host):
             raise UnsettledError(

@@ -62,7 +62,7 @@ def path_of(template: str, user: User) -> str:
 
 
 def place_of(host: HostReader, user: User, template: str) -> Place:
-    """The place of a user's keys. ``ResourceError`` where it is a symlink or no file."""
+    """The place of a user's keys. ``ResourceError`` if it is a symlink or no file."""
     path = path_of(template or USUAL, user)
     home = _clean(user.home)
     own = path.startswith(home.rstrip("/") + "/")

@@ -85,7 +85,7 @@ def _dressed(keys: List[Key], problems: List[Tuple[str, str]], properties: Prope
 
 
 def options_of(properties: Properties) -> Optional[str]:
-    """The options as a line has them, None where the resource says nothing of them."""
+    """The options as a line has them, None if the resource says nothing of them."""
     given = properties.get("options")
     if isinstance(given, list):
         return ",".join([str(one) for one in given])

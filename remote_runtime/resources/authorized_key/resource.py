@@ -132,7 +132,7 @@ class Resource(StateType):
         put(host, place, key_list.data_of(after))
 
     def _place(self, host: HostReader) -> Optional[Place]:
-        """None where there is no such user."""
+        """None if there is no such user."""
         user = host.accounts.user(self._user)
         return None if user is None else self._place_of(host, user)
 
@@ -161,7 +161,7 @@ class Resource(StateType):
         return file.merged(self._wanted, self._exclusive)
 
     def _require_login(self, host: Host, before: Sequence[Line], after: Sequence[Line]) -> None:
-        """``ResourceError`` where the login of this run would lose its key."""
+        """``ResourceError`` if the login of this run would lose its key."""
         if self.properties.get("force"):
             return
         for used in host.accounts.login_keys():

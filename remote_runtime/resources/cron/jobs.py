@@ -60,7 +60,7 @@ def file_text(name: str, job: Job, comment: str = "") -> str:
 
 
 def job_in_file(text: str) -> Optional[Job]:
-    """The only job of a file in cron.d, with the settings before it; None where that is not what
+    """The only job of a file in cron.d, with the settings before it; None if that is not what
     the file has."""
     found: List[Job] = []
     environment: List[str] = []

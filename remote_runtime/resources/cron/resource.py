@@ -157,7 +157,7 @@ class Resource(StateType):
         return text.encode("utf-8", "surrogateescape")
 
     def _require_cron(self, host: Host) -> None:
-        """``ResourceError`` where nothing would run the job."""
+        """``ResourceError`` if nothing would run the job."""
         programs = INSTALLERS if self._own else DAEMONS
         there = any(host.commands.find(program) for program in programs)
         if there and (self._own or host.files.stat(DIRECTORY) is not None):

@@ -83,7 +83,7 @@ class BlockEdit(object):
         return None if found is None else document.texts[found[0] + 1 : found[1]]
 
     def _find(self, document: Document) -> Optional[Tuple[int, int]]:
-        """The lines of the markers. ``ValueError`` where they are not one pair."""
+        """The lines of the markers. ``ValueError`` if they are not one pair."""
         begins = [at for at, text in enumerate(document.texts) if text == self._begin]
         ends = [at for at, text in enumerate(document.texts) if text == self._end]
         if not begins and not ends:
@@ -122,7 +122,7 @@ class Replacement(object):
         self._template = Template(text, self._pattern)
 
     def present(self, document: Document) -> None:
-        """Replace every match. ``ValueError`` where the next run would replace something again."""
+        """Replace every match. ``ValueError`` if the next run would replace something again."""
         for at in document.matching(self._pattern):
             text = document.texts[at]
             if len(text) > _MAX_LENGTH:

@@ -232,7 +232,7 @@ class Resource(PathTaskStateType):
             raise missing
 
     def assumed(self, host: "HostReader") -> List[Task]:
-        """Creates the path without a look at its content. A mode that is left out is kept."""
+        """Creates the path without a look at its content. A mode that is omitted is kept."""
         if self.ensure == "absent":
             return [removal.removing(self.name, force=self.properties.get("force") is True)]
         kept = any(self.properties.get(key) is None for key in _OWN)

@@ -55,7 +55,7 @@ class Resource(StateType):
     _old: Optional[Entry] = None  # the entry in the table
     _point = ""  # the mount point without symlinks
     _now: Optional[MountEntry] = None
-    _right = False  # whether what is mounted is what has to be
+    _right = False  # whether the mount is in the desired state
     _stale = False  # whether systemd has an older table
 
     @classmethod
@@ -166,7 +166,7 @@ class Resource(StateType):
 
     @property
     def _wanted(self) -> Entry:
-        """The entry as it has to be: what the resource leaves out stays."""
+        """The entry as it must be: what the resource leaves out stays."""
         given, old = self.properties, self._old
         options = self._options or (old.options if old else "sw" if self._is_swap else "defaults")
         return Entry(

@@ -25,7 +25,7 @@ class Preconditions(object):
         self._package, self._ensure = package, ensure
 
     def hold(self, installed: Installed) -> Optional[FailedPrecondition]:
-        """Why its version must not change, None where nothing holds it."""
+        """Why its version must not change, None if nothing holds it."""
         if not (installed.held and installed.version):
             return None
         name = self._package.title
@@ -46,7 +46,7 @@ class Preconditions(object):
     def installation(
         self, installed: Installed, available: Available
     ) -> Optional[FailedPrecondition]:
-        """Why it cannot be installed, None where nothing is known to be in its way."""
+        """Why it cannot be installed, None if nothing is known to be in its way."""
         held = self.hold(installed)
         if held is not None:
             return held

@@ -45,7 +45,7 @@ class Resource(TaskStateType):
     _file: "Optional[PackageFile]" = None  # the package's file, once it was read
     _from: "Optional[Source]" = None
     _installed, _available = Installed(), Available()  # of the last query
-    _awaits_lists = False  # whether they have to be refreshed first
+    _awaits_lists = False  # whether they must be refreshed first
 
     @property
     def ensure(self) -> str:

@@ -195,7 +195,7 @@ class Resource(StateType):
         return Key(places[0], data if keys.is_armored(data) else keys.armored(data))
 
     def _key(self, host: HostReader) -> Optional[Key]:
-        """The key, read from the host or from a server if it has to be. ``ResourceError``."""
+        """The key, read from the host or from a server if it must be. ``ResourceError``."""
         known = self._known_key()
         given = self.properties.get("key")
         if not given or (known is not None and self._source is None):
@@ -214,7 +214,7 @@ class Resource(StateType):
         return "" if self._source is None else self._why_not(self._source)
 
     def _why_not(self, data: bytes) -> str:
-        """Why this is not the key that is expected, "" where it is."""
+        """Why this is not the key that is expected, "" if it is."""
         expected = self.properties.get("fingerprint")
         try:
             found = keys.read(data)

@@ -53,7 +53,7 @@ def is_download(key: str) -> bool:
 
 
 def compare(found: keys.Keys, expected: str) -> str:
-    """Why keys are not those of the property ``fingerprint``, "" where they are."""
+    """Why keys are not those of the property ``fingerprint``, "" if they are."""
     wanted = fingerprints(expected)
     strange = [one for one in found.primary if one not in wanted]
     missing = [one for one in wanted if one not in found.primary]

@@ -35,7 +35,7 @@ def tree_of(source: Any, host: HostReader) -> Tree:
 
 
 def entries(source: Any) -> List[Dict[str, Any]]:
-    """The files as the plan has them; none where there is no tree."""
+    """The files as the plan has them; none if there is no tree."""
     found = source.get("files", []) if isinstance(source, dict) else []
     return list(found)
 

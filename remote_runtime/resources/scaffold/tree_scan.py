@@ -98,7 +98,7 @@ class TreeScan(object):
         return sorted(path for path in needed if not self.directory(path))
 
     def extra(self, tree: Tree) -> List[str]:
-        """The files that are not part of the scaffold, sorted; other file systems are left out."""
+        """The files that are not part of the scaffold, sorted; other file systems are omitted."""
         known = {file.path for file in tree.files}
         found: List[str] = []
         top = self._files.lstat(self.root) if self.exists else None

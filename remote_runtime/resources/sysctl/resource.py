@@ -74,7 +74,7 @@ class Resource(StateType):
         return found
 
     def _at_boot(self, host: HostReader) -> Optional[Setting]:
-        """The setting that a start applies last, from the file of the resource on; None where that
+        """The setting that a start applies last, from the file of the resource on; None if that
         file has none."""
         found = host.kernel.settings(self._key)
         own = [at for at, one in enumerate(found) if one.file == self._file]

@@ -124,7 +124,7 @@ class Resource(StateType):
         )
 
     def _require_free(self, host: HostReader) -> None:
-        """``ResourceError`` where the system has units of this name, which would be replaced."""
+        """``ResourceError`` if the system has units of this name, which would be replaced."""
         suffixes = (".timer",) if self.ensure == "absent" else (".timer", ".service")
         paths = [
             "%s/%s%s" % (directory, self.name, suffix)

@@ -50,7 +50,7 @@ def is_there(name: str) -> bool:
 
 
 def require_loading(name: str) -> None:
-    """``ResourceError`` where modules can be neither loaded nor unloaded here."""
+    """``ResourceError`` if modules can be neither loaded nor unloaded here."""
     if os.geteuid() != 0:
         why, hint = "only root may do that", "use become for the host, or connect as root"
     elif not _may_load():

@@ -81,7 +81,7 @@ class MountTable(object):
         return self._all
 
     def table(self) -> str:
-        """The text of fstab, "" where there is none."""
+        """The text of fstab, "" if there is none."""
         self._read()
         if self._table is None:
             self._table = self.read_table()

@@ -75,7 +75,7 @@ class Kernel(object):
         )
 
     def set_value(self, key: str, value: str) -> None:
-        """Give a parameter a value. ``ResourceError`` where the kernel refuses it."""
+        """Give a parameter a value. ``ResourceError`` if the kernel refuses it."""
         path = os.path.join(PROC, key)
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)

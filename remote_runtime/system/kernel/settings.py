@@ -37,7 +37,7 @@ def name_of(path: str) -> str:
 
 
 def parsed(file: str, text: str) -> List[Setting]:
-    """The settings of a file, in their order. Comments and patterns are left out."""
+    """The settings of a file, in their order. Comments and patterns are omitted."""
     found = []
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()

@@ -31,7 +31,7 @@ class RunChecks(object):
         self._process = StartChecks(context)
 
     def obstacle(self, name: str, depth: int = 0) -> str:
-        """Why it would not run, in words that continue from its name; "" where nothing is seen."""
+        """Why it would not run, in words that continue from its name; "" if nothing is seen."""
         unit = self._units.definition(name)
         if not unit.path:
             return ""  # systemd has it from elsewhere
@@ -67,7 +67,7 @@ class RunChecks(object):
         return [name for name in mounts.needed(unit) if self._units.definition(name).path]
 
     def _require_seen(self, unit: Definition) -> None:
-        """``Unknowable`` where a mount comes along below which the unit has something."""
+        """``Unknowable`` if a mount comes along below which the unit has something."""
         for name in self.mounts_for(unit):
             inside = mounts.place(self._units.definition(name)).rstrip("/") + "/"
             named = any(inside in value for _, value in unit.text.settings("Service", ""))

@@ -11,7 +11,7 @@ BINDING = ("BindPaths", "BindReadOnlyPaths")
 
 
 def hiding_setting(text: UnitText, path: str) -> str:
-    """The setting of a service by which a path cannot be seen; "" where nothing hides it."""
+    """The setting of a service by which a path cannot be seen; "" if nothing hides it."""
     if any(is_within(path, shown) for shown in _bound(text)):
         return ""
     return next((setting for setting, at in _covered(text) if is_within(path, at)), "")

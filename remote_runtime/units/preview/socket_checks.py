@@ -29,7 +29,7 @@ class SocketChecks(object):
         self._units = units
 
     def obstacles(self, unit: Definition) -> Iterator[str]:
-        """Each thing in its way, in words that continue from its name; ``Unknowable`` where an
+        """Each thing in its way, in words that continue from its name; ``Unknowable`` if an
         earlier stop may make way."""
         for key in _AT_PATHS:
             for given in unit.text.all("Socket", key):

@@ -89,7 +89,7 @@ class StartChecks(object):
     # ------------------------------------------------------------------------
 
     def _environment(self, text: UnitText) -> Iterator[str]:
-        """Files that have to be there, and no directories; a dash in front allows all of that."""
+        """Files that must be there, and no directories; a dash in front allows all of that."""
         for pattern in text.words("Service", "EnvironmentFile"):
             if not pattern.startswith("/") or "{" in pattern:
                 continue  # optional, not read at all, or what only systemd makes out
