@@ -235,7 +235,7 @@ class _Collecting(Output):
         self.events: list[dict[str, Any]] = []
 
     def subscribers(self, command: str, subject: str) -> list[Subscriber]:
-        """The subscribers of a quiet run, and one that stores the events."""
+        """Return the subscribers of a quiet run, and a subscriber that stores the events."""
         return [*super().subscribers(command, subject), _Keeper(self.events)]
 
 

@@ -164,7 +164,7 @@ def _replace(replacements: dict[Any, Any]) -> None:
 
 
 def _loaded() -> list[types.ModuleType]:
-    """The loaded modules of Dask, including those that make pickles."""
+    """Return the loaded modules of Dask, including the modules that create pickles."""
     return [
         module
         for name, module in list(sys.modules.items())

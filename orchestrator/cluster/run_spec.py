@@ -23,9 +23,9 @@ class Recipe(NamedTuple):
 
 
 class Access(NamedTuple):
-    """How hosts are reached, as far as the user of the controller says it; see ``Settings``.
+    """The connection options of the controller's user; see ``Settings``.
 
-    ``at_once``: how many at a time, at most.
+    ``at_once`` is the maximum number of hosts at a time.
     """
 
     user: str | None

@@ -40,7 +40,7 @@ def coerce(declared: DeclaredResource, key: str, value: Any) -> tuple[Any, list[
 
 
 def guessed_numbers(declared: DeclaredResource, key: str, made: Any, scope: Scope) -> list[Problem]:
-    """A problem for each number with a fraction in a text that must not be guessed at: 1.10 arrives
+    """Return a problem for each fractional number in a string whose spelling is lost: 1.10 arrives
     as 1.1. ``made`` is the value before it was rendered; EvaluationError, NeedFileError.
     """
     if not (declared.type.properties[key].quoted and isinstance(made, Template)):
@@ -117,7 +117,7 @@ def _problem(
     path: tuple[str | int, ...] = (),
     within: tuple[str | int, ...] = (),
 ) -> Problem:
-    """``path``: the position in the property; ``within`` only says what of it may be secret."""
+    """``path``: the position in the property; ``within`` only decides which part may be secret."""
     if declared.hides(key, path or within):
         message, hint = f"{key} has a value that is not allowed (masked)", ""
     hint = hint or declared.type.hint_for(key)

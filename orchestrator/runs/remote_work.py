@@ -238,7 +238,7 @@ class RemoteWork:
 
 
 def _login_password(ask_pass: bool) -> str:
-    """The option that sets a login password; "" if there is none."""
+    """Return the option that sets a login password; "" without one."""
     from orchestrator.transport.credentials import COMMAND_SUFFIX, SSH_PASSWORD
 
     if ask_pass:

@@ -68,7 +68,7 @@ def _mistakes(schema: Any) -> list[_Mistake]:
 
 
 def _of_error(error: Any) -> Iterator[_Mistake]:
-    if error.context:  # of anyOf: what is wrong with the branch that comes nearest
+    if error.context:  # of anyOf: the problem of the best matching branch
         from jsonschema.exceptions import best_match
 
         error = best_match([error])

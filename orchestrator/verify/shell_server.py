@@ -1,19 +1,20 @@
-"""Runs commands for testinfra, one after the other (target, Python 3.6+; sent as one text).
+"""Runs commands for testinfra, one after the other (target, Python 3.6+; sent as one string).
 
 It shares no code with ``remote_runtime``, because its results must not depend on the code that it
 checks.
 
-After the line ``ccm1 NONCE ready`` the controller sends requests, as many ahead as it likes, and
-each command is answered in turn; integers are big-endian:
+After the line ``ccm1 NONCE ready`` the controller sends requests without waiting for answers. The
+commands are answered in order; integers are big-endian:
 
 - request: number of commands (4 bytes), timeout of each in milliseconds (4), most bytes of each
   stream (4), then for each command its length (4) and itself
 - answer: return code (4, signed), fate (1), length of stdout (4), of stderr (4), then both
 
-A fate is 0 when the command ended, 1 when it was ended because its time was up, 2 when it wrote too
-much. A command runs in its own process group, which goes with it and with the channel. The commands
-of one request must only read: one shell runs them, each in a subshell, because to start a shell for
-each would cost as much as they do; where that shell cannot tell, they are run again, one by one.
+A fate is 0 if the command ended, 1 if it was killed at its timeout, 2 if it wrote too much. A
+command runs in its own process group, which is killed at the end of the command or of the channel.
+The commands of one request must only read: one shell runs them, each in a subshell, because a
+separate shell for each would cost as much as the command. If that shell cannot report the results,
+the commands run again, one by one.
 """
 
 import binascii

@@ -71,7 +71,7 @@ def command_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
 
 
 def stat_answer(answer: nodes.Expr, key: str) -> nodes.Expr | None:
-    """A member of ``stat`` of a result; None for one that ccm does not have."""
+    """Return a member of ``stat`` of a result; None if ccm does not have it."""
     kinds = {"isdir": "directory", "isreg": "file", "islnk": "symlink"}
     if key == "exists":
         return nodes.Getattr(answer, "exists", "load")

@@ -42,8 +42,8 @@ class Register:
 class Fleet:
     """Variables of the inventory that other hosts can read.
 
-    ``known`` maps each to why they cannot, "" where they can; ``read`` are those that some
-    expression reads, which the written inventory must have.
+    ``known`` maps each to the reason why they cannot, "" if they can. ``read`` are the variables
+    that some expression reads; the written inventory must have them.
     """
 
     known: dict[str, str] = field(default_factory=dict)
