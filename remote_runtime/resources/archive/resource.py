@@ -74,7 +74,8 @@ class Resource(PathTaskStateType):
             host.files.require_parent(self.name)
 
     def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
-        """Nothing to extract once ``creates`` exists; ``cleanup`` then removes the archive."""
+        """There is nothing to extract once ``creates`` exists; ``cleanup`` then removes the
+        archive."""
         self._require_created(host)
         if self.ensure == "absent":
             return [] if found is None else [self._removing("Would have removed", "ensure")]
@@ -150,7 +151,7 @@ class Resource(PathTaskStateType):
         return Task(message, remove, [Change(what, "present", "absent")])
 
     def _require_created(self, host: "HostReader") -> None:
-        """``UnsettledError`` if what was extracted is not what creates says."""
+        """``UnsettledError`` if the extraction did not create the path ``creates``."""
         how = self.settings.extraction
         if self._extracted and how.creates and not self._is_created(host):
             raise UnsettledError(

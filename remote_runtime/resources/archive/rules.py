@@ -51,7 +51,7 @@ def kind_of(path: str) -> str:
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes of a size such as "512MiB". ``ValueError`` says what was expected."""
+    """Return the bytes of a size such as "512MiB". ``ValueError`` describes the expected form."""
     for unit, factor in _UNITS.items():
         number = text[: -len(unit)]
         if text.endswith(unit) and number.isdigit():

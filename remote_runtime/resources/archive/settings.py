@@ -25,7 +25,7 @@ class Settings(NamedTuple):
 
 
 def settings(name: str, properties: Dict[str, Any]) -> Settings:
-    """The settings of the archive ``name``; what is not given is "" or its default."""
+    """Return the settings of the archive ``name``; omitted ones are "" or their default."""
 
     def text(key: str, default: str = "") -> str:
         value = properties.get(key)

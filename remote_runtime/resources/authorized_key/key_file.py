@@ -15,8 +15,8 @@ _OF_OTHERS = 0o022  # bits with which somebody else could put keys in
 
 
 class Place(NamedTuple):
-    """Where the keys are: ``directory`` and ``file`` are what is there now, ``own`` says whether
-    they are in the home directory of the ``user``."""
+    """The location of the keys: ``directory`` and ``file`` are the current nodes; ``own``: they are
+    in the home directory of the ``user``."""
 
     user: User
     path: str
@@ -41,7 +41,8 @@ class Place(NamedTuple):
         return file is not None and file.uid != self.user.uid and not file.mode & _READABLE_BY_ALL
 
     def refusals(self) -> List[str]:
-        """Why sshd would not read the keys, by the attributes of the file and its directory."""
+        """Return the reasons why sshd would not read the keys, by the attributes of the file and
+        its directory."""
         found = []
         if self.manages_parent and self.directory is not None:
             found.append(_refusal(self.parent, self.directory, self.user, 0o500))
@@ -120,7 +121,8 @@ def _prepare_parent(host: Host, place: Place) -> None:
 
 
 def _refusal(path: str, node: Node, user: User, needed: int) -> str:
-    """Why sshd would not use it, "" if it would; ``needed`` are the owner's bits to read it."""
+    """Return the reason why sshd would not use it, "" if it would; ``needed`` are the owner's bits
+    to read it."""
     if node.uid not in (0, user.uid):
         return "%s belongs to another user, with the uid %d" % (path, node.uid)
     if node.mode & _OF_OTHERS:

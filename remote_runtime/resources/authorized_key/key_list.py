@@ -93,7 +93,7 @@ def options_of(properties: Properties) -> Optional[str]:
 
 
 def problems_of_options(text: str) -> List[str]:
-    """Why sshd would refuse a line with these options."""
+    """Return the reasons why sshd would refuse a line with these options."""
     try:
         found = authorized_keys.split_options(text) if text else []
     except ValueError as error:

@@ -132,7 +132,7 @@ class Resource(StateType):
         put(host, place, key_list.data_of(after))
 
     def _place(self, host: HostReader) -> Optional[Place]:
-        """None if there is no such user."""
+        """Return the place, None if there is no such user."""
         user = host.accounts.user(self._user)
         return None if user is None else self._place_of(host, user)
 

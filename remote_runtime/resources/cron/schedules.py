@@ -103,7 +103,7 @@ def _is_number(text: str) -> bool:
 
 
 def _never(fields: Dict[str, str]) -> str:
-    """Why no day matches, as of February 30; "" if one does."""
+    """Return the reason why no day matches, as of February 30; "" if one does."""
     if not fields["weekday"].startswith("*"):
         return ""
     months, days = _values("month", fields["month"]), _values("day", fields["day"])

@@ -20,7 +20,7 @@ _MODE, _PRIVATE_MODE = 0o644, 0o600
 
 
 class Resource(PathStateType):
-    """One file, and what it holds as far as a checksum or ``force`` asks for it."""
+    """One file, and its content as far as a checksum or ``force`` manages it."""
 
     noun = "downloaded file"
     _checksum = ""  # that the file is to have, once it is known; in its canonical form

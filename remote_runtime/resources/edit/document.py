@@ -72,7 +72,7 @@ class Document(object):
 
 
 class Place(object):
-    """Where something new goes: ``after`` or ``before`` the last line that a pattern matches.
+    """The position of a new line: ``after`` or ``before`` the last line that a pattern matches.
 
     Without a pattern, or if nothing matches, that is the end of the file. ``BOF`` as ``before`` is
     its beginning. ``ValueError`` for a bad pattern.
@@ -86,7 +86,7 @@ class Place(object):
         self._pattern = Pattern(str(text)) if named else None
 
     def find(self, document: Document) -> int:
-        """The number of the line before which it goes."""
+        """Return the number of the line before which it is inserted."""
         if self._first:
             return 0
         anchors = self._anchors(document)

@@ -72,7 +72,7 @@ class BlockEdit(object):
             document.replace(found[0] + 1, found[1], self._texts)
 
     def absent(self, document: Document) -> None:
-        """Remove the markers with what is between them."""
+        """Remove the markers and the lines between them."""
         found = self._find(document)
         if found is not None:
             document.remove(found[0], found[1] + 1)
@@ -115,7 +115,7 @@ def marks_of(marker: str) -> Tuple[str, str]:
 
 
 class Replacement(object):
-    """Replaces what a pattern matches, in every line."""
+    """Replaces the matches of a pattern, in every line."""
 
     def __init__(self, match: str, text: str) -> None:
         self._pattern = Pattern(match)

@@ -45,7 +45,7 @@ def edit_of(spec: Spec) -> Any:
 
 
 def specs_of(properties: Spec) -> List[Spec]:
-    """The edits of a resource, none where it only has a name."""
+    """Return the edits of a resource, none if it only has a name."""
     several = properties.get("edits")
     if several is not None:
         return list(several)

@@ -1,7 +1,7 @@
 """Settings in files of four grammars: keys with values, in sections or without (target).
 
-Comments, order and spacing stay. What a line has behind the separator is the value, a comment
-included, since these grammars disagree about comments there.
+Comments, order and spacing are kept. The value is all text after the separator, including a
+comment, since these grammars disagree about comments there.
 """
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -140,7 +140,7 @@ def sections_of(document: Document, grammar: Grammar) -> List[Section]:
 
 
 def _last_line(texts: Sequence[str], grammar: Grammar, entry: Entry) -> int:
-    """The last line that the value of an entry goes on in."""
+    """Return the number of the last line of an entry's value."""
     at = entry.at
     if grammar.by_blank:
         return at

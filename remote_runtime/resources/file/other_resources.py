@@ -80,7 +80,8 @@ class Others(object):
 
 
 def _paths(item: Item) -> List[str]:
-    """Every path that a resource names: itself, what it makes sure of, and in its properties."""
+    """Return every path that a resource names: its own, those that it ensures, and those in
+    properties."""
     properties = item.properties
     kind = registry.resource_class(item.type)
     found = [path for path, _ in kind.managed_paths(item.name, properties)]

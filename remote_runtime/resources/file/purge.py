@@ -1,4 +1,4 @@
-"""Removes what is in a directory and in no resource of the run (target)."""
+"""Removes paths in a directory that no resource of the run manages (target)."""
 
 import os
 from typing import TYPE_CHECKING, List, Sequence, Set, Tuple

@@ -58,7 +58,7 @@ class Resource(PathTaskStateType):
 
     @classmethod
     def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """None with ``replace: false``, where another resource may change the content."""
+        """Empty with ``replace: false``, where another resource may change the content."""
         given = any(properties.get(key) is not None for key in ("content", "source"))
         once = properties.get("replace") is False  # only where the file is missing
         stays = properties.get("ensure") != "absent"
@@ -242,7 +242,7 @@ class Resource(PathTaskStateType):
         return [Task(_CREATED, self._put(None, want), [Change("content", None, None)])]
 
     def known(self, host: "HostReader", found: Found) -> List[Task]:
-        """Writes all of it again, so that later resources read what is desired."""
+        """Writes all of it again, so that later resources read the desired state."""
         node = self.node(host, found)
         if self.ensure == "absent":
             return [removal.removing(self.name, force=self.properties.get("force") is True)]

@@ -24,8 +24,8 @@ class Scope(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """Something below a directory, by its relative and its absolute path; whether its attributes
-    are managed, and whether it goes unless something in it stays."""
+    """A path below a directory, relative and absolute; whether its attributes are managed, and
+    whether it is removed unless something in it is kept."""
 
     shown: str
     path: str

@@ -1,4 +1,4 @@
-"""The mount type: an entry of fstab and what is mounted (target; ``check`` on both sides)."""
+"""The mount type: an entry of fstab and a mount (target; ``check`` on both sides)."""
 
 import os
 from typing import Any, Dict, List, Mapping, Optional, Tuple
@@ -60,7 +60,7 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """Refuses passwords in options, and the unmount of what the host needs."""
+        """Refuses passwords in options, and the unmount of file systems that the host needs."""
         given = properties.get
         wrong = [("name", message) for message in rules.of_path(name)]
         ensure = given("ensure") or cls.default_ensure
@@ -114,7 +114,7 @@ class Resource(StateType):
         return "unmounted" if found.get("mounted") is None else "mounted"
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """The entry in fstab and what is mounted now, with passwords in options masked."""
+        """Return the entry in fstab and the current mount, with passwords in options masked."""
         self._old = fstab.find(host.mounts.table(), self._key)
         found = self._of_table() if self._old is not None else {}
         found.update(self._of_swap(host) if self._is_swap else self._of_mount(host))
@@ -147,7 +147,7 @@ class Resource(StateType):
             return {"mounted": None}
         found: Dict[str, Any] = {"mounted": now.source}
         if now.type == "autofs" and AUTOMOUNT in fstab.words_of(entry.options):
-            return {"mounted": entry.device}  # it is mounted as soon as somebody goes there
+            return {"mounted": entry.device}  # mounted on first access
         if self._right:
             found["mounted"] = entry.device
             differs = fstab.differing(entry.options, now.options, now.on_system)
@@ -166,7 +166,7 @@ class Resource(StateType):
 
     @property
     def _wanted(self) -> Entry:
-        """The entry as it must be: what the resource leaves out stays."""
+        """The desired entry: fields that the resource omits are kept."""
         given, old = self.properties, self._old
         options = self._options or (old.options if old else "sw" if self._is_swap else "defaults")
         return Entry(
@@ -250,7 +250,7 @@ class Resource(StateType):
             host.mounts.remount(now, entry._replace(point=now.point))
 
     def _replace(self, host: Host, now: MountEntry, entry: Entry) -> None:
-        """Mount an entry instead; where that fails, what was mounted before is mounted again."""
+        """Mount an entry instead; if that fails, the earlier mount is restored."""
         before = self._entry_of(host, now)
         self._release(host, now)
         try:

@@ -32,7 +32,7 @@ class Answers(object):
         ]
 
     def trouble(self, manager: str) -> Optional[ResourceError]:
-        """Why nothing can be answered with this package manager."""
+        """Return the reason why nothing can be answered with this package manager."""
         if self._package.asks:
             return None
         why = "packages of %s ask no questions through debconf; leave debconf out"

@@ -1,4 +1,4 @@
-"""Why a package cannot be installed as asked for, as far as lists and holds say (target)."""
+"""Reasons why a package cannot be installed as requested, by lists and holds (target)."""
 
 from typing import TYPE_CHECKING, List, NamedTuple, Optional
 
@@ -25,7 +25,7 @@ class Preconditions(object):
         self._package, self._ensure = package, ensure
 
     def hold(self, installed: Installed) -> Optional[FailedPrecondition]:
-        """Why its version must not change, None if nothing holds it."""
+        """Return the reason why its version must not change, None if nothing holds it."""
         if not (installed.held and installed.version):
             return None
         name = self._package.title
@@ -35,7 +35,7 @@ class Preconditions(object):
         )
 
     def downgrade(self, installed: Installed) -> FailedPrecondition:
-        """Why an older version is not installed."""
+        """Return the reason why an older version is not installed."""
         now = self._package.shown(installed.version)
         return FailedPrecondition(
             "%s is installed in the newer version %s, and allow_downgrade is false"
@@ -46,7 +46,7 @@ class Preconditions(object):
     def installation(
         self, installed: Installed, available: Available
     ) -> Optional[FailedPrecondition]:
-        """Why it cannot be installed, None if nothing is known to be in its way."""
+        """Return the reason why it cannot be installed, None if no obstacle is known."""
         held = self.hold(installed)
         if held is not None:
             return held

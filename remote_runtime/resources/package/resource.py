@@ -116,7 +116,7 @@ class Resource(TaskStateType):
         self._file = found
 
     def _look_at_lists(self) -> None:
-        """Find out what could be installed. ``Missing`` if that is not what the resource needs."""
+        """Find the installable versions. ``Missing`` if they do not include the required one."""
         package = self._package
         outdated = package.freshen(self._age)
         file = self._file

@@ -35,7 +35,7 @@ def is_armored(data: bytes) -> bool:
 
 
 def read(data: bytes) -> Keys:
-    """The keys in a file of either form. ``ValueError`` says what it is instead."""
+    """Return the keys in a file of either form. ``ValueError`` describes another kind of file."""
     binary = dearmored(data) if is_armored(data) else data
     found = Keys([], [])
     for tag, body, _ in _packets(binary):
@@ -53,7 +53,7 @@ def read(data: bytes) -> Keys:
 
 
 def normalized(data: bytes) -> bytes:
-    """The same keys with the line ends that apt reads, and nothing before them."""
+    """Return the same keys with the line ends that apt reads, and nothing before them."""
     if not is_armored(data):
         return data
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")

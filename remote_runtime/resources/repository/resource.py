@@ -30,7 +30,7 @@ class Resource(StateType):
 
     secret = ("password",)
     lists = True
-    _read_text: Optional[str] = None  # what was parsed last, and its state
+    _read_text: Optional[str] = None  # the last parsed text, and its state
     _read_state: Optional[Dict[str, Any]] = None
     _installed = ""  # the key file that the repository's file names
     _found_keys: List[str] = []  # their fingerprints
@@ -162,7 +162,7 @@ class Resource(StateType):
         return found
 
     def _section(self, signed_by: List[str]) -> str:
-        """The text that says what is desired."""
+        """Return the text of the desired state."""
         if self.provider == "apt":
             return deb822.written(deb822.stanza_of(self.properties, signed_by))
         return repo_file.written(self.name, self.properties, signed_by)
@@ -214,7 +214,7 @@ class Resource(StateType):
         return "" if self._source is None else self._why_not(self._source)
 
     def _why_not(self, data: bytes) -> str:
-        """Why this is not the key that is expected, "" if it is."""
+        """Return the reason why this is not the expected key, "" if it is."""
         expected = self.properties.get("fingerprint")
         try:
             found = keys.read(data)
@@ -286,8 +286,8 @@ class Resource(StateType):
         host.files.write(self._path, text.encode("utf-8", "surrogateescape"), mode=self._mode)
 
     def remove(self, host: Host) -> None:
-        """Removes the key first, then the entry; a dnf file goes with its last repository."""
-        if self._installed:  # first: a push that is cut here finds the file and goes on
+        """Removes the key first, then the entry; a dnf file is removed with its last repository."""
+        if self._installed:  # first: an interrupted push finds the file and continues
             self._remove_key(host, self._installed)
         if self.provider == "apt":
             host.files.unlink(self._path)

@@ -53,7 +53,7 @@ def is_download(key: str) -> bool:
 
 
 def compare(found: keys.Keys, expected: str) -> str:
-    """Why keys are not those of the property ``fingerprint``, "" if they are."""
+    """Return the difference of keys from the property ``fingerprint``, "" if they match."""
     wanted = fingerprints(expected)
     strange = [one for one in found.primary if one not in wanted]
     missing = [one for one in wanted if one not in found.primary]
@@ -168,7 +168,7 @@ def _more(properties: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:
-    """(property, message, hint) for what is allowed and hardly meant."""
+    """Return (property, message, hint) for settings that are allowed but probably a mistake."""
     found = []
     if properties.get("ensure") != "absent" and properties.get("gpgcheck") is False:
         hint = "set key, and leave gpgcheck out"

@@ -38,7 +38,7 @@ class PostCommands(object):
                 host.contents.require(command, "cannot process %s" % file.path)
 
     def __call__(self, host: HostReader, file: PlannedFile) -> PlannedFile:
-        """The file as the commands leave it. ``ResourceError`` when one fails."""
+        """Return the file after the commands. ``ResourceError`` if one fails."""
         commands = commands_for(self._rules, file.path)
         if not commands:
             return file

@@ -33,10 +33,11 @@ def of_extra(host: HostReader, look: TreeScan, tree: Tree, message: str) -> Extr
 
 
 def of_scaffold(host: HostReader, look: TreeScan, tree: Tree) -> List[Task]:
-    """Remove the scaffold's files, then what is empty of its directories, at last its own."""
+    """Return tasks that remove the scaffold's files, then its empty directories, and last its
+    own."""
     there = [file.path for file in tree.files if _is_there(look, file.path)]
     if look.unmet and host.files.lstat(look.root) is not None and not look.exists:
-        raise look.unmet[0]  # what is at the path itself is no directory
+        raise look.unmet[0]  # the path itself is not a directory
     if not there:
         return []
     message = REMOVED % len(there)
@@ -123,7 +124,7 @@ def _remove(host: Host, look: TreeScan, path: str) -> None:
 
 
 def _tidying(look: TreeScan, directories: Set[str]) -> Task:
-    """Remove those of the directories that are empty by then."""
+    """Return the task that removes the directories that are empty by then."""
 
     def tidy(host: Host) -> None:
         for path in _inner_first(directories):

@@ -40,7 +40,8 @@ class Resource(PathTaskStateType):
         return rules.problems(name, properties)
 
     def travels(self, host: "HostReader") -> List[BlobNeed]:
-        """Files whose size or hash differs; what a command processes is needed to compare."""
+        """Return files whose size or hash differs, and those that a command must process before
+        comparison."""
         found: List[BlobNeed] = []
         for entry in entries(self.properties.get("source")) if self.ensure != "absent" else ():
             full = os.path.join(self.name, entry["path"])
@@ -82,7 +83,7 @@ class Resource(PathTaskStateType):
         self._processing.require(host, self._files)
 
     def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
-        """Removes what is extra, then creates directories, then writes the contents."""
+        """Removes extra files, then creates directories, then writes the contents."""
         tree = tree_of(self.properties.get("source"), host)
         purge = self.properties.get("purge") is True
         look = TreeScan(host, self.name, purge)

@@ -35,7 +35,7 @@ def tree_of(source: Any, host: HostReader) -> Tree:
 
 
 def entries(source: Any) -> List[Dict[str, Any]]:
-    """The files as the plan has them; none if there is no tree."""
+    """Return the files in the plan; none if there is no tree."""
     found = source.get("files", []) if isinstance(source, dict) else []
     return list(found)
 
@@ -47,7 +47,8 @@ def parents(path: str) -> List[str]:
 
 
 def _inside(path: str) -> str:
-    """The controller has checked it; what is written here must not depend on that."""
+    """Return the path if it is inside; the controller has checked it, but the write must not depend
+    on that."""
     parts = path.split("/")
     if not path or "\0" in path or os.path.isabs(path) or {"", ".", ".."}.intersection(parts):
         raise ResourceError("the path %r leads outside the scaffold" % path)

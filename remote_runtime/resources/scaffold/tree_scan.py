@@ -68,7 +68,7 @@ class TreeScan(object):
         self.unmet.append(Missing(message, hint=hint))
 
     def refuse(self, wanted: PlannedFile, node: Node) -> None:
-        """Note what is in the way of a file."""
+        """Note the obstacle to a file."""
         full = self.full(wanted.path)
         if node.kind == "directory":
             self.in_the_way(

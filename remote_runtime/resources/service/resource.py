@@ -25,7 +25,7 @@ _ORDER = ("masked", *TEXTS, "ensure", "enable")
 
 
 class Resource(StepStateType):
-    """One service. Of what is found, ``systemd`` is the whole ``Status``."""
+    """One service. In the found state, ``systemd`` is the whole ``Status``."""
 
     default_ensure = RUNNING
 
@@ -86,7 +86,7 @@ class Resource(StepStateType):
         return managed_unit_files.has_links(host, self._place, self._unit, text)
 
     def desired(self) -> Mapping[str, Any]:
-        """In the order of the steps: a mask goes first and comes last."""
+        """In the order of the steps: an old mask is removed first, a new one is added last."""
         given = self.properties
         order = (*TEXTS, *_LAST) if given.get("masked") else _ORDER
         wanted: Dict[str, Any] = {"ensure": self.ensure}

@@ -13,7 +13,7 @@ from remote_runtime.resources.timer import times, unit_files
 from remote_runtime.units import managed_unit_files, unit
 
 STAMPS = "/var/lib/systemd/timers"
-"""Where systemd remembers when a persistent timer ran last."""
+"""The directory where systemd remembers the last run of a persistent timer."""
 
 _MODE = 0o644
 _MAX_LENGTH = 247  # characters, without the suffix
@@ -185,7 +185,8 @@ class Resource(StateType):
             host.units.disable(self._unit)
 
     def remove(self, host: Host) -> None:
-        """Stops and disables the timer; its file goes last, as it says whose the service is."""
+        """Stops and disables the timer; its file is removed last, because it marks the service's
+        owner."""
         status = host.units.status(self._unit)
         has_timer = host.files.lstat(self._timer_path) is not None
         service = self._own_service(host, has_timer)

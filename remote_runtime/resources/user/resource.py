@@ -80,7 +80,7 @@ class Resource(AccountStateType):
         name = "" if by_number else host.accounts.group_name(user.gid)
         found["group"] = name or str(user.gid)
         if self.properties.get("move_home") and host.files.lstat(home) is None:
-            home = user.home  # what is there will be at the new place
+            home = user.home  # the content will be at the new place
         node = host.files.stat(home) if home else None
         there = node is not None and node.kind == "directory"
         found.update(home=user.home, shell=user.shell, create_home=there)

@@ -1,3 +1,3 @@
-"""The wait type: goes on once a port, a URL, a file or a command says that it can."""
+"""The wait type: continues when a port, a URL, a file or a command is ready."""
 
 PORTS = ("posix", "shell")

@@ -25,7 +25,7 @@ class Resource(ActionStateType):
     done = "waited"
     read_only = True
     _deadline = 0.0
-    _sight: "Optional[ConditionResult]" = None  # what the last look found
+    _sight: "Optional[ConditionResult]" = None  # the result of the last check
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:

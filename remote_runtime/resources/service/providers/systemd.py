@@ -16,7 +16,7 @@ class Provider(provider.Provider):
     _lacking: Optional[str] = None
 
     def unsupported_reason(self, properties: Properties) -> str:
-        """Return what is missing of systemd, or ""."""
+        """Return the missing parts of systemd, or ""."""
         if self._lacking is None:
             systemd: Systemd = self.context.one(Systemd)
             self._lacking = systemd.lacking()
