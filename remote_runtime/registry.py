@@ -43,7 +43,7 @@ def _load(type_name: str, module: str) -> Any:
         raise ResourceError(
             "there is no resource type %r" % type_name, kind="resource.type"
         ) from error
-    __import__(name + module)  # importlib would have to be imported itself
+    __import__(name + module)  # importlib would need an import itself
     return sys.modules[name + module]
 
 

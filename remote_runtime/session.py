@@ -220,7 +220,7 @@ class Session(object):
                 lock.release()
 
     def _tell_past(self, receipts: Sequence[str], alone: bool) -> None:
-        """Report what earlier runs did here whose controllers may not know it; ``alone``: none of
+        """Report earlier runs on this host that their controllers may not know; ``alone``: none of
         them is still active."""
         if receipts:
             from remote_runtime.state.run_record import report

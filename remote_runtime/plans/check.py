@@ -67,7 +67,7 @@ class Observer(object):
         self._key = sha256(("ccm plan %s %s" % (own, salt)).encode()).digest()
 
     def digest(self, outcome: Outcome) -> str:
-        """The digests of what a preview found of one resource and would do about it, joined."""
+        """Return the digests of a resource's observed state and predicted operations, joined."""
         of = self._of(outcome)
         parts = [of("status", outcome.status)]
         if outcome.status == "stable":
@@ -154,7 +154,7 @@ def _operations(outcome: Outcome) -> List[Tuple[Any, ...]]:
 
 
 def _places(parts: Sequence[Tuple[Any, ...]], outcome: Outcome) -> List[str]:
-    """Where the event has the operations that these parts belong to, which are not masked."""
+    """Return the places in the event of the operations of these parts, which are not masked."""
     from remote_runtime.reporting.operations import operations
 
     if not parts:
@@ -219,7 +219,7 @@ class PushPreview(object):
         (self._behind if follows else self._drifted).append(told)
 
     def require_no_drift(self) -> None:
-        """``HostError`` that names what was observed differently, with diffs below."""
+        """Raise ``HostError`` with the differing observations, with diffs below."""
         drifted = self._drifted or self._behind
         if not drifted and self._seen == len(self._observed):
             return

@@ -23,7 +23,7 @@ class Plan(NamedTuple):
     earlier: Dict[str, Any]
     binding: Dict[str, Any] = {}
     digest: str = ""  # of all resources
-    manifest: str = ""  # by which the host remembers what it did, "" for nothing to remember
+    manifest: str = ""  # under which the host records the run, "" for no record
     before: Tuple["Plan", ...] = ()
     origin: Dict[str, Any] = {}  # who else is behind it, and the version and commit of ccm
     receipt: str = ""  # by which the controller asks for the record of this run, "" for none
@@ -32,8 +32,8 @@ class Plan(NamedTuple):
 
 
 def parse(message: Dict[str, Any]) -> Plan:
-    """Return the plan of a ``plan`` frame. ``ProtocolError`` names what is broken."""
-    numbers = iter(range(sys.maxsize))  # itertools would have to be imported
+    """Return the plan of a ``plan`` frame. ``ProtocolError`` names the invalid part."""
+    numbers = iter(range(sys.maxsize))  # itertools would need an import
     plan = Plan(
         run_id=_get(message, "run_id", str, ""),
         user=_get(message, "user", str, ""),

@@ -57,10 +57,10 @@ class Blobs(object):
             self._is_ahead.add(sha)
 
     def chunks(self, sha: str, size: int) -> Generator[bytes, None, None]:
-        """Yield the bytes of a blob; their hash has been checked once the last one has been read.
+        """Yield the bytes of a blob; their hash is verified after the last one is read.
 
-        ``ResourceError`` when the controller does not have it, ``ProtocolError`` when it sends
-        other bytes. Close the iterator when it is not read to the end.
+        ``ResourceError`` if the controller does not have it, ``ProtocolError`` if it sends other
+        bytes. Close the iterator if it is not read to the end.
         """
         if size <= BATCH:
             yield self.read(sha, size)

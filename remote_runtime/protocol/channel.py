@@ -99,14 +99,14 @@ class Channel(object):
         return self._unchanged.count > 0
 
     def progress(self, index: int, action: str) -> None:
-        """Say what is being done; of several within one write only the last is sent."""
+        """Report the current action; of several within one write, only the last is sent."""
         with self._outbox:
             if self._idle:
                 self._outbox.notify_all()
             self._progress = (index, action)
 
     def settled(self) -> None:
-        """The resource at work is done: what it was doing is no longer of interest."""
+        """The running resource is done: its pending progress report is dropped."""
         self._progress = None
 
     def receive(self) -> wire.Frame:

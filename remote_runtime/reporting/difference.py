@@ -91,7 +91,7 @@ def _regions(a: List[str], b: List[str]) -> Iterator[Region]:
 
 
 def _matching(a: List[str], b: List[str]) -> List[Tuple[int, int, int]]:
-    """Where lines of the two are equal: the first of each and how many, in order."""
+    """Return the equal lines of the two: the first of each and their number, in order."""
     found = []
     waiting = [(0, len(a), 0, len(b))]
     while waiting:
@@ -193,7 +193,7 @@ def visible(diff: str) -> str:
     return "\n".join([blanks(line) if line.endswith((" ", "\t")) else line for line in lines])
 
 
-_signs: Dict[int, str] = {}  # what stands for what is not seen; made when it is needed
+_signs: Dict[int, str] = {}  # visible signs for invisible characters; created on demand
 
 
 def _sign(code: int) -> str:

@@ -13,7 +13,7 @@ from remote_runtime.reporting.masking import MASKED, Mask, credentials_in, strin
 from remote_runtime.stdlib_light import jsontext
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
-BUCKETS = ("failed", "skipped", "changed")  # and stable is none of these
+BUCKETS = ("failed", "skipped", "changed")  # and stable is in none of these
 MAX_OUTPUT_LENGTH = 16 << 10
 LARGEST = 900 << 10  # bytes of JSON text; a frame of the target holds 1 MiB
 _MAX_NAME_LENGTH = 1000  # characters of a name of an effect
@@ -99,7 +99,7 @@ class Outcome(object):
         self.drift: Dict[str, Any] = {}  # of a resource that is not as it was applied last
         self.changes: List[Change] = []
         self.effects: List[Dict[str, str]] = []  # in noop, what no change of it names
-        self.recorded: Sequence[Effect] = ()  # in noop, what it would leave on the host
+        self.recorded: Sequence[Effect] = ()  # in noop, its effects on the host
         self.health: List[Dict[str, Any]] = []
         self.errors: List[str] = []
         self.outputs: List[str] = []  # ends of stderr, reported after the errors
@@ -121,12 +121,12 @@ class Outcome(object):
             self.outputs.append(output)
 
     def skip(self, unmet: List[str]) -> None:
-        """Note that it was left out, for these requirements or because it is not managed."""
+        """Note that it was skipped, for these requirements or because it is not managed."""
         self.skipped = True
         self.unmet = unmet
 
     def leave_out(self, option: str) -> None:
-        """Note that it was left out, as this option of a selection has it."""
+        """Note that it was skipped because of this option of a selection."""
         self.skipped = True
         self.left_out = option
 
@@ -329,7 +329,7 @@ def _masked(effect: Dict[str, str], mask: Mask) -> Dict[str, str]:
 
 
 def _of_command(outcome: Outcome, ended: Ended, mask: Mask) -> Dict[str, Any]:
-    """The exit code, where there is one, and what was printed, standard error behind the rest."""
+    """Return the exit code, if there is one, and the output, standard error after the rest."""
     told: Dict[str, Any] = {}
     if ended.code is not None and ended.code >= 0:
         told["exit_code"] = ended.code
@@ -385,7 +385,7 @@ def _change(change: Change, sensitive: bool, mask: Mask) -> Dict[str, Any]:
 
 
 def _without_former_secrets(diff: str) -> str:
-    """Mask what a masked line of a diff takes the place of: it may hold the secret before it."""
+    """Mask the lines that a masked line of a diff replaces: they may contain the earlier secret."""
     out: List[str] = []
     block: List[str] = []
     begun = False
@@ -410,7 +410,7 @@ def _errors(outcome: Outcome, sensitive: bool, mask: Mask) -> List[str]:
 
 
 def _bounded(event: Dict[str, Any]) -> Dict[str, Any]:
-    """Drop what is bulky, the least needed first, from an event that would not fit a frame."""
+    """Drop bulky parts, the least important first, from an event that would not fit in a frame."""
 
     def size() -> int:
         return len(jsontext.dumps(event))

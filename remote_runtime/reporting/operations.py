@@ -15,7 +15,7 @@ from remote_runtime.effects import (
 from remote_runtime.errors import ResourceError
 
 MAX_OPERATIONS = 100  # operations of one event
-VERSION = 1  # of what is compared: part of each digest
+VERSION = 1  # of the compared data: part of each digest
 ABSENT, PRESENT = "absent", "present"
 
 Part = Tuple[Any, ...]

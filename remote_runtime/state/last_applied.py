@@ -94,7 +94,7 @@ class LastApplied(object):
         """Return who caused the drift of a resource; {} if unknown."""
         item = outcome.item
         if item.applies or item.noop or not outcome.changed:
-            return {}  # what is in noop by itself is never applied
+            return {}  # a resource with its own noop is never applied
         if outcome.prediction == "unknown" and (item.deferred_render or outcome.found is None):
             return {}  # the desired state is not known either, or whether there is anything to do
         name = self._memory.digest(item.id) if self._entries else ""

@@ -199,7 +199,7 @@ def past_messages(memory: StateStore, receipt: str, busy: bool) -> List[Dict[str
     except CcmError:
         return [_past(receipt, UNUSABLE)]
     if lines is None:
-        # Where no record could be written, its absence means nothing.
+        # If no record can be written, a missing record means nothing.
         absent = NONE if memory.is_writable() else UNUSABLE
         return [_past(receipt, RUNNING if busy else absent)]
     read = _Read(lines)

@@ -1,4 +1,4 @@
-"""Threads and waiting for each other, as far as the runtime needs it of ``threading`` (target)."""
+"""The part of ``threading`` that the runtime needs (target)."""
 
 import time
 from _thread import allocate_lock, start_new_thread

@@ -85,8 +85,8 @@ class Accounts(object):
         return self._number("group", group)
 
     def lacking(self, kind: str, name: str) -> Tuple[str, str]:
-        """Why there is no such user or group (``kind``) and what to do; ("", "") for one that is
-        there."""
+        """Return the reason for a missing user or group (``kind``) and a hint; ("", "") for an
+        existing one."""
         if self._find(kind, name) is not None:
             return "", ""
         return "%s %r does not exist" % (kind, name), "create it in an earlier resource"

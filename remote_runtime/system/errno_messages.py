@@ -44,7 +44,7 @@ def many_names(doing: str, path: str, count: int) -> ResourceError:
 
 
 def failure(doing: str, path: str, error: OSError) -> ResourceError:
-    """The error for people: what was being done to which path, why it failed, what to do."""
+    """Return the error for people: the action, the path, the reason and a hint."""
     number = error.errno or 0
     words, hint = _WORDS.get(number, (error.strerror or str(error), ""))
     if number == errno.ENOENT and doing == "write" and os.path.isdir(os.path.dirname(path)):
@@ -57,5 +57,5 @@ def failure(doing: str, path: str, error: OSError) -> ResourceError:
 
 
 def refusal(doing: str, path: str, number: int) -> ResourceError:
-    """The same without an attempt, by the number that the system would give."""
+    """Return the same error without an attempt, by the number that the system would return."""
     return failure(doing, path, OSError(number, os.strerror(number)))

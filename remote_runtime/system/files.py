@@ -343,7 +343,7 @@ class Files(object):
         self._staged.discard(name)
 
     def place(self, path: str, doing: str) -> Place:
-        """Where a path is. ``ResourceError`` says what was to be done there."""
+        """Return the place of a path. ``ResourceError`` names the intended action."""
         try:
             return self.walker.place(path)
         except OSError as error:
@@ -417,7 +417,7 @@ class Files(object):
             raise failure("create the directory", path, error) from error
 
     def set_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
-        """Set owner, group and mode of what is there itself, never of what a symlink names.
+        """Set owner, group and mode of the path itself, never of the target of a symlink.
 
         ``ResourceError`` for a file with several names that another user may have made.
         """
@@ -518,7 +518,7 @@ class Files(object):
     def remove_tree(self, path: str, at_once: bool = False) -> None:
         """Remove a directory with everything in it; symlinks in it are removed, not followed.
 
-        ``at_once``: its name goes first, so that a run that is cut short leaves no half of it.
+        ``at_once``: its name is removed first, so an interrupted run leaves no partial directory.
         """
         from remote_runtime.system.remove_tree import clear
 
@@ -577,13 +577,13 @@ def _found(place: Place) -> os.stat_result:
 
 
 def _rename_back(place: Place, old: Place) -> None:
-    """Give what is left of a directory its name again."""
+    """Give the rest of a directory its name again."""
     at = place.directory.descriptor
     try:
         if place.name != old.name:
             os.rename(place.name, old.name, src_dir_fd=at, dst_dir_fd=at)
     except OSError:
-        pass  # the error is the original one, and the next run removes what is left
+        pass  # the error is the original one, and the next run removes the rest
 
 
 def _replaced(path: str) -> ResourceError:

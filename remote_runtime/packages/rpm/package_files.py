@@ -13,7 +13,7 @@ QUERY = ("rpm", "-qp", "--nosignature", "--nodigest", "--queryformat", _FORM)
 
 
 def parse(path: str, result: "Result") -> PackageFile:
-    """Read what the query printed of a file. ``ResourceError`` if that is no RPM."""
+    """Parse the output of the query for a file. ``ResourceError`` if the file is not an RPM."""
     fields = (result.stdout.splitlines() or [""])[-1].split("\t")
     if result.code != 0 or len(fields) != 5:
         raise ResourceError("the source is not an RPM: %s" % result.tail(1))

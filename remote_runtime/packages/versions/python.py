@@ -52,7 +52,7 @@ def _post(found: Any) -> Optional[int]:
 
 
 def compare(left: str, right: str) -> int:
-    """Return -1, 0 or 1. A text that is no version comes before all versions."""
+    """Return -1, 0 or 1. A text that is not a version sorts before all versions."""
     one, other = key(left) or (), key(right) or ()
     if not one and not other:
         one, other = (left,), (right,)

@@ -11,7 +11,7 @@ from remote_runtime.system.mount_escapes import unescape
 
 _FIELD = re.compile(r"[^ \t]+")
 _FIELDS = 6
-_MISSING = ("", "", "auto", "defaults", "0", "0")  # what an entry has without the field
+_MISSING = ("", "", "auto", "defaults", "0", "0")  # the defaults of missing fields of an entry
 _ESCAPED = {" ": "\\040", "\t": "\\011", "\n": "\\012", "\\": "\\134", "#": "\\043"}
 SWAP = "swap"
 
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
 
 
 def entry_of(line: str) -> Optional[Entry]:
-    """The entry of a line; None for a comment or what is none."""
+    """Return the entry of a line; None for a comment or another line."""
     fields = [unescape(field) for field in _FIELD.findall(line)]
     if len(fields) < 2 or fields[0].startswith("#"):
         return None
