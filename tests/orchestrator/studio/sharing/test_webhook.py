@@ -143,7 +143,7 @@ def test_a_run_that_cannot_be_read(server: Server) -> None:
         ("https://hooks.example.net/ü", SECRET, "must be percent-encoded"),
         ("https://hooks.example.net/a b", SECRET, "must be percent-encoded"),
         ("https://hooks..example.net", SECRET, "is not an address"),
-        ("https://hooks.example.net", "short", "less than 32 characters"),
+        ("https://hooks.example.net", "short", "fewer than 32 characters"),
     ],
 )
 def test_unsafe_targets_are_refused(url: str, secret: str, words: str) -> None:
