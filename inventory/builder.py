@@ -223,7 +223,7 @@ class Builder:
         elif parent is None:
             self._root = node
         else:
-            parent.nodes.append(node)  # type: ignore[union-attr]  # a list: nothing else has children
+            parent.nodes.append(node)  # type: ignore[union-attr]  # no scalar is a parent
 
     def _add(self, mapping: Mapping, key: Node, value: Node) -> None:
         if key.__class__ is not Scalar:

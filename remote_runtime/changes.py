@@ -103,7 +103,7 @@ class Ended(NamedTuple):
     before: str = ""
 
 
-class Missing(ResourceError):  # noqa: N818 - it names what is the case, not an error
+class Missing(ResourceError):  # noqa: N818 - a missing condition; previews catch it
     """A condition on the target is not met; ``would`` is what would be done otherwise."""
 
     default_kind = "resource.missing"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from remote_runtime.errors import InputError, Problem
 
 
-class NotConvertible(Exception):  # noqa: N818 - an outcome of a conversion, which is caught there
+class NotConvertible(Exception):  # noqa: N818 - a result that the conversion catches; no error
     """A task, a property or an expression that has no exact counterpart; the text is the reason."""
 
     def __init__(self, reason: str) -> None:

@@ -73,8 +73,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return _run(sys.argv[1:])
     finally:
-        # No collection at the end of the process: saves 5 to 7 % (18 of 365 ms) of the CPU time of
-        # a push that finds one local resource unchanged.
+        # No collection at the end of the process: saves 9 % of the CPU time of a push that finds
+        # one local resource unchanged (20 pairs: 0 to 20 %).
         gc.freeze()
 
 

@@ -99,8 +99,10 @@ class Parser(argparse.ArgumentParser):
         return super().format_usage()
 
     def _get_formatter(self) -> argparse.HelpFormatter:
-        # The stubs know of no more than the program's name.
-        return self.formatter_class(self.prog, width=self._width)  # type: ignore[call-arg]
+        return self.formatter_class(
+            self.prog,
+            width=self._width,  # type: ignore[call-arg]  # the stubs have only the program's name
+        )
 
     def parse(self, words: list[str]) -> argparse.Namespace:
         """Parse the words, and complete them from the environment and the project file.

@@ -67,7 +67,7 @@ def yaml_text(document: Any, dumper: "type[SafeDumper]", width: int | None = Non
     characters."""
     import yaml
 
-    class Dumper(dumper):  # type: ignore[valid-type, misc]  # a class that is given, not known
+    class Dumper(dumper):  # type: ignore[valid-type, misc]  # mypy allows no parameter as a base
         """Quotes the strings that YAML 1.2 reads as numbers and PyYAML does not."""
 
     number = re.compile(r"(?:0o[0-7]+|[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)$")

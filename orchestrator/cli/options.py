@@ -28,8 +28,7 @@ Options = TypeVar("Options", bound=tuple[Any, ...])
 
 def read_fields(kind: type[Options], args: argparse.Namespace) -> Options:
     """A named tuple with the parsed values of its fields; other fields have their defaults."""
-    # No bound of a type can say that it is a named tuple.
-    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]  # no bound is a named tuple
     return kind(**{name: value for name, value in vars(args).items() if name in fields})
 
 

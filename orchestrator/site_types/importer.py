@@ -43,8 +43,12 @@ class _Finder:
         module = self.modules.get(name)
         if module is None:
             return None
-        # the stubs want the abstract class of loaders, which costs an import
-        spec = ModuleSpec(name, self, origin=module.file, is_package=module.is_package)  # type: ignore[arg-type]
+        spec = ModuleSpec(
+            name,
+            self,  # type: ignore[arg-type]  # importing the abstract class of loaders costs time
+            origin=module.file,
+            is_package=module.is_package,
+        )
         spec.has_location = True
         return spec
 

@@ -162,15 +162,13 @@ class OpenTransport(ServiceRequestingTransport):
 
     def _verify_key(self, host_key: bytes, sig: bytes) -> None:
         """As paramiko's, which keeps the key alone."""
-        # the stubs leave it out
-        super()._verify_key(host_key, sig)  # type: ignore[misc]
+        super()._verify_key(host_key, sig)  # type: ignore[misc]  # not in the stubs
         self.shown_host_key = host_key
 
     def _check_banner(self) -> None:
         """Like paramiko's, but raise NotSshError for an error that only its text identifies."""
         try:
-            # the stubs leave it out
-            super()._check_banner()  # type: ignore[misc]
+            super()._check_banner()  # type: ignore[misc]  # not in the stubs
         except paramiko.SSHException as error:
             # no name for it here: it would refer to this frame, and this frame to it
             if isinstance(error.__context__, (OSError, EOFError, NotSshError)):
@@ -197,8 +195,7 @@ class OpenAuthentication(AuthOnlyHandler):
     def _parse_userauth_failure(self, message: Message) -> None:
         names = Message(message.asbytes()).get_list()
         self.accepted = [name for name in names if re.fullmatch(r"[A-Za-z0-9@.-]{1,64}", name)]
-        # the stubs leave out paramiko's private members
-        super()._parse_userauth_failure(message)  # type: ignore[misc]
+        super()._parse_userauth_failure(message)  # type: ignore[misc]  # not in the stubs
 
 
 class OpenPacketizer(Packetizer):
@@ -208,8 +205,7 @@ class OpenPacketizer(Packetizer):
         """So many bytes came before the first packet."""
 
     def _read_timeout(self, timeout: float) -> bytes:
-        # the stubs leave it out
-        found: bytes = super()._read_timeout(timeout)  # type: ignore[misc]
+        found: bytes = super()._read_timeout(timeout)  # type: ignore[misc]  # not in the stubs
         self.greeted(len(found))
         return found
 
@@ -236,8 +232,7 @@ class OpenAgent(AgentSSH):
 
     def ask(self, message: Any) -> Any:
         """The answer to a message; SSHException, OSError."""
-        # the stubs leave out paramiko's private members
-        return super()._send_message(message)  # type: ignore[misc]
+        return super()._send_message(message)  # type: ignore[misc]  # not in the stubs
 
     def _send_message(self, msg: Any) -> Any:
         return self.ask(msg)

@@ -47,8 +47,7 @@ class AgentTimeoutError(Exception):
 class HeldKey(AgentKey):
     """The key of an agent, and the certificate that is shown in its place if there is one."""
 
-    # the stubs do not have it
-    public_blob: PublicBlob | None  # type: ignore[assignment]
+    public_blob: PublicBlob | None  # type: ignore[assignment]  # not in the stubs
 
     def __init__(self, key: AgentKey, certificate: Certificate | None = None) -> None:
         super().__init__(key.agent, key.blob, key.comment)
@@ -257,8 +256,10 @@ class Keyring:
         def try_it(text: str) -> bool:
             """Whether the password opens the key."""
             try:
-                # the stubs want text; the libraries want bytes
-                key = paramiko.PKey.from_path(path, text.encode())  # type: ignore[arg-type]
+                key = paramiko.PKey.from_path(
+                    path,
+                    text.encode(),  # type: ignore[arg-type]  # str in the stubs, bytes in the code
+                )
                 opened.append(_without_certificate(key))
             except (ValueError, TypeError, paramiko.SSHException):
                 return False

@@ -1,9 +1,9 @@
 """Runs the commands of all checks of a host in a few round trips (controller).
 
-testinfra's modules run one command per property, and wait for each. Here they run against answers
-that are fetched ahead: a question that needs a command without an answer is put off, the commands
-of all such questions are run in one batch, and the questions are asked again. This code does not
-depend on the commands of a module. The answers live as long as one call of ``observe``.
+testinfra's modules run one command per property, and wait for each. Here they use answers that ccm
+fetches in advance. A question that needs an unanswered command waits: ccm runs the commands of all
+such questions in one batch, then asks the questions again. This code does not depend on the
+commands of a module. The answers exist for one call of ``observe``.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def _tar(unpacked: Any, beat: ProgressCallback, maximum: int) -> Members:
 
     stream = _Stream(unpacked, beat)
     archive: Any = tarfile.TarFile(
-        fileobj=stream,  # type: ignore[arg-type]  # all that tarfile calls is there
+        fileobj=stream,  # type: ignore[arg-type]  # it has what tarfile calls
         mode="r",
         encoding="utf-8",
         errors="surrogateescape",

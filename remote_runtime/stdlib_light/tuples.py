@@ -21,7 +21,7 @@ class field(object):  # noqa: N801 - it reads as a word of the language
         self.default = default
 
 
-class NamedTuple(tuple):  # type: ignore[type-arg]  # of whatever the fields are
+class NamedTuple(tuple):  # type: ignore[type-arg]  # fields of any type
     """A tuple whose items have names; a class below it is made of fields, methods and constants."""
 
     __slots__ = ()

@@ -359,11 +359,11 @@ def main() -> int:
         case = drawn(seed)
         try:
             differs = compared(case, counts)
-        except Exception as error:  # what is found is told with its case
+        except Exception as error:  # reported with its case
             differs = f"{type(error).__name__}: {error}"
         if differs:
             wrong += 1
-            with contextlib.suppress(Exception):  # the case that was drawn is told otherwise
+            with contextlib.suppress(Exception):  # the original case is reported then
                 case = shrunk(case)
                 differs = compared(case, Counter()) or differs
             sys.stdout.write(f"{case.told()}\n{differs}\n\n")

@@ -34,7 +34,7 @@ _BETWEEN = re.compile(r",(?![^{]*\}\})")
 """A comma that is not within braces."""
 
 
-class OmitChoice(Exception):  # noqa: N818 - a question to the loop, which answers it
+class OmitChoice(Exception):  # noqa: N818 - the loop catches it; no error
     """Some elements of a loop have a key and others do not, and the task omits a property then."""
 
     def __init__(self, key: str, in_loop: bool = True) -> None:

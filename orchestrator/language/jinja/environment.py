@@ -125,8 +125,7 @@ class WholeSandbox(Sandbox):
         self.lstrip_blocks = settings.lstrip_blocks
         self.keep_trailing_newline = True
         self.finalize = as_output
-        # Jinja2 has it as the bare function, which is no method either
-        self.concat = self.joined  # type: ignore[method-assign]
+        self.concat = self.joined  # type: ignore[method-assign]  # Jinja2 assigns a function, too
         self._find, self._join = find, join
         for name in _FILTERS:
             self.filters[name] = bounded_filter(FILTERS[name])

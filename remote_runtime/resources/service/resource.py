@@ -111,10 +111,10 @@ class Resource(StepStateType):
             return masked is not self.desired()[key]
         if key == "enable":
             unmasked = status.masked and self.properties.get("masked") is False
-            return unmasked or not self._is_enabled_as_desired(found, status)
+            return unmasked or not self._has_desired_enablement(found, status)
         return status.stoppable if self.ensure == STOPPED else not status.running
 
-    def _is_enabled_as_desired(self, found: Mapping[str, Any], status: Status) -> bool:
+    def _has_desired_enablement(self, found: Mapping[str, Any], status: Status) -> bool:
         """A new text decides again whether and how the unit can be enabled."""
         enable = bool(self.properties["enable"])
         if enable and "unit" in self._texts and self.differs(found, "unit"):

@@ -82,7 +82,7 @@ def test_a_defect_in_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_invalid_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that asks what it may not is told so; that is no defect with a report."""
+    """A worker with a forbidden question gets an error, and no crash report is written."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
     class Refusing(AskingPlanner):

@@ -123,7 +123,7 @@ class Following(unittest.TestCase):
                 self.calls(script)
 
     def test_patterns_of_strangers(self):
-        """A pattern that takes long to compare is one that nobody can tell."""
+        """The result of a pattern that takes long to compare is unknown."""
         long = "a=%s; " % ("a" * 100_000)
         evil = "*a" * 40 + "b"
         for script, calls in (

@@ -99,7 +99,7 @@ class Reading(unittest.TestCase):
             self.assertEqual(text("").expand(value), expected, value)
 
     def test_very_many_specifiers(self):
-        """A text that becomes far too long for a path is one that nobody can tell."""
+        """A value that becomes far too long for a path is unknown."""
         for value, expected in (
             ("%n" * 60_000, None),
             ("%%" * 60_000, "%" * 60_000),

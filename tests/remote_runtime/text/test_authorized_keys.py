@@ -16,7 +16,7 @@ def made(kind, *fields):
 
 class KeyTest(unittest.TestCase):
     def test_forms_of_lines(self):
-        """Options, type, data and comment are told apart as sshd does, quotes included."""
+        """Options, type, data and comment are separated as sshd does it, quotes included."""
         for line, options, comment in (
             (ONE, None, ""),
             ("  %s\tanna's \"quote\r" % ONE, None, "anna's \"quote"),
