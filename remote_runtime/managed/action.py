@@ -38,6 +38,7 @@ class ActionResource(ManagedResource):
         return ""
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
+        """One action at most; none if the type says that it is not due or already served."""
         reader = self._supported()
         refresh = self.accepts_refresh(refresh)
         if not refresh and (self._type.refresh_only or not self._type.due(reader)):

@@ -110,6 +110,7 @@ class TaskResource(SteppingResource):
     _type: "TaskStateType"
 
     def observe(self) -> State:
+        """Read the state; if what it needs is missing, a preview tells the tasks all the same."""
         reader = self._supported()
         try:
             found = self._type.read(reader)
@@ -169,6 +170,7 @@ class TaskResource(SteppingResource):
                 return  # The effects of a command are recorded between two resources.
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
+        """One action for each task, as the type orders them."""
         reader = self._supported()
         tasks = self._type.tasks(reader, state.found)
         try:
@@ -269,6 +271,7 @@ class StepResource(SteppingResource):
     _type: StepStateType
 
     def observe(self) -> State:
+        """Read the state; if what it needs is missing, a preview tells the steps all the same."""
         found = self._type.read(self._supported())
         try:
             self._type.require(found)

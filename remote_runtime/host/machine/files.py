@@ -111,6 +111,7 @@ class Files(file_ports.Files):
         gid: int = file_ports.OURS,
         firm: bool = False,
     ) -> None:
+        """Create it on disk at once; ``firm`` matters only in a preview."""
         self.require_free(path)
         self._adapter.create_directory(path, mode, uid, gid)
         self._note(path)

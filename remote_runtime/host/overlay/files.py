@@ -106,6 +106,7 @@ class Files(file_ports.Files):
         gid: int = file_ports.OURS,
         firm: bool = False,
     ) -> None:
+        """Record the directory and its missing parents, and refuse what the host would refuse."""
         above = requirements.parents(self._adapter, path, mode & 0o755)
         if self._record.checks:
             self.require_free(path)

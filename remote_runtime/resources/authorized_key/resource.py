@@ -123,6 +123,7 @@ class Resource(StateType):
         put(host, place, data)
 
     def remove(self, host: Host) -> None:
+        """Remove the wanted keys and keep all other lines; a missing user has none."""
         place = self._place(host)
         if place is None:
             return

@@ -20,6 +20,7 @@ class Resource(ActionStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """Something triggers the reboot, ``onlyif`` can be split, and the timeout is positive."""
         found = of_settings("", properties)
         if not properties.get("onlyif") and not properties.get("subscribe"):
             found.append(("", "nothing triggers it: set subscribe or onlyif"))

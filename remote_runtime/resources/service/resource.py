@@ -135,6 +135,7 @@ class Resource(StepStateType):
         return status.words if on_its_way else found["ensure"], after
 
     def texts(self, found: Mapping[str, Any], key: str) -> Optional[Tuple[str, Any, Any]]:
+        """The unit file or its settings, unless the present text is not known."""
         if key not in TEXTS or found[key] == managed_unit_files.UNREAD:
             return None
         mode = found["modes"][key]

@@ -148,6 +148,7 @@ class Resource(StateType):
         return ResourceError("%s is masked" % name, kind="service.masked", hint=hint % name)
 
     def desired(self) -> Mapping[str, Any]:
+        """Both unit files, and a timer that is enabled and active."""
         timer = unit_files.timer_text(self.name, self.properties)
         service = unit_files.service_text(self.name, self.properties)
         return {
