@@ -13,7 +13,10 @@ from typing import TypeGuard
 from tests.architecture.source import PRODUCT, ROOT, modules, nodes, shown
 
 # The words, codes and all; what is behind them, or a comment before them, is the reason.
-_SILENCER = re.compile(r"#\s*(?:type:\s*ignore|noqa|pragma)\b:?[^\s\[]*(?:\[[^\]]*\]|[ \w,]*)")
+_SILENCER = re.compile(
+    r"#\s*(?:(?:mypy|pylint):\s*\S+|(?:type:\s*ignore|(?:(?:ruff|flake8):\s*)?noqa|pragma|nosec)"
+    r"\b:?[^\s\[]*(?:\[[^\]]*\]|[ \w,]*))"
+)
 
 _BY_HAND = re.compile(r"  # fmt: skip$", re.MULTILINE)
 
@@ -57,6 +60,11 @@ def test_a_reason_is_more_than_the_code() -> None:
         "noqa",
         "noqa: E731,N802",
         "pragma: no cover",
+        "ruff: noqa: F401",
+        "flake8: noqa",
+        "mypy: ignore-errors",
+        "nosec B602",
+        "pylint: disable=all",
     )
     for code in codes:
         assert unexplained(f"x = 1  # {code}\n") == [1], code
