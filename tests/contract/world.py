@@ -112,8 +112,7 @@ class _Door(Commands):
     def find(self, program: str, path: str | None = None, cwd: str | None = None) -> str:
         return super().find(program, self.directory, cwd) or super().find(program, path, cwd)
 
-    # The base class names each option; here all of them are passed on.
-    def run(self, argv: Sequence[str], **options: Any) -> Result:  # type: ignore[override]
+    def run(self, argv: Sequence[str], **options: Any) -> Result:  # type: ignore[override]  # passes all on
         return super().run([super().find(argv[0], self.directory) or argv[0], *argv[1:]], **options)
 
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -92,7 +93,7 @@ def _differences(seed: int, directory: Path, counts: Counter[str]) -> Iterator[s
             makes, sinks = planner(), _Sinks()
             twice = draw.sample(site.hosts * 2, len(site.hosts) * 2)
             with ThreadPoolExecutor(threads) as pool:
-                found = pool.map(lambda one: _plan(makes, sinks, *one), twice)  # noqa: B023 - used at once
+                found = pool.map(partial(_plan, makes, sinks), *zip(*twice, strict=True))
                 for (host, _), together in zip(twice, found, strict=True):
                     if together != alone[host.name]:
                         yield f"{host.name}: {together!r:.2000}, alone {alone[host.name]!r:.2000}"

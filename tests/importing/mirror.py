@@ -69,7 +69,7 @@ def _download(root: Path, work: Path, names: tuple[str, ...]) -> None:
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name in the library
+    def log_message(self, *words: Any) -> None:
         """Say nothing."""
 
 

@@ -94,9 +94,9 @@ def _main(
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(handle, number)
         os.close(handle)
-    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - as long as the process
-    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - open while the process lives
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - as above
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115 - as above
     sys.argv = ["ccm", *words]
     from orchestrator.cli import app
 

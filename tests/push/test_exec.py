@@ -245,16 +245,24 @@ ccm:
   resources:
     - exec:
         - defaults: {provider: shell, cwd: /tmp}
-        - as-user: {command: 'id > /tmp/as-user; echo $HOME $USER $LOGNAME $SHELL >> /tmp/as-user', user: appuser}
+        - as-user:
+            command: id > /tmp/as-user; echo $HOME $USER $LOGNAME $SHELL >> /tmp/as-user
+            user: appuser
         - as-group: {command: 'id -gn > /tmp/as-group', group: appuser}
-        - as-both: {command: 'id -un > /tmp/as-both; id -gn >> /tmp/as-both', user: deploy, group: appuser}
+        - as-both:
+            command: id -un > /tmp/as-both; id -gn >> /tmp/as-both
+            user: deploy
+            group: appuser
         - by-id: {command: 'id -un > /tmp/by-id', user: "1000"}
-        - guarded: {command: 'id -un > /tmp/guarded', user: appuser, onlyif: 'test $(id -un) = appuser'}
+        - guarded:
+            command: id -un > /tmp/guarded
+            user: appuser
+            onlyif: test $(id -un) = appuser
         - guarded-other:
             command: id -un > /tmp/guarded-other
             user: appuser
             onlyif: {command: 'test $(id -un) = deploy', user: deploy}
-"""  # noqa: E501 - lines of a file
+"""
 
 
 def test_other_users(remote: Target, host: Host) -> None:

@@ -42,9 +42,12 @@ ccm:
               package={{ Data.package_name | upper() }}
               port={{ Data.enabled ? Data.port + 1 : 0 }}
               admins={{ filter(Data.members, {.admin}) | map(.name) | join(",") }}
-              workers={{ Data.extra?.workers ?? 1 }} proto={{ Data.proto }} log={{ Data.log?.level ?? `info` }}
-              all={{ map(1..3, string(# * 2)) | join("-") }} {{ !Data.enabled }} ${HOME} ${ Data.nope ?? 1 }
-              jinja={{ Data.members|length }} {{ 'x' if Data.enabled else 'y' }} {{ Data.nope|default('d') }}
+              workers={{ Data.extra?.workers ?? 1 }} proto={{ Data.proto }}
+              log={{ Data.log?.level ?? `info` }}
+              all={{ map(1..3, string(# * 2)) | join("-") }} {{ !Data.enabled }}
+              shell=${HOME} ${ Data.nope ?? 1 }
+              jinja={{ Data.members|length }} {{ 'x' if Data.enabled else 'y' }}
+              default={{ Data.nope|default('d') }}
             control:
               if: lookup("facts.host.info.os") == "linux" && !("db" in ["web"])
               unless: Facts.role != "web" || lookup('data.nope', false)
@@ -57,15 +60,18 @@ ccm:
             returns: "{{ [0, 3] | filter(# > 0) }}"
             timeout: '{{ Data.enabled ? "10s" : "20s" }}'
             subscribe: [file#DIR/conf]
-"""  # noqa: E501 - lines of a file
+"""
 EXEC = "exec#sh -c 'echo BOB; exit 3'"
 CONF = """\
 package=NGINX
 port=8081
 admins=ann
-workers=4 proto=http log=info
-all=2-4-6 false ${HOME} 1
-jinja=2 x d
+workers=4 proto=http
+log=info
+all=2-4-6 false
+shell=${HOME} 1
+jinja=2 x
+default=d
 """
 
 

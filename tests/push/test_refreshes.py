@@ -82,9 +82,11 @@ ccm:
         - DIR/conf: {content: "1", owner: OWNER, group: GROUP, mode: "0644"}
     - exec:
         - defaults: {provider: shell, cwd: DIR}
-        - slow: {command: "touch begun; for i in $(seq 600); do test -e good && exit; sleep 0.1; done; exit 1"}
+        - slow:
+            command: >-
+              touch begun; for i in $(seq 600); do test -e good && exit; sleep 0.1; done; exit 1
         - restart: {command: "echo >> restarted", refresh_only: true, subscribe: ["file#DIR/conf"]}
-"""  # noqa: E501 - lines of a file
+"""
 
 
 def begun(target: Target) -> "subprocess.Popen[str]":

@@ -22,11 +22,17 @@ ccm:
   post_message: done
   resources:
     - file:
-        - /etc/app: {content: "port {{ Data.port }}\\nrole {{ Facts.role }}\\npw {{ Data.password }}\\n",
-                     owner: root, group: root, mode: "0644"}
+        - /etc/app:
+            content: |
+              port {{ Data.port }}
+              role {{ Facts.role }}
+              pw {{ Data.password }}
+            owner: root
+            group: root
+            mode: "0644"
     - exec:
         - "on-{{ Host.name }}": {command: "true", control: {if: "Facts.role == 'web'"}}
-"""  # noqa: E501 - lines of a file
+"""
 
 
 def ccm(directory: Path, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -284,7 +290,7 @@ def test_render_wants_one_host_that_has_its_facts(site: Path) -> None:
     assert ccm(site, "render", "-i", "hosts.yaml", "--offline", "site.yaml").returncode == 2
     done = ccm(site, "render", "-i", "hosts.yaml", "-l", "db2", "--offline", "site.yaml")
     assert done.returncode == 1
-    assert "site.yaml:12:" in done.stderr
+    assert "site.yaml:18:" in done.stderr
     words = ("render", "-i", "hosts.yaml", "-l", "db2", "--offline", "--fact", "role=web")
     assert "managed" not in ccm(site, *words, "site.yaml").stdout
 

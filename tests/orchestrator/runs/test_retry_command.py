@@ -27,7 +27,8 @@ def for_failed(*words: str, **more: Any) -> list[str]:
 def asked(*words: str, **more: Any) -> tuple[PushJob, RunRequest]:
     args = build_parser("push", load_command("push")).parse(list(words))
     options = read_request(args, "push")
-    pushed = PushJob("push", args.manifest, None, None)  # type: ignore[arg-type]  # neither is looked at
+    unread: Any = None
+    pushed = PushJob("push", args.manifest, unread, unread)
     options = options._replace(run=more.pop("run", options.run))
     pushed = pushed._replace(**more)
     return pushed, options

@@ -54,7 +54,7 @@ class Rude:
 
     def say(self, message: paramiko.Message) -> None:
         """Send a packet of whatever kind; EOFError."""
-        self.server._send_message(message)  # type: ignore[attr-defined]  # the stubs lack it
+        self.server._send_message(message)  # type: ignore[attr-defined]  # the stubs lack private members
 
     def hang_up(self) -> None:
         """Break the connection as it looks to a thread while another one ends the session."""

@@ -285,8 +285,8 @@ def test_what_was_read_is_not_held_until_more_comes(rude: StartRude) -> None:
 def _asking_in_vain(one: Rude) -> Iterator[None]:
     """Have the server ask without end and take no answer; hang up after 30 s."""
     over = threading.Event()
-    one.server._handler_table = {  # type: ignore[attr-defined]  # the stubs lack it
-        **one.server._handler_table,  # type: ignore[attr-defined]  # the stubs lack it
+    one.server._handler_table = {  # type: ignore[attr-defined]  # the stubs lack private members
+        **one.server._handler_table,  # type: ignore[attr-defined]  # the stubs lack private members
         MSG_REQUEST_FAILURE: lambda message: over.wait(60),
     }
     message = paramiko.Message()

@@ -284,7 +284,7 @@ def in_stages() -> Any:
         found = processes._of_host[task.host.host.name]
         hands.setdefault(task.host.host.name, set()).add(int(found.name))
 
-    processes.begin = noted  # type: ignore[method-assign]  # of this one alone
+    processes.begin = noted  # type: ignore[method-assign]  # replaced in this object only
     run.carry_out(engine, job_of=lambda host: host.stage == "two")
     return {
         "outcomes": {name: result.outcome for name, result in run.results.items()},

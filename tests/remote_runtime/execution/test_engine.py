@@ -424,10 +424,12 @@ class EngineTest(unittest.TestCase):
     def test_what_an_unknown_action_leaves_is_unknown(self) -> None:
         """Nothing that depends on it is surer."""
         ctx = context(noop=True)
-        first = Script(observe=Unknowable("why"))
-        first.assumed_actions = lambda refresh: [  # type: ignore[method-assign]  # of this one alone
-            Action("x", lambda: None, (), [PathEffect("/no/such", "file")])
-        ]
+
+        class Supposing(Script):
+            def assumed_actions(self, refresh: bool) -> List[Action]:
+                return [Action("x", lambda: None, (), [PathEffect("/no/such", "file")])]
+
+        first = Supposing(observe=Unknowable("why"))
         scripts = ScriptRegistry(a=first, b=Script(look=lambda: ctx.files.status("/no/such")))
         event = run_items([item("t", "a"), item("t", "b", 1)], scripts, noop=True, shared=ctx)[1]
         self.assertEqual(event["prediction"], UNKNOWN)

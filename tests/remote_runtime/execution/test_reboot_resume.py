@@ -64,7 +64,8 @@ class EngineTest(unittest.TestCase):
         scripts = {name: Script() for name in "abcd"}
         told: List[Outcome] = []
         ctx = context(items)
-        lifecycle = Lifecycle(ctx, ScriptRegistry(**scripts), render=lambda one: one.properties)  # type: ignore[arg-type]  # a stand-in
+        registry: Any = ScriptRegistry(**scripts)
+        lifecycle = Lifecycle(ctx, registry, render=lambda one: one.properties)
         maker = EventMaker(ctx.mask)
 
         def ended(outcome: Outcome, noop: bool, seconds: float) -> None:
@@ -87,9 +88,10 @@ class EngineTest(unittest.TestCase):
         ctx = context([*many, last])
         results = {name: ResourceResult(True, False, noop=False) for name in names}
         done = {one.index: "stable" for one in many}
+        nothing: Any = ScriptRegistry()
         engine = Engine(
             context=ctx,
-            lifecycle=Lifecycle(ctx, ScriptRegistry(), render=lambda one: one.properties),  # type: ignore[arg-type]  # a stand-in
+            lifecycle=Lifecycle(ctx, nothing, render=lambda one: one.properties),
             ended=lambda outcome, noop, seconds: None,
             results=results,
             done=done,

@@ -70,7 +70,7 @@ class Web(object):
             def translate_path(self, path: str) -> str:
                 return directory + path.partition("?")[0]
 
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as there
+            def log_message(self, *words: Any) -> None:
                 pass
 
         self._server = http.server.HTTPServer(("127.0.0.1", 0), functools.partial(Handler))

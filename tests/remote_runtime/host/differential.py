@@ -259,7 +259,7 @@ def run(case: Case) -> Outcome:
 
 
 def _as_user(case: Case, root: str) -> Outcome:
-    setattr(os, "fsync", lambda descriptor: None)  # noqa: B010 - nobody pulls the plug
+    setattr(os, "fsync", lambda descriptor: None)  # noqa: B010 - mypy refuses to assign to a function
     counts: Counter[str] = Counter()
     try:
         if case.uid != 0:
@@ -322,12 +322,10 @@ def _smaller(case: Case) -> Iterator[Case]:
 
 def prepare() -> None:
     """Import all that a child may need: as another user it may read nothing of it."""
-    import grp  # noqa: F401 - see above
-    import pwd  # noqa: F401 - see above
-    import struct  # noqa: F401 - see above
-
     import remote_runtime
 
+    for name in ("grp", "pwd", "struct"):
+        __import__(name)
     for module in pkgutil.walk_packages(remote_runtime.__path__, "remote_runtime."):
         if "__main__" not in module.name and ".resources." not in module.name:
             __import__(module.name)

@@ -40,6 +40,16 @@ class Note(StateType):
         host.files.unlink(self.name)
 
 
+class Both(object):
+    """Makes notes by one registry and all else by another."""
+
+    def __init__(self, notes: Kinds, others: Kinds) -> None:
+        self.notes, self.others = notes, others
+
+    def create(self, wanted: Any, prepare: bool = True) -> Any:
+        return (self.notes if wanted.type == "note" else self.others).create(wanted)
+
+
 class ManagedResourceTest(DirectoryTest):
     def test_created(self) -> None:
         """Preview and push tell the same, and the second push nothing."""
@@ -138,13 +148,8 @@ class ManagedResourceTest(DirectoryTest):
             ({"affects": ["/srv/elsewhere"]}, "certain"),
         ):
             ctx = context([thing(), note], noop=True)
-            first, second = Kinds(ctx, kind(**options)), Kinds(ctx, Note)
-
-            class Both(object):
-                def create(self, wanted: Any, prepare: bool = True) -> Any:
-                    return (second if wanted.type == "note" else first).create(wanted)  # noqa: B023 - it is called in its own round
-
-            events = run_items([thing(), note], Both(), shared=ctx)
+            both = Both(Kinds(ctx, Note), Kinds(ctx, kind(**options)))
+            events = run_items([thing(), note], both, shared=ctx)
             self.assertEqual([e["prediction"] for e in events], ["certain", expected])
 
     def test_a_program_that_fails(self) -> None:
@@ -173,8 +178,8 @@ class ManagedResourceTest(DirectoryTest):
 
     def test_unsupported(self) -> None:
         """A host that lacks something fails the resource with the reason."""
-        kind = kind_of()
-        kind.unsupported = lambda self, host: "no systemd here"  # type: ignore[method-assign]  # of a class of its own
+        kind: Any = kind_of()
+        kind.unsupported = lambda self, host: "no systemd here"
         self.assertEqual(one(run(kind, thing()))["error"], ["no systemd here"])
 
     def test_refresh(self) -> None:
@@ -312,21 +317,22 @@ class RefusalTest(DirectoryTest):
     """The overlay refuses what the machine refuses, in the same words."""
 
     def refused(self, call: Any) -> List[str]:
-        words = []
-        for noop in (True, False):
-            done: List[int] = []
-
-            def read(host: Any) -> Any:
-                return {"done": 1} if done else None  # noqa: B023 - it is called in its own round
-
-            def apply(host: Any) -> None:
-                call(host)
-                done.append(1)  # noqa: B023 - it is called in its own round
-
-            event = one(run(kind_of(read, apply, {"done": 1}), thing(), noop=noop))
-            words.append(event["error"][0] if event["error"] else "")
+        words = [self.refusal(call, noop) for noop in (True, False)]
         self.assertEqual(words[0], words[1])
         return words
+
+    def refusal(self, call: Any, noop: bool) -> str:
+        done: List[int] = []
+
+        def read(host: Any) -> Any:
+            return {"done": 1} if done else None
+
+        def apply(host: Any) -> None:
+            call(host)
+            done.append(1)
+
+        event = one(run(kind_of(read, apply, {"done": 1}), thing(), noop=noop))
+        return event["error"][0] if event["error"] else ""
 
     def test_kinds(self) -> None:
         """What is at a path and may not be replaced."""

@@ -228,19 +228,19 @@ class OverlayTest(unittest.TestCase):
         ctx = context(noop=True, on_notice=lambda level, text: notices.append((level, text)))
         directory = tempfile.mkdtemp()
         self.addCleanup(os.rmdir, directory)
-        for path, kind, mode, more, by, told in (
-            ("/f", "file", 0o644, {}, "file#/f", ""),
-            ("/f", "file", 0o600, {}, "file#/link", "file#/f and file#/link"),
-            ("/f", "absent", None, {}, "file#/gone", "file#/link and file#/gone"),
-            ("/d", "directory", 0o755, {"firm": False}, "scaffold#/d", ""),
-            ("/d", "directory", 0o700, {}, "file#/d", ""),
-            ("/p", "file", 0o644, {"once": True}, "package#p", ""),
-            ("/p", "absent", None, {}, "file#/p", ""),
-            ("/p", "file", 0o644, {"once": True}, "package#q", ""),
+        for effect, by, told in (
+            (PathEffect("/f", "file", 0o644), "file#/f", ""),
+            (PathEffect("/f", "file", 0o600), "file#/link", "file#/f and file#/link"),
+            (PathEffect("/f", "absent"), "file#/gone", "file#/link and file#/gone"),
+            (PathEffect("/d", "directory", 0o755, firm=False), "scaffold#/d", ""),
+            (PathEffect("/d", "directory", 0o700), "file#/d", ""),
+            (PathEffect("/p", "file", 0o644, once=True), "package#p", ""),
+            (PathEffect("/p", "absent"), "file#/p", ""),
+            (PathEffect("/p", "file", 0o644, once=True), "package#q", ""),
         ):
-            effect = PathEffect(directory + path, kind, mode, **more)  # type: ignore[arg-type]  # any field
-            ctx.expect([effect], SURE, by)
-            said = [("warning", "%s undo each other on every run: %s" % (told, directory + path))]
+            path = directory + effect.path
+            ctx.expect([effect._replace(path=path)], SURE, by)
+            said = [("warning", "%s undo each other on every run: %s" % (told, path))]
             self.assertEqual(notices, said if told else [], by)
             del notices[:]
 

@@ -9,7 +9,7 @@ from remote_runtime.stdlib_light.tuples import NamedTuple, field, made
 class Point(NamedTuple):
     x = field()  # type: Any
     y = field(2)  # type: Any
-    __new__ = lambda cls, x, y=y.default: made(cls, (x, y))  # noqa: E731 - as it is shipped
+    __new__ = lambda cls, x, y=y.default: made(cls, (x, y))  # noqa: E731 - as the image has it
     kind = "point"
 
     def sum(self) -> Any:
