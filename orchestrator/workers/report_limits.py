@@ -4,6 +4,7 @@ from orchestrator.fleet import events as run_events
 from orchestrator.fleet.notices import MAX_LINES, MAX_NOTICES
 
 MAX_PHASES = 1_000  # a host enters about ten, and a few more if it reboots
+MAX_PLAN_PARTS = 2  # for a plan file: the plan, and files that were read later
 
 
 class ReportLimits:
@@ -18,6 +19,7 @@ class ReportLimits:
         self._resources = 0
         self._phases = MAX_PHASES
         self._notices = MAX_NOTICES + MAX_LINES
+        self._plan_parts = MAX_PLAN_PARTS
 
     def take(self, event: run_events.Event) -> None:
         """Count an event; ValueError beyond the limits."""
@@ -30,11 +32,13 @@ class ReportLimits:
             self._phases -= len(event.entered)
         elif isinstance(event, run_events.HostNotice):
             self._notices -= 1
+        elif isinstance(event, run_events.HostPlanPart):
+            self._plan_parts -= 1
         elif isinstance(event, run_events.ResourceEvent):
             self._resources -= 1
         elif isinstance(event, run_events.ResourcesStable):
             self._resources -= event.unchanged.total
         if self._resources < 0:
             raise ValueError(f"more resources than the {self.planned:,} of its plan")
-        if self._phases < 0 or self._notices < 0:
-            raise ValueError("too many phases or notices of the same host")
+        if min(self._phases, self._notices, self._plan_parts) < 0:
+            raise ValueError("too many phases, notices or plan parts of the same host")

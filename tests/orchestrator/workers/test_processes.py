@@ -323,6 +323,7 @@ UNCHANGED = [
         ([*PLANNED, EVENT, EVENT, *PLANNED[1:], EVENT], 3),
         (['pweb1\t[["running",1.0]]'] * 1_009, 1_000),
         (['tweb1\t["info","a",false]'] * 2_209, 2_200),
+        (['kweb1\t{"files":["/a"]}'] * 9, 2),
     ],
 )
 def test_a_worker_that_reports_without_end_is_ended(lines: list[str], published: int) -> None:
