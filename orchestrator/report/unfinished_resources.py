@@ -37,22 +37,23 @@ class _HostReports:
 
     def mark(self, name: str, is_skipped: bool) -> None:
         """Note a resource; the resources of a skipped ``apply`` have no events."""
-        for place in self.plan.places.get(name, ()):
-            if not self.told[place]:
-                self.told[place] = 1
-                if is_skipped:
-                    self._mark_children(name, place)
-                break
-
-    def _mark_children(self, name: str, after: int) -> None:
-        """Mark the resources of a skipped ``apply``, which are below it in the plan."""
-        for child in self.plan.children.get(name, ()):
-            for place in self.plan.places.get(child, ()):
-                if place > after and not self.told[place]:
-                    self.told[place] = 1
+        place = self._take(name)
+        pending = [(name, place)] if is_skipped and place is not None else []
+        while pending:
+            name, place = pending.pop()
+            for child in self.plan.children.get(name, ()):
+                below = self._take(child, place)
+                if below is not None:
                     self.uncounted += not is_apply(child)
-                    self._mark_children(child, place)
-                    break
+                    pending.append((child, below))
+
+    def _take(self, name: str, after: int = -1) -> int | None:
+        """Mark the first open resource of this name behind a place; None without one."""
+        for place in self.plan.places.get(name, ()):
+            if place > after and not self.told[place]:
+                self.told[place] = 1
+                return place
+        return None
 
 
 class UnfinishedResources:

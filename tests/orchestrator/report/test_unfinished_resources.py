@@ -2,6 +2,7 @@
 
 import io
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -110,6 +111,20 @@ def test_what_a_skipped_apply_holds_is_not_missing() -> None:
     told.end("web1", "interrupted", planned=6, message="over", phase=Phase.RUNNING)
     assert told.collected.unfinished.left == {"web1": ("file#/d",)}
     assert "ran 1 of 2 resources" in told.summary()
+
+
+def test_a_skipped_apply_holds_others_of_any_depth() -> None:
+    """A worker may report a plan that no manifest can have."""
+    names = tuple(f"apply#{number}" for number in range(5_000))
+    told = Told("web1")
+    told.planned(
+        run_events.HostPlanned(
+            "web1", names, applied=tuple((one, (child,)) for one, child in pairwise(names))
+        )
+    )
+    told.event("web1", "0", "skipped", type="apply")
+    told.end("web1", "interrupted", planned=5_000, message="over", phase=Phase.RUNNING)
+    assert not told.collected.unfinished.left
 
 
 def test_a_gate_fails_a_host_that_ran_everything() -> None:
