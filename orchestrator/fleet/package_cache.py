@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 WAIT = 10.0  # seconds that a host waits for another one
 MAX_REQUESTS = 10_000  # packages of one host, including repeated requests
 MAX_CACHED = 2_000  # packages in the directory
+MAX_TRACKED = 100_000  # packages of a run: known, disputed, and being read
 FREE_SPACE = 64 << 20  # bytes of a run for all that is known
 _ENOUGH = 2  # hosts that found the same
 
@@ -41,6 +42,11 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 def is_sha(text: Any) -> bool:
     """Whether this may name a package."""
     return isinstance(text, str) and re.match(_SHA, text) is not None
+
+
+def _are_shas(shas: list[Any]) -> bool:
+    """Whether these may be the packages of one host."""
+    return len(shas) <= MAX_REQUESTS and all(map(is_sha, shas))
 
 
 class Answer(NamedTuple):
@@ -67,16 +73,23 @@ class PackageMetadataCache:
     """Thread-safe. A file of ``directory`` for each package; without a directory it lasts for the
     run.
 
-    The metadata is stored as JSON text, up to ``room`` bytes: hosts read other packages themselves.
-    If several processes of a run have a cache, all but one ``forward_to`` that one.
+    The metadata of ``most`` packages is stored as JSON text, up to ``room`` bytes: hosts read other
+    packages themselves. Nothing new is stored once that many packages are disputed. If several
+    processes of a run have a cache, all but one ``forward_to`` that one.
     """
 
     def __init__(
-        self, directory: Path | None = None, wait: float = WAIT, *, room: int = FREE_SPACE
+        self,
+        directory: Path | None = None,
+        wait: float = WAIT,
+        *,
+        room: int = FREE_SPACE,
+        most: int = MAX_TRACKED,
     ) -> None:
         self._directory = directory
         self._wait = wait
         self._room = room
+        self._most = most
         self._known: dict[str, _Entry] = {}
         self._disputed: set[str] = set()
         self._at_it: dict[str, str] = {}
@@ -93,7 +106,7 @@ class PackageMetadataCache:
         ProtocolError for an invalid one: a worker on another machine is not trusted.
         """
         match question:
-            case ["ask", list(shas), dict(digests), str(host)] if all(map(is_sha, shas)):
+            case ["ask", list(shas), dict(digests), str(host)] if _are_shas(shas):
                 *both, to_read = self.ask(shas, host)
                 return [
                     *({s: _unless_held(f, digests.get(s)) for s, f in one.items()} for one in both),
@@ -121,14 +134,15 @@ class PackageMetadataCache:
         with self._changed:
             while True:
                 missing = [sha for sha in hashes if not self._is_known(sha, host)]
-                elsewhere = [sha for sha in missing if self._at_it.get(sha, host) != host]
+                others_read = any(self._at_it.get(sha, host) != host for sha in missing)
                 seconds = until - time.monotonic()
-                if not elsewhere or seconds <= 0:
+                if not others_read or seconds <= 0:
                     break
                 # The asking host reads packages that no other host reads, once it has the rest.
                 self._changed.wait(seconds)
             for sha in set(missing) - self._disputed:
-                self._at_it.setdefault(sha, host)
+                if len(self._at_it) < self._most:
+                    self._at_it.setdefault(sha, host)
             texts = {sha: self._known[sha].text for sha in hashes if sha in self._known}
             mine = [sha for sha in missing if self._at_it.get(sha, host) == host]
         alone = {sha: text for sha, text in texts.items() if sha in missing}
@@ -197,6 +211,8 @@ class PackageMetadataCache:
         before = self._known.get(sha)
         room = self._room + (len(before.text) if before else 0) - len(text)
         if entry == before or room < 0 or sha in self._disputed:
+            return False
+        if len(self._disputed) >= self._most or (before is None and len(self._known) >= self._most):
             return False
         self._room = room
         self._known[sha] = entry

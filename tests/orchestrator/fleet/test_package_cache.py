@@ -283,6 +283,7 @@ def test_a_worker_is_told_once() -> None:
         ["tell", "../x", TEXT, "web1"],
         ["compare", "../victim", "0" * 64],
         ["ask", ["../victim"], {}, "web1"],
+        ["ask", [A] * (MAX_REQUESTS + 1), {}, "web1"],
         ["tell", A, '{"a":1},"t":"rendered"', "web1"],
         ["tell", A, "{}" + " " * (2 << 20), "web1"],
         ["tell", A, '{"a":' * 30 + "1" + "}" * 30, "web1"],
@@ -307,3 +308,34 @@ def test_a_question_of_a_hostile_worker(tmp_path: Path, question: Any) -> None:
     with pytest.raises(ProtocolError, match="package"):
         package_metadata.answer(question)
     assert [*tmp_path.rglob("*.json")] == [victim]
+
+
+NAMES = [f"{number:064x}" for number in range(9)]
+
+
+def test_what_a_hostile_worker_tells_has_a_bound() -> None:
+    """Small reports of any number of packages do not fill the memory of the controller."""
+    package_metadata = PackageMetadataCache(wait=0, most=3)
+    for sha in NAMES:
+        for host in ("web1", "web2"):
+            package_metadata.answer(["tell", sha, TEXT, host])
+    assert package_metadata.ask(NAMES, "web3").to_read == NAMES[3:]
+
+
+def test_what_a_hostile_worker_disputes_has_a_bound() -> None:
+    """Once too many packages are disputed, hosts read all others themselves."""
+    package_metadata = PackageMetadataCache(wait=0, most=3)
+    for sha in NAMES[:3]:
+        for host, text in (("web1", TEXT), ("web2", TEXT + " ")):
+            package_metadata.tell(sha, text, host)
+    for host in ("web1", "web2"):
+        package_metadata.tell(NAMES[3], TEXT, host)
+    assert package_metadata.ask(NAMES, "web5").to_read == NAMES
+
+
+def test_nobody_waits_for_more_packages_than_a_run_has() -> None:
+    """A worker may ask for any number of packages; those beyond a bound are read by each host."""
+    package_metadata = PackageMetadataCache(wait=0, most=3)
+    for sha in NAMES:
+        package_metadata.answer(["ask", [sha], {}, "web1"])
+    assert package_metadata.ask(NAMES, "web2").to_read == NAMES[3:]
