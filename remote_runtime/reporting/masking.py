@@ -35,6 +35,7 @@ _MARKS: List[Dict[int, str]] = [
 _BESIDE = "[A-Za-z0-9+/_-]{0,3}"  # base64 letters that hold some bits of a secret, and of others
 _WRAP = r"(?:(?:\r?\n|(?:\\r)?\\n)[-+ \t]{0,20})?"  # between two letters, also in JSON or a diff
 _BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_SHIFTS = range(35, -1, -5)  # of the 8 letters that stand for 5 bytes
 
 
 class Mask(object):
@@ -291,11 +292,11 @@ def _base32_cores(data: bytes) -> List[str]:
     """The base32 text of bytes at any offset in the encoded data."""
     found = []
     for before in range(5):
-        first, end = (8 * before + 4) // 5, 8 * (before + len(data)) // 5
-        bits = int.from_bytes(data, "big") << 5  # plus room for a letter with incomplete bits
-        width = 8 * len(data) + 5
-        shifts = [width + 8 * before - 5 * place - 5 for place in range(first, end)]
-        found.append("".join([_BASE32[bits >> shift & 31] for shift in shifts]))
+        padded = b"\0" * before + data + b"\0" * 4  # the last group may have fewer than 5 bytes
+        ends = range(5, len(padded) + 1, 5)
+        groups = [int.from_bytes(padded[end - 5 : end], "big") for end in ends]
+        letters = "".join([_BASE32[g >> shift & 31] for g in groups for shift in _SHIFTS])
+        found.append(letters[(8 * before + 4) // 5 : 8 * (before + len(data)) // 5])
     return [core for core in found if len(core) >= SHORTEST]
 
 
