@@ -40,7 +40,13 @@ def _with_aliases(lines: Sequence[str], names: Set[str]) -> Set[str]:
             for definition in line[len(_ALIAS) :].split(":"):
                 alias, _, users = definition.partition("=")
                 members[alias.strip()] = {user.strip() for user in users.split(",")}
-    known = set(names)
-    for _ in members:  # as deep as aliases can contain each other
-        known |= {alias for alias, users in members.items() if not known.isdisjoint(users)}
+    containing: Dict[str, List[str]] = {}
+    for alias, names_in_it in members.items():
+        for name in names_in_it:
+            containing.setdefault(name, []).append(alias)
+    known, left = set(names), list(names)
+    while left:
+        new = set(containing.get(left.pop(), ())) - known
+        known |= new
+        left += new
     return known
