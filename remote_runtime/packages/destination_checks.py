@@ -24,10 +24,10 @@ class DestinationChecks(object):
         self._flagged: Dict[str, Tuple[str, bool]] = {}
         self._points: Optional[FrozenSet[str]] = None
 
-    def refuse(self, upcoming: Mapping[str, Contents]) -> None:
+    def refuse(self, incoming: Mapping[str, Contents]) -> None:
         """``ResourceError`` if a file of a package cannot be installed; ``Unknowable`` if that
         depends on the order of the packages."""
-        for name, contents in sorted(upcoming.items()):
+        for name, contents in sorted(incoming.items()):
             conffiles = set(contents.conffiles)
             for member in contents.members:
                 try:
@@ -36,7 +36,7 @@ class DestinationChecks(object):
                     raise
                 except ResourceError as error:
                     raise _not_installed(name, error) from error
-        self._fit(upcoming)
+        self._fit(incoming)
 
     def _put(self, member: Member, kept: bool) -> None:
         """A new file gets a temporary name first, and then replaces the old file."""
@@ -84,12 +84,12 @@ class DestinationChecks(object):
 
     # -- space ------------------------------------------------------------------------------------
 
-    def _fit(self, upcoming: Mapping[str, Contents]) -> None:
+    def _fit(self, incoming: Mapping[str, Contents]) -> None:
         """All new files of a package exist before the old ones are removed."""
         needed: Dict[Hashable, Dict[str, List[int]]] = {}
         spare: Dict[Hashable, preconditions.FreeSpace] = {}
         systems: Dict[str, Hashable] = {}
-        for name, contents in sorted(upcoming.items()):
+        for name, contents in sorted(incoming.items()):
             for member in contents.members:
                 directory = os.path.dirname(member.path)
                 if directory not in systems:

@@ -42,20 +42,20 @@ def shares(
     ``show`` returns the lists' text about these versions, ``installed`` dpkg's text about packages.
     """
     named = {operation.name.partition(":")[0] for operation in operations}
-    upcoming = {change.name: change.after for change in changes if change.after}
-    going = {change.name for change in changes if not change.after}
+    added = {change.name: change.after for change in changes if change.after}
+    removed = {change.name for change in changes if not change.after}
     if len(named) != len(operations):
         return None
     if operations[0].removal:
-        if going != named or upcoming:
+        if removed != named or added:
             return None
         known = [s for s in apt_simulation.stanzas(installed()) if _is_of(s, named)]
         if len(known) != len(named):
             return None
         return batch.shares(operations, changes, _taken(known))
-    if going or not named <= set(upcoming):
+    if removed or not named <= set(added):
         return None
-    return batch.shares(operations, changes, needs(show(upcoming)))
+    return batch.shares(operations, changes, needs(show(added)))
 
 
 def _is_of(stanza: str, names: Set[str]) -> bool:

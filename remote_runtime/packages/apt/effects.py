@@ -93,11 +93,11 @@ class TransactionEffects(object):
         known = {c.name: self._contents(c.name) for c in changes if c.after}
         packed = {name: contents for name, contents in known.items() if contents is not None}
         self._looks = {name: contents.look for name, contents in packed.items()}
-        upcoming = {name: self._on_host(contents, name) for name, contents in packed.items()}
+        incoming = {name: self._on_host(contents, name) for name, contents in packed.items()}
         by_name = {change.name: change for change in changes}
         calls = {
             name: package_scripts.calls_of_scripts(self._runs(by_name[name], contents))
-            for name, contents in upcoming.items()
+            for name, contents in incoming.items()
         }
         # One package may start the unit of another, as nginx does.
         started = {unit: False for done in calls.values() for unit in done.started}
@@ -110,7 +110,7 @@ class TransactionEffects(object):
         restarted = {unit for done in calls.values() for unit in done.restarted}
         self._units = self._units_of(started, own, restarted)
         for change in sorted(changes, key=lambda change: bool(change.after)):
-            contents = upcoming.get(change.name)
+            contents = incoming.get(change.name)
             is_so = contents.is_so if contents is not None else None
             if change.before or change.after:
                 self._effects.append(PackageEffect(change.name, change.after, is_so))
@@ -122,11 +122,11 @@ class TransactionEffects(object):
                 self._installed(change, contents, calls[change.name])
                 self._planned[change.name, change.after] = packed[change.name]
         for change in changes:
-            contents = upcoming.get(change.name)
+            contents = incoming.get(change.name)
             if contents is not None:
                 self._configured(change, contents)
                 self._scripted += self._hearsay(change, contents)
-        self._triggered(changes, upcoming)
+        self._triggered(changes, incoming)
         # Known effects override unknown ones, so they come later; scripts run when all is unpacked.
         effects = self._units.uncertain + self._uncertain + self._effects + self._scripted
         return effects + self._units.begun(effects)
@@ -188,7 +188,7 @@ class TransactionEffects(object):
         self._scripted += script_uncertainty.unknown_effect(name, calls, own)
 
     def _triggered(
-        self, changes: Sequence[VersionChange], upcoming: Mapping[str, Contents]
+        self, changes: Sequence[VersionChange], incoming: Mapping[str, Contents]
     ) -> None:
         """Plan the effects of other packages' scripts that these changes trigger."""
 

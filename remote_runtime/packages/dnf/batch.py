@@ -5,14 +5,8 @@ from typing import Callable, List, Optional, Sequence, Set
 from remote_runtime.packages.dnf import transaction as dnf_transaction
 from remote_runtime.packages.values import Operation, VersionChange
 
-_COMING = (
-    "Installing",
-    "Installing dependencies",
-    "Installing weak dependencies",
-    "Upgrading",
-    "Reinstalling",
-)
-_GOING = ("Removing", "Removing unused dependencies")
+_INSTALLATIONS = (*dnf_transaction.INSTALLING, "Upgrading", "Reinstalling")
+_REMOVALS = ("Removing", "Removing unused dependencies")
 
 
 def shares(
@@ -29,7 +23,7 @@ def shares(
     an empty share; when their resources run, they find the change done.
     """
     sections = dnf_transaction.sections(resolved)
-    allowed = _GOING if operations[0].removal else _COMING
+    allowed = _REMOVALS if operations[0].removal else _INSTALLATIONS
     own = [name_of(operation.name) for operation in operations]
     if not sections or not sections <= set(allowed) or len(set(own)) != len(own):
         return None

@@ -10,7 +10,7 @@ INDEX = (
     "%{name}\t%{epoch}\t%{version}\t%{release}\t%{arch}\t%{repoid}\t%{downloadsize}\t"
     "%{installsize}\t%{chksum}\n"
 )
-_COMING = ("Installing", "Installing dependencies", "Installing weak dependencies")
+INSTALLING = ("Installing", "Installing dependencies", "Installing weak dependencies")
 _CHECKSUM = re.compile(r"\(\d+, (b(?:'.*'|\".*\"))\)\Z")
 _SHA256 = 32  # bytes
 
@@ -38,7 +38,7 @@ def new_packages(printed: str) -> Optional[List[NewPackage]]:
     for line in _rows(table.splitlines()[2:]):
         if not line.startswith(" "):
             section = line.rstrip(":")
-            if section and section not in _COMING:
+            if section and section not in INSTALLING:
                 return None
             continue
         words = line.split()

@@ -172,14 +172,14 @@ class DebEffects(TransactionEffects):
             self._open(change.name, package_scripts.opened(told), contents)
 
     def _triggered(
-        self, changes: Sequence[VersionChange], upcoming: Mapping[str, Contents]
+        self, changes: Sequence[VersionChange], incoming: Mapping[str, Contents]
     ) -> None:
         """dpkg runs the postinst of a package again that waits for a path or a name."""
         files = self._context.files
         paths: List[str] = []
         names: Set[str] = set()
         for change in changes:
-            contents = upcoming.get(change.name)
+            contents = incoming.get(change.name)
             if contents is not None:
                 paths += [member.path for member in contents.members]
                 control = contents.scripts.get(TRIGGERS, "")
@@ -192,14 +192,14 @@ class DebEffects(TransactionEffects):
         world = self._context.world
         versions = {n: e.version for n, e in world.packages.items()} if world is not None else {}
         for (name, version), contents in self._planned.items():
-            if versions.get(name) == version or name in upcoming:
+            if versions.get(name) == version or name in incoming:
                 for trigger in dpkg_triggers.declared(
                     contents.scripts.get(TRIGGERS, ""), "interest"
                 ):
                     waiting.setdefault(trigger, set()).add(name)
         changed = {change.name for change in changes}
         for name, triggers in sorted(dpkg_triggers.triggered(waiting, paths, names).items()):
-            if name in changed and name not in upcoming:
+            if name in changed and name not in incoming:
                 continue  # it is removed
             # A push may install what is planned already in the same transaction.
             comes = any(planned == name for planned, _ in self._planned)

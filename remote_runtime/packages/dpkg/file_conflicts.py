@@ -22,7 +22,7 @@ Planned = Mapping[Tuple[str, str], Contents]
 
 def refuse(
     context: "Context",
-    upcoming: Mapping[str, Contents],
+    incoming: Mapping[str, Contents],
     *,
     changes: Sequence[VersionChange],
     planned: Planned,
@@ -37,7 +37,7 @@ def refuse(
     if rules.forces("overwrite"):
         return
     moved = {change.name for change in changes}
-    for name, contents in sorted(upcoming.items()):
+    for name, contents in sorted(incoming.items()):
         owners = _owners(context, _already_there(context, contents, rules), planned)
         own = name.partition(":")[0]
         clashes = {

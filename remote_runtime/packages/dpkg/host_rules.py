@@ -149,16 +149,16 @@ def read(
     *,
     home: str,
     options: Sequence[str],
-    upcoming: bool,
+    installs: bool,
     trouble: Callable[[str], str],
 ) -> HostRules:
-    """Read the rules; ``upcoming``: packages are installed too. Only these need overrides.
+    """Read the rules; ``installs``: packages are installed, too. Only these need overrides.
 
     ``options`` are those that apt passes to dpkg; for ``trouble`` see ``dpkg_settings.read``.
     ``ResourceError`` if dpkg would refuse to run.
     """
     settings = dpkg_settings.read(files, home, options, trouble)
-    overrides = _overrides(_text(files, OVERRIDES), accounts) if upcoming else {}
+    overrides = _overrides(_text(files, OVERRIDES), accounts) if installs else {}
     return HostRules(_diversions(_text(files, DIVERSIONS)), overrides, settings)
 
 

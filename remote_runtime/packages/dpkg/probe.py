@@ -61,11 +61,11 @@ def _not_fetched(result: "Result") -> CcmError:
     return Unknowable(error.message)
 
 
-def indexed(upcoming: Sequence[VersionChange], shown: str, native: str) -> List[Indexed]:
+def indexed(changes: Sequence[VersionChange], shown: str, native: str) -> List[Indexed]:
     """The packages that come, as far as ``shown``, what the index says of them, has them."""
     known = apt_simulation.by_version(shown, native)
     found = []
-    for change in upcoming:
+    for change in changes:
         stanza = known.get((change.name, change.after), "")
         sha, size = apt_simulation.field(stanza, "SHA256"), apt_simulation.field(stanza, "Size")
         unpacked = apt_simulation.field(stanza, "Installed-Size") or "0"

@@ -356,7 +356,7 @@ class Apt(PackageManager):
         except Unknowable:  # existing files, on which the new ones depend
             return super().effects(operation, predicted)
 
-    def _rules(self, upcoming: bool) -> "HostRules":
+    def _rules(self, installs: bool) -> "HostRules":
         """Return the rules by which dpkg handles the files of packages on this host."""
         from remote_runtime.packages.dpkg import host_rules as deb_host_rules
         from remote_runtime.packages.dpkg import settings as dpkg_settings
@@ -367,7 +367,7 @@ class Apt(PackageManager):
             context.accounts,
             home=context.accounts.identity().home,
             options=[*self._dpkg_options(), apt_commands.KEEPING],
-            upcoming=upcoming,
+            installs=installs,
             trouble=lambda option: dpkg_settings.option_problem(context.commands, option),
         )
 
@@ -388,15 +388,15 @@ class Apt(PackageManager):
             self._options, self._options_at = dpkg_settings.of_apt(result.stdout), now
         return self._options
 
-    def _contents(self, upcoming: Sequence[VersionChange]) -> Dict[str, "Contents"]:
+    def _contents(self, changes: Sequence[VersionChange]) -> Dict[str, "Contents"]:
         """Return the contents of the new packages, without packages that could not be examined."""
-        if not upcoming or not self.context.options.package_probe:
+        if not changes or not self.context.options.package_probe:
             return {}
         from remote_runtime.packages.dpkg.probe import Debs, indexed
 
         debs, known = Debs(self.context, self._fetch), {}
         listed = []
-        for change in upcoming:
+        for change in changes:
             file = self.files.get((change.name, change.after))
             if file is None:
                 listed.append(change)

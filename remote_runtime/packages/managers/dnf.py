@@ -295,21 +295,21 @@ class Dnf(PackageManager):
 
         resolved = self._resolved.get(operation, "")
         planned = self.planned_versions()
-        upcoming = dnf_transaction.new_packages(resolved)
-        upcoming = [one for one in upcoming or () if planned.get(one.name) != one.evr]
-        if not upcoming and resolved and not operation.removal:
+        new = dnf_transaction.new_packages(resolved)
+        new = [one for one in new or () if planned.get(one.name) != one.evr]
+        if not new and resolved and not operation.removal:
             return self._changing(operation, dnf_transaction.changed(resolved), predicted)
-        if not upcoming or not self.context.options.package_probe:
+        if not new or not self.context.options.package_probe:
             return super().effects(operation, predicted)
         from remote_runtime.packages.destination_checks import DestinationChecks
         from remote_runtime.packages.dpkg.installed import Installations
         from remote_runtime.packages.rpm.effects import RpmEffects
 
-        known = self._contents(operation, upcoming)
+        known = self._contents(operation, new)
         DestinationChecks(self.context.files).refuse(known)
-        changes = [VersionChange(one.name, "", one.evr) for one in upcoming]
+        changes = [VersionChange(one.name, "", one.evr) for one in new]
         found = RpmEffects(self.context, Installations(), known.get, {}).of(changes)
-        if operation.name not in [one.name for one in upcoming]:
+        if operation.name not in [one.name for one in new]:
             found.append(PackageEffect(operation.name, changes[0].after))
         return found
 
@@ -324,9 +324,7 @@ class Dnf(PackageManager):
         theirs = UnknownEffect(uncertainty, affected_packages.of_rpms(self.context, names))
         return [theirs, *super().effects(operation, predicted)]
 
-    def _contents(
-        self, operation: Operation, upcoming: "Sequence[NewPackage]"
-    ) -> "Dict[str, Contents]":
+    def _contents(self, operation: Operation, new: "Sequence[NewPackage]") -> "Dict[str, Contents]":
         """Return the contents of the new packages, without packages that could not be examined."""
         from remote_runtime.packages.dnf.transaction import INDEX, indexed
         from remote_runtime.packages.rpm import probe as rpm_probe
@@ -345,7 +343,7 @@ class Dnf(PackageManager):
         rpms, known = rpm_probe.Rpms(self.context, fetch), {}
         what = str(operation._replace(version=self.shown(operation.version)))
         listed = []
-        for one in upcoming:
+        for one in new:
             path = self._file_of(one.name, one.evr)
             if path:
                 known.update(self.probe().of_file(one.name, one.evr, path=path, kind=rpms))

@@ -31,7 +31,7 @@ def filters(*options):
 
 
 class Reading(unittest.TestCase):
-    def read(self, diversions="", overrides="", upcoming=True):
+    def read(self, diversions="", overrides="", installs=True):
         context = fakes.context(noop=True, accounts=fakes.FakeAccounts({"daemon": 1}))
         gone = [PathEffect(path, "absent") for path in (PARTS, FILE)]
         made = [
@@ -44,7 +44,7 @@ class Reading(unittest.TestCase):
             context.accounts,
             home="/nonexistent",
             options=(),
-            upcoming=upcoming,
+            installs=installs,
             trouble=lambda option: "",
         )
 
@@ -85,10 +85,10 @@ class Reading(unittest.TestCase):
         ):
             with self.assertRaisesRegex(ResourceError, why):
                 self.read(overrides=text)
-        self.read(overrides="ghost #0 644 /x\n", upcoming=False)
+        self.read(overrides="ghost #0 644 /x\n", installs=False)
         for text in ("/a\n/b\n", "/a\n/b\n:", "/a\n/b\n:\n/a\n/c\n:\n", "/a\n/b\n:\n/b\n/c\n:\n"):
             with self.assertRaises(ResourceError):
-                self.read(text, upcoming=False)
+                self.read(text, installs=False)
 
     def test_a_name_of_digits(self):
         """Whether there is an account of that name, dpkg knows alone."""
