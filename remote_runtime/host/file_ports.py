@@ -56,11 +56,11 @@ class FileReader(object):
     everywhere in ccm."""
 
     def __init__(self, adapter: "Adapter") -> None:
-        self._opened = adapter
+        self._own_adapter = adapter
 
     @property
     def _adapter(self) -> "Adapter":
-        return self._opened
+        return self._own_adapter
 
     def lstat(self, path: str) -> Optional[Node]:
         """Return the node at the path itself, None for nothing."""

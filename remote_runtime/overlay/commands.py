@@ -88,7 +88,9 @@ class OverlayCommands(Commands):
                 for present in (True, False):
                     self._unknown_regions.record_read(kind, full, present)
 
-    def _heed(self, argv: Sequence[str], cwd: str, path: Optional[str]) -> Optional[List[str]]:
+    def _record_reads(
+        self, argv: Sequence[str], cwd: str, path: Optional[str]
+    ) -> Optional[List[str]]:
         """Note the uncertainty of what a command reads: the things that it names, or anything.
         Return the paths that it reads; None if it may read others."""
         from remote_runtime.overlay.probe_commands import parse_command
@@ -227,7 +229,7 @@ class OverlayCommands(Commands):
             beyond.update(self._texts_of_units())
         if beyond:
             self._ask(argv, beyond, path)
-        read = self._heed(argv, cwd or "/", path)
+        read = self._record_reads(argv, cwd or "/", path)
         identity = self._theirs.identity(user, group)
         today = not self._layer.nodes or self._sees_today(argv, cwd or "/", path, read)
         if today and not self._as_planned(argv, user):

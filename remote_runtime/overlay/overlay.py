@@ -173,10 +173,10 @@ class HostOverlay(object):
         """The planned content of a file is only as certain as its source."""
         place = self.layer.find(path, follow=False).path
         self.sequence += 1
-        fog = UnknownEffect(
+        unknown = UnknownEffect(
             uncertainty, lambda kind, value, present: kind == "path" and value == place
         )
-        self.unknown_regions.add(fog, self.sequence)
+        self.unknown_regions.add(unknown, self.sequence)
 
     def _lay_accounts(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
         """A file of accounts defines accounts, as far as it can be read in advance."""
@@ -225,10 +225,10 @@ class HostOverlay(object):
         if isinstance(effect, AccountEffect):
             self.accounts.planned[effect.kind, effect.name] = effect, self.sequence
             why = "%s changes the accounts in this file" % by
-            fog = UnknownEffect(
+            unknown = UnknownEffect(
                 Uncertainty(UNKNOWN, why), lambda kind, value, _: is_account_database(kind, value)
             )
-            self.unknown_regions.add(fog, self.sequence)
+            self.unknown_regions.add(unknown, self.sequence)
         elif isinstance(effect, KernelEffect):
             self.kernel.planned[effect.path] = effect, self.sequence
             uncertainty = Uncertainty(UNKNOWN, "%s changes it in the kernel" % by)

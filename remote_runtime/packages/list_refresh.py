@@ -62,13 +62,13 @@ class RefreshPlan(object):
 
 
 def _refresh_plan(context: "Context", manager: str) -> RefreshPlan:
-    known: Dict[str, RefreshPlan] = context.one(_all_turns)
+    known: Dict[str, RefreshPlan] = context.one(_refresh_plans)
     if manager not in known:
         known[manager] = RefreshPlan(context, manager)
     return known[manager]
 
 
-def _all_turns(context: "Context") -> Dict[str, RefreshPlan]:
+def _refresh_plans(context: "Context") -> Dict[str, RefreshPlan]:
     return {}
 
 

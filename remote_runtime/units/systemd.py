@@ -122,7 +122,7 @@ class Systemd(object):
         stale = shown.get("NeedDaemonReload") == "yes"
         if self.context.noop:
             if stale or self.context.world is not None:
-                shown = self._predicted().shown(full)
+                shown = self._planned_units().shown(full)
         elif stale:
             self._reload()
             shown = self._shown(full)
@@ -149,10 +149,10 @@ class Systemd(object):
     def _full(self, name: str) -> str:
         """The full name; of a unit that gets this name only when it is enabled, its own."""
         full = unit.full_name(name)
-        found = self._predicted().shown(full) if self.context.world else self._shown(full)
+        found = self._planned_units().shown(full) if self.context.world else self._shown(full)
         if found.get("LoadState") != "not-found" or found.get("ActiveState") in unit.RUNNING:
             return full
-        return self._predicted().files.aliased(full) or full
+        return self._planned_units().files.aliased(full) or full
 
     def _reload_after_changes(self) -> None:
         if len(self.context.changed_paths) == self._inspected:
@@ -253,7 +253,7 @@ class Systemd(object):
         """In a preview: fail as ``act`` certainly would, and do nothing else."""
         full = self._full(name)
         self._require_right(full)
-        units = self._predicted()
+        units = self._planned_units()
         for key in _REFUSED_BY.get(verb, ()):
             if units.definition(full).text.flag("Unit", key):
                 what = "%s does not allow this: its unit file has %s" % (full, key)
@@ -317,11 +317,11 @@ class Systemd(object):
             raise ResourceError(what, kind="service.failed", hint=hint)
         from remote_runtime.units.preview.run_checks import RunChecks
 
-        rehearsal = RunChecks(self.context, units)
-        why = rehearsal.obstacle(full)
+        checks = RunChecks(self.context, units)
+        why = checks.obstacle(full)
         if why:
             raise ResourceError("%s would not start: it %s" % (full, why), kind="service.failed")
-        if rehearsal.ends(full):
+        if checks.ends(full):
             raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
 
     def _require_right(self, full: str) -> None:
@@ -339,7 +339,7 @@ class Systemd(object):
         from remote_runtime.units.preview.unit_effects import BOUND
 
         full = self._full(name)
-        units = self._predicted()
+        units = self._planned_units()
         needed = [units.definition(full).text.words("Unit", key) for key in BOUND]
         return [units.shown(full).get("Id", full), *(other for names in needed for other in names)]
 
@@ -347,16 +347,16 @@ class Systemd(object):
         """In a preview: what ``act`` would leave, the units that it takes along included."""
         from remote_runtime.units.preview.unit_effects import UnitEffects
 
-        return UnitEffects(self.context, self._predicted()).of(verb, self._full(name))
+        return UnitEffects(self.context, self._planned_units()).of(verb, self._full(name))
 
     def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
         """In a preview: what of the consequences may have come where the action fails."""
         from remote_runtime.units.preview.unit_effects import unfinished
 
-        configured = self._predicted().places.configured
+        configured = self._planned_units().places.configured
         return unfinished(verb, self._full(name), effects, configured)
 
-    def _predicted(self) -> "PlannedUnits":
+    def _planned_units(self) -> "PlannedUnits":
         from remote_runtime.units.preview.planned_units import PlannedUnits
 
         return PlannedUnits(self.context, self._shown, self._names)

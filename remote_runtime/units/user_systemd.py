@@ -27,7 +27,7 @@ _SHARED = (
     "/usr/local/lib/systemd/user",
     "/usr/lib/systemd/user",
 )
-_COMING = 10.0  # seconds in which a manager with lingering has started
+_START_TIMEOUT = 10.0  # seconds in which a manager with lingering has started
 _EVERY = 0.1
 _MAX_SECONDS = 60.0  # seconds for an answer
 _SHORT = ("show", "is-enabled", "status", "daemon-reload")
@@ -154,7 +154,7 @@ class UserSystemd(Systemd):
 
     def _require_manager(self, name: str) -> None:
         """Wait for a manager that lingering has just started; a preview assumes that it starts."""
-        lingers, left = "%s/%s" % (LINGERING, self.user), _COMING
+        lingers, left = "%s/%s" % (LINGERING, self.user), _START_TIMEOUT
         while not self._runs():
             if not self.context.files.exists(lingers) or left <= 0:
                 raise ResourceError(
@@ -164,7 +164,7 @@ class UserSystemd(Systemd):
                     "`creates: %s`" % (self.user, lingers),
                 )
             if self.context.noop:
-                units = self._predicted()
+                units = self._planned_units()
                 if units.files.links(units.definition(full_name(name))):
                     what = "the systemd manager of %s starts %s when it starts"
                     raise Unknowable(what % (self.user, name))
@@ -207,7 +207,7 @@ class UserSystemd(Systemd):
     def _boot_links(self) -> BootLinks:
         return BootLinks(self._places().configured)
 
-    def _predicted(self) -> "PlannedUnits":
+    def _planned_units(self) -> "PlannedUnits":
         from remote_runtime.units.preview.planned_units import PlannedUnits
 
         return PlannedUnits(self.context, self._shown, self._names, self._places())

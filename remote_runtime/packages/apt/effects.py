@@ -125,7 +125,7 @@ class TransactionEffects(object):
             contents = incoming.get(change.name)
             if contents is not None:
                 self._configured(change, contents)
-                self._scripted += self._hearsay(change, contents)
+                self._scripted += self._unverified(change, contents)
         self._triggered(changes, incoming)
         # Known effects override unknown ones, so they come later; scripts run when all is unpacked.
         effects = self._units.uncertain + self._uncertain + self._effects + self._scripted
@@ -354,7 +354,7 @@ class TransactionEffects(object):
 
     # -- unknown effects ---------------------------------------------------------------------------
 
-    def _hearsay(self, change: VersionChange, contents: Contents) -> List[Effect]:
+    def _unverified(self, change: VersionChange, contents: Contents) -> List[Effect]:
         """Return an assumed effect over the contents of a package that only one other host
         reported."""
         if contents.is_so is None:

@@ -58,7 +58,7 @@ class UnitAndAccountCalls(object):
 
 def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
     """Read a script, or several behind one another; ``calls`` are the words of all its commands."""
-    found = UnitAndAccountCalls(script_accounts.read(calls), _heeds_sysusers(text))
+    found = UnitAndAccountCalls(script_accounts.read(calls), _runs_sysusers(text))
     only_again: Set[str] = set()  # debhelper's --no-enable
     for line in _lines(text):
         words = line.split()
@@ -126,7 +126,7 @@ def stands_in(value: str, text: str) -> bool:
     return re.search(r"(?<![\w.-])%s(?![\w-])" % name, text) is not None
 
 
-def _heeds_sysusers(text: str) -> bool:
+def _runs_sysusers(text: str) -> bool:
     return re.search(r"^[^#\n]*\bsystemd-sysusers\b", text, re.MULTILINE) is not None
 
 

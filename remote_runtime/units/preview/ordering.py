@@ -15,13 +15,13 @@ def cycle(units: PlannedUnits, unit: Definition) -> List[str]:
     Only what a unit cannot do without counts: systemd breaks a cycle by leaving out the rest.
     """
     upcoming = _upcoming(units, unit)
-    behind: Dict[str, Set[str]] = {name: set() for name in upcoming}
+    predecessors: Dict[str, Set[str]] = {name: set() for name in upcoming}
     for name, one in upcoming.items():
-        behind[name].update(o for o in one.text.words("Unit", "After") if o in upcoming)
+        predecessors[name].update(o for o in one.text.words("Unit", "After") if o in upcoming)
         for other in one.text.words("Unit", "Before"):
             if other in upcoming:
-                behind[other].add(name)
-    return _around(behind, unit.name)
+                predecessors[other].add(name)
+    return _around(predecessors, unit.name)
 
 
 def _upcoming(units: PlannedUnits, unit: Definition) -> Dict[str, Definition]:
@@ -38,10 +38,10 @@ def _upcoming(units: PlannedUnits, unit: Definition) -> Dict[str, Definition]:
     return found
 
 
-def _around(successors: Dict[str, Set[str]], first: str) -> List[str]:
+def _around(predecessors: Dict[str, Set[str]], first: str) -> List[str]:
     """A way back to a name on the way, from ``first`` on or from any other name."""
     done: Set[str] = set()
-    for start in [first, *sorted(successors)]:
+    for start in [first, *sorted(predecessors)]:
         way: List[str] = []
         left = [iter([start])]
         while left:
@@ -54,5 +54,5 @@ def _around(successors: Dict[str, Set[str]], first: str) -> List[str]:
                 return [*way[way.index(name) :], name]
             elif name not in done:
                 way.append(name)
-                left.append(iter(sorted(successors[name] - {name})))
+                left.append(iter(sorted(predecessors[name] - {name})))
     return []

@@ -51,7 +51,7 @@ class UnitEffects(object):
     def __init__(self, context: "Context", units: PlannedUnits) -> None:
         self._context = context
         self._units = units
-        self._rehearsal = RunChecks(context, units)
+        self._checks = RunChecks(context, units)
 
     def of(self, verb: str, name: str) -> List[Effect]:
         """Return the effects of an action on a unit."""
@@ -86,8 +86,8 @@ class UnitEffects(object):
             other = bound.pop()
             if other in found or not self._units.status(other).running:
                 continue
-            why = self._rehearsal.obstacle(other)
-            why = why or ("ends by itself" if self._rehearsal.ends(other) else "")
+            why = self._checks.obstacle(other)
+            why = why or ("ends by itself" if self._checks.ends(other) else "")
             if why:
                 raise Unknowable("%s is restarted with %s and %s" % (other, name, why))
             found.append(other)
@@ -103,7 +103,7 @@ class UnitEffects(object):
         self._require_undisputed(unit, running)
         pulled = [o for key in _PULLED for o in unit.text.words("Unit", key)]
         pulled += _slices(unit)
-        for other in [*self._rehearsal.mounts_for(unit), *pulled]:
+        for other in [*self._checks.mounts_for(unit), *pulled]:
             if len(running) < _LIMIT and other not in running and self._comes_up(other):
                 self._start(other, running)
         for other in self._units.rivals(name):
@@ -124,7 +124,7 @@ class UnitEffects(object):
         """Return whether a unit that does not run would run if something pulled it in."""
         status = self._units.status(name)
         usable = status.found and not (status.running or status.masked or status.failure)
-        return usable and not (self._rehearsal.ends(name) or self._rehearsal.obstacle(name))
+        return usable and not (self._checks.ends(name) or self._checks.obstacle(name))
 
     def _stop(self, name: str, running: Dict[str, bool]) -> None:
         for other in self._units.upholding(name):

@@ -178,7 +178,7 @@ class ForeseenTest(unittest.TestCase):
         nothing = self.host.units["nosuch.service"]
         self.host.units["srv.mount"] = nothing.replace("nosuch.service", "srv.mount")
         with plan.noop():
-            units = plan.systemd._predicted()
+            units = plan.systemd._planned_units()
             self.assertEqual(units.by("Requires", "srv.mount"), ["x.service"])
             self.assertEqual(units.by("BindsTo", "srv.mount"), [])
 

@@ -63,7 +63,7 @@ class UserUnitsTest(DirectoryTest):
         for where, name, value in (
             (user_systemd, "RUNTIME", self.path("run")),
             (user_systemd, "LINGERING", self.path("linger")),
-            (user_systemd, "_COMING", 0.3),
+            (user_systemd, "_START_TIMEOUT", 0.3),
             (Accounts, "identity", known),
             (Accounts, "user", user),
         ):
@@ -220,7 +220,7 @@ class UserUnitsTest(DirectoryTest):
         os.symlink("/usr/lib/systemd/user/own.service", directory + "/alias.service")
         plan = self.plan()
         with plan.noop():
-            units = self.managed(plan)._predicted()
+            units = self.managed(plan)._planned_units()
             self.assertTrue(units.definition("masked.service").masked)
             alias = units.definition("alias.service")
             self.assertEqual((alias.name, alias.masked), ("own.service", False))
