@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if is_stages(args.manifest):
         return _stages(args.manifest, data, chosen)
     try:
-        site, text = _checked_parts(args.manifest, data, chosen)
+        site, text = _check_manifest(args.manifest, data, chosen)
     except InputError:
         part = check_child(args.manifest, data, chosen)
         if part is None:
@@ -92,7 +92,7 @@ def _stages(path: str, data: "PlanOptions", chosen: "TargetSelection | None") ->
     for stage in stages:
         try:
             handed = data._replace(handed=stage.data)
-            site, text = _checked_parts(stage.manifest, handed, chosen, noted)
+            site, text = _check_manifest(stage.manifest, handed, chosen, noted)
         except InputError as error:
             problems += stage.placed(error)
             continue
@@ -122,13 +122,16 @@ def _tell(what: str, problems: "Iterable[Problem | str]") -> None:
         note(f"{what}: {problem}")
 
 
-def _checked_parts(
+def _check_manifest(
     manifest: str,
     data: "PlanOptions",
     chosen: "TargetSelection | None",
     noted: "set[Problem] | None" = None,
 ) -> "tuple[Site, str]":
-    """A manifest, and its content. InputError. ``noted`` are notes that were written before."""
+    """Check a manifest; its site, and a summary of its content. InputError.
+
+    ``noted`` are notes that were written before.
+    """
     from orchestrator.cli.child_validation import check_child
     from orchestrator.planning.site.check import UNKNOWN_READ
     from orchestrator.runs import wiring

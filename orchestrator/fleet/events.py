@@ -86,7 +86,7 @@ class ResourceEvent(NamedTuple):
 class ResourcesStable(NamedTuple):
     """Converged resources are done, and there is nothing more to report about them.
 
-    ``turns.events()`` creates their transaction events on demand.
+    ``unchanged.events()`` creates their transaction events on demand.
     """
 
     host: str

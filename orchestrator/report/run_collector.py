@@ -187,7 +187,7 @@ class RunCollector(Subscriber):
         expected = "planned" not in told
         if not is_reportable(told, self._drift and not self._verbose):
             uncertain = told["type"] != APPLY and told.get("prediction") in UNCERTAINTIES
-            if not (self._verbose and told["status"] == "stable" and uncertain):
+            if not (self._verbose and status == "stable" and uncertain):
                 return
         left_out = status == "skipped" and not told["unmet_requirements"]
         undone = told.get("left_as", AS_DESIRED) != AS_DESIRED

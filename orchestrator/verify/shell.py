@@ -86,17 +86,17 @@ class Shell:
         return self._run(list(_batches(commands)))
 
     def _run(self, batches: Sequence[Sequence[bytes]]) -> list[Answer]:
-        commands = [len(batch) for batch in batches for _ in batch]
+        sizes = [len(batch) for batch in batches for _ in batch]
         with self._lock:
             if self._gave_up:
-                return [_NOT_RUN] * len(commands)
+                return [_NOT_RUN] * len(sizes)
             if self._broken:
                 raise UnreachableError(self._broken, "transport.lost")
             try:
                 for batch in batches:
                     self._send(self._request(batch))
                 self._left = MAX_TOGETHER
-                return [self._next(together) for together in commands]
+                return [self._next(together) for together in sizes]
             except BaseException as error:
                 # Answers are identified by their order alone, so all must be read.
                 self._broken = f"the connection to {self._host} was lost: {error}"

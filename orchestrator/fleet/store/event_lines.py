@@ -48,16 +48,16 @@ def event_lines(
     for number, line in enumerate(whole_lines(directory / "events.jsonl"), 1):
         stable = line.startswith(PREFIX)
         try:
-            turns = read_line(line, run_id, texts.text) if stable else None
+            unchanged = read_line(line, run_id, texts.text) if stable else None
         except _DAMAGED as error:
             raise ValueError(f"line {number}: {problem_text(error)}") from error
-        yield number, line, turns
+        yield number, line, unchanged
 
 
-def expanded(turns: UnchangedResources, number: int) -> Iterator[tuple[dict[str, Any], str]]:
+def expanded(unchanged: UnchangedResources, number: int) -> Iterator[tuple[dict[str, Any], str]]:
     """The events of a line; ValueError if it is damaged."""
     try:
-        yield from turns.events()
+        yield from unchanged.events()
     except _DAMAGED as error:
         raise ValueError(f"line {number}: {problem_text(error)}") from error
 

@@ -74,14 +74,14 @@ class EventStore(Subscriber):
             return {}
         latest = self._latest().get(host, {})
         return {
-            "resources": {r: _turn(latest[r]) for r in sorted(references) if r in latest},
+            "resources": {r: _earlier_result(latest[r]) for r in sorted(references) if r in latest},
             "pending": any(e["noop"] and e["changed"] for e in latest.values()),
         }
 
     def failed(self) -> bool:
         """Whether the latest event of any resource on any host is not as it should be."""
         return any(
-            not _turn(event)["met"]
+            not _earlier_result(event)["met"]
             for latest in self._latest().values()
             for event in latest.values()
         )
@@ -139,7 +139,7 @@ def _ours(name: str) -> bool:
     return name.endswith(SUFFIX) or (name.startswith(".") and name.endswith(".new"))
 
 
-def _turn(event: Event) -> dict[str, bool]:
+def _earlier_result(event: Event) -> dict[str, bool]:
     met = not (event["failed"] or event["unmet_requirements"])
     return {"met": met, "changed": event["changed"], "noop": event["noop"]}
 

@@ -236,7 +236,7 @@ class LostEvents:
 
     def __init__(self, host: str, uid: int | None = None, current: str = "") -> None:
         self._lost = lost_runs_on(host, uid, current)
-        self._turns: dict[str, dict[int, Mapping[str, Any]]] = {one: {} for one in self._lost}
+        self._reported: dict[str, dict[int, Mapping[str, Any]]] = {one: {} for one in self._lost}
         self._open = set(self._lost)
 
     def wish(self) -> dict[str, Any]:
@@ -252,7 +252,7 @@ class LostEvents:
         is_open = isinstance(receipt, str) and receipt in self._open
         if not is_open or not isinstance(state, str) or state not in _STATES:
             raise refuse("a report of an earlier run that was not requested")
-        lost, reported = self._lost[str(receipt)], self._turns[str(receipt)]
+        lost, reported = self._lost[str(receipt)], self._reported[str(receipt)]
         if not isinstance(results, list) or not isinstance(begun, list):
             raise refuse("an invalid report of an earlier run")
         if len(begun) > len(lost.names):

@@ -197,13 +197,13 @@ class SavedRun:
         InputError if they cannot be read.
         """
         try:
-            for number, line, host_progress in event_lines(self.path, self.run_id):
-                if host_progress is None:
+            for number, line, unchanged in event_lines(self.path, self.run_id):
+                if unchanged is None:
                     if not line.isprintable():
                         raise ValueError(f"line {number} is invalid")
                     yield line
                 else:
-                    yield from (text for _, text in expanded(host_progress, number))
+                    yield from (text for _, text in expanded(unchanged, number))
         except records.DAMAGED as error:
             raise _unreadable(self.path / "events.jsonl", error) from error
         yield from (json.dumps(event, separators=(",", ":")) for event in self._later.events)
@@ -220,20 +220,16 @@ class SavedRun:
         hosts or of these. InputError for damaged data.
         """
         try:
-            for number, line, host_progress in event_lines(self.path, self.run_id):
-                if (
-                    host_progress is not None
-                    and hosts is not None
-                    and host_progress.host not in hosts
-                ):
+            for number, line, unchanged in event_lines(self.path, self.run_id):
+                if unchanged is not None and hosts is not None and unchanged.host not in hosts:
                     continue  # most of a run, and no event is made for it
-                if host_progress is None:
+                if unchanged is None:
                     events = iter([(json.loads(line), line)])
                 elif not whole:
-                    yield run_events.ResourcesStable(host_progress.host, host_progress)
+                    yield run_events.ResourcesStable(unchanged.host, unchanged)
                     continue
                 else:
-                    events = expanded(host_progress, number)
+                    events = expanded(unchanged, number)
                 for event, text in events:
                     host = checked_event(event, number)["host"]
                     if hosts is None or host in hosts:

@@ -151,9 +151,9 @@ def _time(collected: RunCollector) -> str:
     if collected.ended.at == collected.started.at:
         return ""
     text = duration_text(max(0.0, collected.ended.at - collected.started.at))
-    turns = [result for result in collected.results.values() if result.was_started]
-    slowest = sorted(turns, key=lambda r: -r.seconds)[:_SLOWEST]
-    if len(turns) > 1:
+    started = [result for result in collected.results.values() if result.was_started]
+    slowest = sorted(started, key=lambda r: -r.seconds)[:_SLOWEST]
+    if len(started) > 1:
         names = ", ".join(f"{result.host} {duration_text(result.seconds)}" for result in slowest)
         text += f", slowest: {names}"
     return text

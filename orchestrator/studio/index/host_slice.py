@@ -15,13 +15,12 @@ from typing import IO, Any, NamedTuple
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.origin import Origin
+from orchestrator.fleet.checks.unchanged_resources import PREFIX
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.event_lines import LineReader
 from orchestrator.fleet.store.records import DAMAGED, problem_text
 from orchestrator.fleet.store.saved_runs import SavedRun, cut_off
 from remote_runtime.errors import InputError, Problem
-
-_UNCHANGED = '{"stable":'
 
 
 class HostPlace(NamedTuple):
@@ -85,7 +84,7 @@ class HostSlice:
         for host in self._hosts:
             is_short = unchanged_of is not None and unchanged_of.isdisjoint(host.names)
             for line in _lines_at(path, _numbers(host.places)):
-                if is_short and line.startswith(_UNCHANGED):
+                if is_short and line.startswith(PREFIX):
                     continue
                 try:
                     for event, text in reader.events(line):

@@ -52,18 +52,18 @@ def pending_refreshes(studio: Studio, host: Row) -> list[PendingRefresh]:
 
 def _pending(studio: Studio, row: Row, name: str) -> dict[str, str]:
     source = HostSlice(studio.saved(row["id"]), [place_of(row, name)])
-    turns, found = UnfinishedResources(), dict[str, str]()
+    unfinished, found = UnfinishedResources(), dict[str, str]()
     for planned in _planned(studio, row, source.about["hosts"]):
-        turns.handle(planned)
+        unfinished.handle(planned)
     for event in source.replay():
-        turns.handle(event)
+        unfinished.handle(event)
         if isinstance(event, run_events.ResourceEvent):
             told = event.event
             resource = f"{told['type']}#{told['name']}"
             found.pop(resource, None)
             if told.get("due_since") and told["status"] in ("failed", "skipped"):
                 found[resource] = str(told["due_since"])
-    for resources in turns.due.values():
+    for resources in unfinished.due.values():
         found.update((resource, row["id"]) for resource in resources)
     return found
 

@@ -2,7 +2,7 @@
 
 engine = make_engine("jet", None, directory=Directory(path), prefix="templates/app/")
 compiled = engine.compile("main.conf", text)                        # once per run; InputError
-text = compiled.render(turn, ())                                    # per host; EvaluationError
+text = compiled.render(rendering, ())                               # per host; EvaluationError
 """
 
 from __future__ import annotations

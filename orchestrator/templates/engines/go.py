@@ -32,7 +32,7 @@ from remote_runtime.errors import InputError, Position, Problem
 if TYPE_CHECKING:
     import gotpl
 
-_rendering: ContextVar[Rendering] = ContextVar("turn")
+_rendering: ContextVar[Rendering] = ContextVar("rendering")
 _literals: ContextVar[frozenset[str]] = ContextVar("literals", default=frozenset())
 _LITERAL = re.compile(r'"([^"\\\n]*)"')
 _MISSING = re.compile(r"missing key or attribute '(.*)'\Z", re.DOTALL)
