@@ -148,9 +148,10 @@ def _bound(brief: RunSpec, made: list[Planner], jobs: list[Job]) -> list[Job]:
             for stage, job in zip(stages, jobs, strict=True)
         ]
     elif brief.held is not None:
-        kept = PlanFile(dict(brief.held))
+        plan_file = PlanFile(dict(brief.held))
         binders = [
-            BoundPlanner(one, kept, stage=stage) for one, stage in zip(made, stages, strict=True)
+            BoundPlanner(one, plan_file, stage=stage)
+            for one, stage in zip(made, stages, strict=True)
         ]
     else:
         return jobs

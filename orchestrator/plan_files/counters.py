@@ -87,11 +87,11 @@ class Counters:
             self._count_uncertain(event)
 
 
-def counters_of(kept: PlanFile) -> dict[str, int]:
+def counters_of(plan: PlanFile) -> dict[str, int]:
     """The counters of a plan."""
     counters = Counters()
-    for host in kept.hosts:
-        for told in kept.outcomes(host):
+    for host in plan.hosts:
+        for told in plan.outcomes(host):
             counters.add(host, told)
-    counters.values["left_out"] = len(kept.record["left_out"])
+    counters.values["left_out"] = len(plan.record["left_out"])
     return counters.values

@@ -103,11 +103,13 @@ class PlanFile:
 
     def _rollout(self) -> Iterator[run_events.RolloutPlanned]:
         """The hosts of each wave and stage."""
-        kept = self.shown.get("rollout")
-        if kept:
-            waves = tuple(map(tuple, kept["waves"]))
-            stages = tuple(kept["stages"])
-            yield run_events.RolloutPlanned(waves, None, {}, stages=stages, limits=kept["limits"])
+        rollout = self.shown.get("rollout")
+        if rollout:
+            waves = tuple(map(tuple, rollout["waves"]))
+            stages = tuple(rollout["stages"])
+            yield run_events.RolloutPlanned(
+                waves, None, {}, stages=stages, limits=rollout["limits"]
+            )
 
     @property
     def origin(self) -> Origin:

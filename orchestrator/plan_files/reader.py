@@ -39,13 +39,13 @@ def manifest_of(path: str) -> str:
         return ""
 
 
-def write_plan(kept: PlanFile, path: str) -> None:
+def write_plan(plan: PlanFile, path: str) -> None:
     """Write a plan atomically, with mode 0600. UsageError; InputError for invalid content."""
-    fault = fault_of(kept.record, canonical(kept.record).decode())
+    fault = fault_of(plan.record, canonical(plan.record).decode())
     if fault:
         hint = "name files, hosts and data without control characters"
         raise _broken(path, f"is not written: it would contain {fault}", hint)
-    text = text_of(kept.record)
+    text = text_of(plan.record)
     try:
         with replacing(Path(path), durable=True) as out:
             out.write(text)

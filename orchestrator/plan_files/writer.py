@@ -169,16 +169,16 @@ class PlanWriter(Subscriber):
         planned["outcomes"].append(place)
         planned["observed"].append(event["observed"])
 
-    def _keep(self, host: str, kept: Mapping[str, Any]) -> None:
-        self._files.update(kept["files"])
-        if "host" not in kept:
+    def _keep(self, host: str, record: Mapping[str, Any]) -> None:
+        self._files.update(record["files"])
+        if "host" not in record:
             return
-        desired = (Desired(name, digest, bytes.fromhex(s)) for name, digest, s in kept["items"])
+        desired = (Desired(name, digest, bytes.fromhex(s)) for name, digest, s in record["items"])
         places = [self._items.setdefault(one, len(self._items)) for one in desired]
         self._room.pop(host, None)
         self._left_out.pop(host, None)
-        self._hosts[host] = {**kept["host"], "items": places, "outcomes": [], "observed": []}
-        self._secrets.update(kept["secrets"])
+        self._hosts[host] = {**record["host"], "items": places, "outcomes": [], "observed": []}
+        self._secrets.update(record["secrets"])
 
     def too_large(self) -> dict[str, str]:
         """Hosts that were previewed but left out, with the reason, by name."""

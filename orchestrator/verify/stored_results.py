@@ -42,12 +42,12 @@ class VerifyFile:
                 self._fault = error
 
 
-def stored_assessment(kept: ReportSource) -> Assessment | None:
+def stored_assessment(source: ReportSource) -> Assessment | None:
     """The stored result of the verify after a push; None for a run without one. InputError.
 
     An incomplete one counts as interrupted.
     """
-    records = kept.verified()
+    records = source.verified()
     if records is None:
         return None
     outcomes = [Outcome(**_fields(Outcome, r)) for r in records if "found" not in r]

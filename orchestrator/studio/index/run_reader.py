@@ -190,54 +190,54 @@ class _IndexedSource(SavedRun):
 
 def read_run(directory: Path) -> IndexedRun:
     """Read a run. InputError, OSError, ValueError and others for a damaged directory."""
-    kept = _IndexedSource(directory)
-    grid = Grid(kept, MAX_TEXT, whole=False)
+    run = _IndexedSource(directory)
+    grid = Grid(run, MAX_TEXT, whole=False)
     sections = sections_of(grid, max_troubled=MAX_TROUBLED_HOSTS, with_hosts=False)
-    sections["at_work"] = at_work(kept, grid) if kept.running else []
-    sections["rollout_now"] = grid.rollout.now(time.time()) if kept.running else ""
+    sections["at_work"] = at_work(run, grid) if run.running else []
+    sections["rollout_now"] = grid.rollout.now(time.time()) if run.running else ""
     tallies = [result.tally.shown for result in grid.results.values()]
     return IndexedRun(
-        run_id=kept.run_id,
-        state=_state(kept),
-        about=kept.about,
-        who=_who(kept),
-        version=kept.origin.version,
-        commit=kept.origin.commit,
+        run_id=run.run_id,
+        state=_state(run),
+        about=run.about,
+        who=_who(run),
+        version=run.origin.version,
+        commit=run.origin.commit,
         drifted=sum(tally.drifted for tally in tallies),
         compared=sum(tally.compared for tally in tallies),
         as_predicted=sum(tally.as_predicted for tally in tallies),
         sections=sections,
-        hosts=list(_host_rows(kept, grid)),
+        hosts=list(_host_rows(run, grid)),
         changes=list(_changes(grid)),
-        awaits_verify=_awaits_verify(kept),
+        awaits_verify=_awaits_verify(run),
     )
 
 
-def _awaits_verify(kept: SavedRun) -> bool:
+def _awaits_verify(run: SavedRun) -> bool:
     """Whether a run has ended, and the verify after it has not."""
-    if _state(kept) != "ended" or not kept.about.get("options", {}).get("verify"):
+    if _state(run) != "ended" or not run.about.get("options", {}).get("verify"):
         return False
-    return not any("found" in record for record in kept.verified() or ())
+    return not any("found" in record for record in run.verified() or ())
 
 
-def _who(kept: SavedRun) -> str:
+def _who(run: SavedRun) -> str:
     """The user who started a run, from its record, and the token that posted it."""
-    owner = owner_of(kept.path)
-    return f"{kept.origin.who} [{owner}]".strip() if owner else kept.origin.who
+    owner = owner_of(run.path)
+    return f"{run.origin.who} [{owner}]".strip() if owner else run.origin.who
 
 
-def _state(kept: SavedRun) -> str:
-    if kept.about["end"]:
-        return "interrupted" if kept.about["interrupted"] else "ended"
-    return "running" if kept.running else "cut"
+def _state(run: SavedRun) -> str:
+    if run.about["end"]:
+        return "interrupted" if run.about["interrupted"] else "ended"
+    return "running" if run.running else "cut"
 
 
-def at_work(kept: SavedRun, grid: Grid) -> list[dict[str, Any]]:
+def at_work(run: SavedRun, grid: Grid) -> list[dict[str, Any]]:
     """The hosts that have not ended, by their activity."""
     from orchestrator.report.wording import listed
 
     phases = {host: "waiting for a slot" for host in grid.hosts if host not in grid.results}
-    for event in kept.host_progress():
+    for event in run.host_progress():
         if isinstance(event, run_events.HostPhase) and event.host in phases:
             phases[event.host] = event.phase.words
     found: dict[str, list[str]] = {}
@@ -249,9 +249,9 @@ def at_work(kept: SavedRun, grid: Grid) -> list[dict[str, Any]]:
     ]
 
 
-def _host_rows(kept: _IndexedSource, grid: Grid) -> Iterator[HostRow]:
-    places, results = kept.places, _result_places(kept.path)
-    checks = _failed_checks(kept)
+def _host_rows(run: _IndexedSource, grid: Grid) -> Iterator[HostRow]:
+    places, results = run.places, _result_places(run.path)
+    checks = _failed_checks(run)
     names: dict[str, list[str]] = {}
     for name in grid.hosts:
         names.setdefault(host_in(name), []).append(name)
@@ -260,7 +260,7 @@ def _host_rows(kept: _IndexedSource, grid: Grid) -> Iterator[HostRow]:
         worst = min(found, key=lambda one: ORDER.index(one.outcome), default=None)
         cells = [cell.entry for name in called for cell in grid.cells[name].values()]
         offsets = array("Q", sorted(at for name in called for at in places.get(name, ())))
-        plans = [kept.plans[name] for name in called if name in kept.plans]
+        plans = [run.plans[name] for name in called if name in run.plans]
         yield HostRow(
             host=host,
             names=called,
@@ -303,9 +303,9 @@ def _group_of_outcome(name: str) -> str:
     return sha256(json.dumps([[name, ""], []]).encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def _failed_checks(kept: SavedRun) -> dict[str, int] | None:
+def _failed_checks(run: SavedRun) -> dict[str, int] | None:
     """The number of failed checks of each host that has some; None without a verify."""
-    found = kept.verified()
+    found = run.verified()
     if found is None:
         return None
     failed: dict[str, int] = {}

@@ -176,8 +176,8 @@ def _age(plan: PlanSummary) -> str:
     return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} days"
 
 
-def _preview(kept: PlanFile) -> tuple[dict[str, Any], Matrix]:
-    grid = Grid(kept, MAX_TEXT)
+def _preview(plan: PlanFile) -> tuple[dict[str, Any], Matrix]:
+    grid = Grid(plan, MAX_TEXT)
     sections = sections_of(grid, max_troubled=MAX_TROUBLED, with_hosts=False)
     return sections, Matrix(grid, MAX_CELLS)
 

@@ -34,7 +34,7 @@ def compare_plans_page(
 
 
 def _compared(first: OpenPlan, second: OpenPlan, *, parameters: Parameters) -> dict[str, Any]:
-    found = Differences(first.kept, second.kept)
+    found = Differences(first.plan_file, second.plan_file)
     groups = group_hosts({host: found.of(host) for host in found.hosts})
     at = pager(len(groups), parameters, GROUPS)
     different = sum(len(same) for same, _ in groups)

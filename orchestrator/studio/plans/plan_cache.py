@@ -108,7 +108,7 @@ class OpenPlan(NamedTuple):
     """A plan that was read completely."""
 
     summary: PlanSummary
-    kept: PlanFile
+    plan_file: PlanFile
     stored: StoredPlan
 
 
@@ -157,7 +157,7 @@ class StoredPlans:
 
     def of_plan(self, plan: OpenPlan, make: Callable[[PlanFile], Value]) -> Value:
         """The cached result of a page for a plan, or a new one."""
-        found: Value = self._sections.get((plan.summary.digest, make), lambda: make(plan.kept))
+        found: Value = self._sections.get((plan.summary.digest, make), lambda: make(plan.plan_file))
         return found
 
     def approvals(self, plan: StoredPlan, manifest: str) -> Approvals:
@@ -237,13 +237,13 @@ class _Memory(Generic[Value]):
 
 
 def _opened(stored: StoredPlan) -> OpenPlan:
-    kept = parse_plan(stored.name, stored.text)
-    record = kept.shown
+    plan_file = parse_plan(stored.name, stored.text)
+    record = plan_file.shown
     if sum(len(host["outcomes"]) for host in record["hosts"].values()) > MAX_RESULTS:
         hint = f"ccm plan show {stored.name} shows it"
         message = f"{stored.name} has more than {MAX_RESULTS:,} results of resources"
         raise InputError([Problem(message, None, hint, "input.plan")])
-    dangers = dangers_in(kept)
+    dangers = dangers_in(plan_file)
     given = (
         *(f"--data {key}" for key in record["data"]),
         *(f"--fact {key}" for key in record["fact"]),
@@ -251,7 +251,7 @@ def _opened(stored: StoredPlan) -> OpenPlan:
     summary = PlanSummary(
         name=stored.name,
         digest=stored.digest,
-        id=kept.id,
+        id=plan_file.id,
         by=record["user"],
         ccm=record["ccm"],
         manifest=record["manifest"],
@@ -261,9 +261,9 @@ def _opened(stored: StoredPlan) -> OpenPlan:
         left_out=tuple(dict.fromkeys(map(host_in, record["left_out"]))),
         dangers=dangers.total or (NOTHING_KNOWN if dangers.is_reportable else ""),
         given=given,
-        counters=counters_of(kept),
+        counters=counters_of(plan_file),
     )
-    return OpenPlan(summary, kept, stored)
+    return OpenPlan(summary, plan_file, stored)
 
 
 def problem_of(error: Exception) -> str:
