@@ -13,6 +13,9 @@ DATABASES = {"user": "/etc/passwd", "group": "/etc/group"}
 _OF_ACCOUNTS = (*DATABASES.values(), "/etc/shadow", "/etc/gshadow")
 _UNITS = ("/etc/systemd/system/", "/lib/systemd/system/", "/usr/lib/systemd/system/")
 
+Covers = Callable[[str, str, bool], bool]
+"""Whether an effect may change a thing, see ``UnknownEffect``."""
+
 
 class Uncertainty(NamedTuple):
     """The uncertainty of a prediction: ``assumed``, ``unknown`` or "", and the reason in a few
@@ -132,7 +135,7 @@ class UnknownEffect(NamedTuple):
     """
 
     uncertainty: Uncertainty
-    covers: Callable[[str, str, bool], bool]
+    covers: Covers
     text: str = ""
 
 
@@ -150,7 +153,7 @@ NETWORK = "network"
 """Stands for ``""`` with the kind ``host`` where only answers of the network are read."""
 
 
-def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool]:
+def below(path: str, *, itself: bool = False) -> Covers:
     """The coverage of an action that writes below a path, or with ``itself`` also at it.
 
     Accounts and units are covered by their files; root always stays root.

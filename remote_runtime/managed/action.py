@@ -1,10 +1,10 @@
 """Runs state types that act instead of reading a state (target). See ``resource``."""
 
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, List, Optional, Sequence
 
 from remote_runtime.base import ActionStateType, Change, Missing
 from remote_runtime.changes import Action
-from remote_runtime.effects import Effect
+from remote_runtime.effects import Covers, Effect
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Properties
 from remote_runtime.managed.resource import ManagedResource, State
@@ -105,7 +105,7 @@ class ActionResource(ManagedResource):
         for uncertainty in host.record.assumed:
             self.context.suppose(uncertainty.reason)
 
-    def _covering(self, affects: Optional[Sequence[str]]) -> Callable[[str, str, bool], bool]:
+    def _covering(self, affects: Optional[Sequence[str]]) -> Covers:
         from remote_runtime.packages.affects import affected
 
         return affected(affects, self.context)

@@ -34,6 +34,7 @@ from remote_runtime.context import Context
 from remote_runtime.effects import (
     UNKNOWN,
     AccountEffect,
+    Covers,
     Effect,
     PathEffect,
     Uncertainty,
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from remote_runtime.system.account_files import Group, User
 
 Step = Callable[[Host], None]
-Covers = Callable[[str, str, bool], bool]
 
 
 class State(NamedTuple):

@@ -12,6 +12,7 @@ from remote_runtime.effects import (
     NETWORK,
     UNKNOWN,
     AccountEffect,
+    Covers,
     Effect,
     KernelEffect,
     MountEffect,
@@ -255,7 +256,7 @@ def _accounts_of(path: str, known: bool) -> UnknownEffect:
     return UnknownEffect(Uncertainty(UNKNOWN, why), covers)
 
 
-def _kernel_reads(path: str) -> Callable[[str, str, bool], bool]:
+def _kernel_reads(path: str) -> Covers:
     """Reads of kernel values: files and commands, but not network requests, unless addresses may
     change."""
     inside = below(path, itself=True)
@@ -269,7 +270,7 @@ def _kernel_reads(path: str) -> Callable[[str, str, bool], bool]:
     return covers
 
 
-def _named(effect: Effect) -> Callable[[str, str, bool], bool]:
+def _named(effect: Effect) -> Covers:
     """The subject of an effect."""
     if isinstance(effect, (PathEffect, MountEffect, KernelEffect)):
         return below(effect.path, itself=True)

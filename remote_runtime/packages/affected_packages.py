@@ -1,9 +1,10 @@
 """The changes of a command that affects a package (target)."""
 
 import os
-from typing import TYPE_CHECKING, Callable, Dict, List, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, Dict, List, Sequence, Set, Tuple
 
 from remote_runtime.changes import Unknowable
+from remote_runtime.effects import Covers
 from remote_runtime.packages.dnf import isolated_run
 from remote_runtime.packages.dpkg import database as dpkg
 from remote_runtime.packages.dpkg.contents import UNIT_DIRECTORIES
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 _UNIT_DIRECTORIES = (*UNIT_DIRECTORIES, "/etc/systemd/system/")
 _MAX_LENGTH = 1 << 24
-
-Covers = Callable[[str, str, bool], bool]
 
 
 def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:

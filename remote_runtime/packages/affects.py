@@ -2,15 +2,13 @@
 
 from typing import TYPE_CHECKING, Any, Callable, List, Sequence
 
-from remote_runtime.effects import DATABASES, below, everything, is_account_database
+from remote_runtime.effects import DATABASES, Covers, below, everything, is_account_database
 from remote_runtime.overlay.planned_nodes import shared
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 _KINDS = {"service": "unit"}  # of effects, by the type, if these differ
-
-Covers = Callable[[str, str, bool], bool]
 
 
 def affected(affects: Any, context: "Context") -> Covers:

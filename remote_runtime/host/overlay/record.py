@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 
-from remote_runtime.effects import Effect, Uncertainty, everything
+from remote_runtime.effects import Covers, Effect, Uncertainty, everything
 
 if TYPE_CHECKING:
     from remote_runtime.overlay.overlay import HostOverlay
 
 
-Covers = Callable[[str, str, bool], bool]
 Covering = Callable[[Optional[Sequence[str]]], Covers]
 
 

@@ -20,6 +20,7 @@ from remote_runtime.effects import (
     ASSUMED,
     UNKNOWN,
     AccountEffect,
+    Covers,
     Effect,
     PackageEffect,
     PathEffect,
@@ -370,9 +371,7 @@ class TransactionEffects(object):
         )
         self._uncertain.append(UnknownEffect(uncertainty, self._brought_by(change, set())))
 
-    def _brought_by(
-        self, change: VersionChange, told: Set[str]
-    ) -> Callable[[str, str, bool], bool]:
+    def _brought_by(self, change: VersionChange, told: Set[str]) -> Covers:
         """Return the coverage of a package: the paths that it may create or change, including the
         reported paths in ``told``."""
         own = set(self._kept(change).paths) | told if change.before else told

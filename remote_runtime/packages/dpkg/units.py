@@ -2,11 +2,12 @@
 
 import os
 import re
-from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, AbstractSet, Dict, List, Optional, Sequence, Set, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import (
     UNKNOWN,
+    Covers,
     Effect,
     PathEffect,
     Uncertainty,
@@ -323,5 +324,5 @@ def _wanted(unit: str, text: str) -> List[str]:
     return found
 
 
-def _only(unit: str) -> Callable[[str, str, bool], bool]:
+def _only(unit: str) -> Covers:
     return lambda thing, value, present: (thing, value) == ("unit", unit)

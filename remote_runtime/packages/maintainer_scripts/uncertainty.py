@@ -1,9 +1,9 @@
 """The unknown effects of package scripts (target; in previews only)."""
 
-from typing import Callable, List, Optional, Sequence
+from typing import List, Optional, Sequence
 
 from remote_runtime.effects import UNKNOWN as NOT_KNOWN
-from remote_runtime.effects import Uncertainty, UnknownEffect
+from remote_runtime.effects import Covers, Uncertainty, UnknownEffect
 from remote_runtime.packages.maintainer_scripts.accounts import AccountCalls
 from remote_runtime.packages.maintainer_scripts.commands import OPEN
 from remote_runtime.packages.maintainer_scripts.effects import Open
@@ -11,8 +11,6 @@ from remote_runtime.packages.maintainer_scripts.globs import fits
 from remote_runtime.packages.maintainer_scripts.scripts import stands_in
 from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
 from remote_runtime.system.paths import is_within
-
-Covers = Callable[[str, str, bool], bool]
 
 
 def unknown_effect(package: str, calls: Sequence[Open], own: Sequence[str]) -> List[UnknownEffect]:

@@ -1,9 +1,9 @@
 """The differences of units of a user's manager (target; in previews only)."""
 
-from typing import Callable, List, Sequence
+from typing import List, Sequence
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import UNKNOWN, Effect, Uncertainty, UnitEffect, UnknownEffect
+from remote_runtime.effects import UNKNOWN, Covers, Effect, Uncertainty, UnitEffect, UnknownEffect
 from remote_runtime.units.files import Definition, Places
 
 _DIRECTORIES = (
@@ -65,9 +65,7 @@ def _named(effect: Effect, places: Places) -> Effect:
     return effect
 
 
-def _covering(
-    covers: Callable[[str, str, bool], bool], prefix: str
-) -> Callable[[str, str, bool], bool]:
+def _covering(covers: Covers, prefix: str) -> Covers:
     def of_the_user(kind: str, value: str, present: bool) -> bool:
         if kind != "unit":
             return covers(kind, value, present)
