@@ -14,7 +14,6 @@ from remote_runtime.effects import PathEffect
 from remote_runtime.packages.maintainer_scripts.effects import Declared
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
-from remote_runtime.text.numbers import account_id
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
@@ -168,11 +167,9 @@ class _Creation(object):
             return None
         found: List[Optional[int]] = [mode]
         for kind, name in (("user", line.user), ("group", line.group)):
-            number = account_id(name)
+            number = self._accounts.number(kind, name) if name else None
             if name and number is None:
-                number = self._accounts.number(kind, name)
-                if number is None:
-                    return None
+                return None
             found.append(number)
         return found
 

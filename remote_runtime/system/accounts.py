@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from remote_runtime.system.account_files import Database, Group, User
 
 _NAME, _NUMBER = 0, 2  # in the entries of users and groups alike
+_NO_ID = (1 << 32) - 1  # stands for no user or group
+_MAX_DIGITS = 18
 
 
 class Identity(NamedTuple):
@@ -107,16 +109,16 @@ class Accounts(object):
         if name in known:
             return known[name]
         if name and not name.strip("0123456789"):
-            known[name] = int(name)
+            number = int(name) if len(name) <= _MAX_DIGITS else _NO_ID
+            found = number if number < _NO_ID else None
         else:
             import grp
             import pwd
 
             found = _field(_NUMBER, pwd.getpwnam if kind == "user" else grp.getgrnam, name)
-            if found is None:
-                return None
+        if found is not None:
             known[name] = int(found)
-        return known[name]
+        return known.get(name)
 
     def user_name(self, uid: int) -> str:
         """The name of a user, or the ID as text without one."""

@@ -151,8 +151,6 @@ class Mounts(mounts.Mounts):
         )
 
     def _number(self, key: str, text: str) -> Optional[int]:
-        if text.isdigit():
-            return int(text)
         accounts = self._record.world.accounts
         return accounts.number("user" if key == "uid" else "group", text)
 

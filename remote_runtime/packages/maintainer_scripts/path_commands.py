@@ -9,7 +9,6 @@ from remote_runtime.content import Chunks, Content, Text
 from remote_runtime.effects import PathEffect
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
-from remote_runtime.text.numbers import account_id
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
@@ -257,8 +256,6 @@ class PathCommands(object):
         return self._changed(split[2], lambda at: at._replace(uid=uid, gid=gid))
 
     def _number(self, kind: str, name: str) -> Optional[int]:
-        if name.isdigit():
-            return account_id(name)
         return self._accounts.number(kind, name) if name else None
 
     def _chgrp(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:

@@ -14,7 +14,7 @@ from remote_runtime.effects import (
     below,
 )
 from remote_runtime.system.preconditions import PAGE, mount_points
-from remote_runtime.text.numbers import account_id, is_number
+from remote_runtime.text.numbers import is_number
 from remote_runtime.units.directories import named_directories, parsed_mode
 from remote_runtime.units.files import Definition
 from remote_runtime.units.text import escaped, unescaped
@@ -155,7 +155,7 @@ class MountChecks(object):
         if "nr_blocks" in options:
             size = _bytes(options["nr_blocks"], 0) * PAGE
         owners = [
-            self._number(kind, options.get(key, "0"))
+            self._context.accounts.number(kind, options.get(key, "0"))
             for kind, key in (("user", "uid"), ("group", "gid"))
         ]
         if None in owners:
@@ -170,11 +170,6 @@ class MountChecks(object):
             read_only="ro" in options,
             no_execution="noexec" in options,
         )
-
-    def _number(self, kind: str, text: str) -> Optional[int]:
-        if text.isdigit():
-            return account_id(text)
-        return self._context.accounts.number(kind, text)
 
     def _source(self, unit: Definition) -> Optional[MountEffect]:
         """Return the effect of a bind mount: the directory at a second place."""

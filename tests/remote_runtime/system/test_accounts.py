@@ -18,6 +18,12 @@ class TestAccounts(unittest.TestCase):
         accounts = Accounts()
         self.assertEqual((accounts.uid("root"), accounts.gid("4242424")), (0, 4242424))
 
+    def test_a_number_that_no_account_can_have(self) -> None:
+        """The last number of 32 bits stands for none, and no text is too long to be refused."""
+        self.assertEqual(Accounts().number("group", "4294967294"), 4294967294)
+        for text in ("4294967295", "5000000000", "9" * 18, "9" * 5000):
+            self.assertIsNone(Accounts().number("user", text), text[:20])
+
     def test_an_unknown_name_is_an_error(self) -> None:
         """It says which kind of account is not there, and what to do."""
         accounts = Accounts()
