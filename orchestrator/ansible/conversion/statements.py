@@ -250,7 +250,7 @@ def getent(builder: Conversion, task: Task, record: Record) -> None:
 def facts_of(builder: Conversion, task: Task, record: Record) -> None:
     """``service_facts`` and ``package_facts``: look-ups of the names in the conditions."""
     kind = "services" if task.module == "service_facts" else "packages"
-    builder.scope.uses.told[kind] = builder.is_untouched
+    builder.scope.uses.listed[kind] = builder.is_untouched
     builder.tell(task, record, f"not needed: conditions ask for the {kind} that they name")
 
 

@@ -52,6 +52,12 @@ def parse_expression(text: str) -> nodes.Expr:
     raise NotConvertible(f"not an expression: {text}")
 
 
+@cache
+def expression(text: str) -> nodes.Expr:
+    """An expression of ccm as a tree; it is never changed."""
+    return parse_expression(text)
+
+
 def is_template(value: Any) -> bool:
     """Whether a value is a string that Ansible renders."""
     return (

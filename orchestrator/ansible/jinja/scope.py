@@ -71,7 +71,7 @@ class Uses:
     # entries of getent: the name of the look-up, and whether nothing changes before
     entries: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
     # services, packages: whether nothing changes before the task that lists them
-    told: dict[str, bool] = field(default_factory=dict)
+    listed: dict[str, bool] = field(default_factory=dict)
     in_place: set[str] = field(default_factory=set)  # variables replaced by their definitions
     optional: set[str] = field(default_factory=set)  # data that is none if nothing sets it
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known

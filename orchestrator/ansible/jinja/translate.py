@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja import fact_names, late_variables, told_facts
+from orchestrator.ansible.jinja import fact_names, late_variables, listed_facts
 from orchestrator.ansible.jinja.calls import computed, filter_of, look_up, test_of
 from orchestrator.ansible.jinja.fact_paths import fact_of, is_there, may_be_empty, other_host
 from orchestrator.ansible.jinja.parsing import (
     STATEMENTS,
+    expression,
     members,
     names_in,
-    parse_expression,
     path_of,
     tree_of,
 )
@@ -77,12 +76,6 @@ def translate(node: nodes.Expr, scope: Scope) -> nodes.Expr:
     """The expression in the words of ccm. NotConvertible."""
     found: nodes.Expr = _Translator(scope).of(node)
     return found
-
-
-@cache
-def expression(text: str) -> nodes.Expr:
-    """An expression of ccm as a tree; it is never changed."""
-    return parse_expression(text)
 
 
 class _Translator:
@@ -160,17 +153,17 @@ class _Translator:
         if not isinstance(node, nodes.Getitem) or isinstance(node.arg, nodes.Slice):
             return None
         path = path_of(node.node)
-        if told_facts.kind_of(path) != "packages":
+        if listed_facts.kind_of(path) != "packages":
             return None
-        if "packages" not in self.scope.uses.told or self.scope.no_data:
+        if "packages" not in self.scope.uses.listed or self.scope.no_data:
             return None
         name = self.of(node.arg)
         written = unparse(name)
         if "item" in names_in(name) or "Asked." in written:
             raise NotConvertible("packages whose names are elements or answers")
-        word = re.sub(r"[^a-z0-9]+", "_", written.lower()).strip("_")
+        word = listed_facts.word_of(written)
         text = name.value if isinstance(name, nodes.Const) else "{{ " + written + " }}"
-        certain = self.scope.uses.told["packages"]
+        certain = self.scope.uses.listed["packages"]
         self.scope.uses.ask(f"package_{word}", {"package": str(text)}, certain)
         version = members(nodes.Name("Asked", "load"), [f"package_{word}", "version"])
         pairs = [nodes.Pair(nodes.Const("name"), name), nodes.Pair(nodes.Const("version"), version)]
@@ -239,7 +232,7 @@ class _Translator:
 
     def _fact(self, name: str, keys: list[Any]) -> Any:
         words = (name[8:], *(str(one) for one in keys))
-        told = told_facts.of_service(words, self.scope)
+        told = listed_facts.of_service(words, self.scope)
         if told is not None:
             return told
         if words[0].startswith("getent_"):
@@ -395,7 +388,7 @@ class _Translator:
 
     def _compare(self, node: nodes.Compare) -> Any:
         if len(node.ops) == 1 and node.ops[0].op in ("in", "notin"):
-            found = told_facts.is_among(node.expr, node.ops[0].op, node.ops[0].expr, self.scope)
+            found = listed_facts.is_among(node.expr, node.ops[0].op, node.ops[0].expr, self.scope)
             if found is not None:
                 return found
         if len(node.ops) == 1:
@@ -455,7 +448,7 @@ class _Translator:
                 return nodes.Const(word == "succeeded")  # a failure would have ended the run
             raise NotConvertible(f"“{node.name}” of the result of “{register.task_name}”")
         if node.name in ("defined", "undefined"):
-            found = told_facts.is_defined(node.node, node.name == "defined", self.scope)
+            found = listed_facts.is_defined(node.node, node.name == "defined", self.scope)
             if found is not None:
                 return found
         if node.name in ("defined", "undefined") and path is not None and self._is_optional(path):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja.parsing import members, parse_expression, path_of
+from orchestrator.ansible.jinja.parsing import expression, members, path_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.problems import NotConvertible
 
-_TOLD = {
+_KINDS = {
     ("services",): "services",
     ("ansible_services",): "services",
     ("ansible_facts", "services"): "services",
@@ -26,12 +25,11 @@ _MEMBERS = {
     "state": ("active", "running", "stopped"),
     "status": ("enabled", "enabled", "disabled"),
 }
-_expression = cache(parse_expression)
 
 
 def kind_of(path: tuple[str, list[Any]] | None) -> str:
     """``services`` or ``packages`` for the name of such a fact, "" for other names."""
-    return "" if path is None else _TOLD.get((path[0], *map(str, path[1])), "")
+    return "" if path is None else _KINDS.get((path[0], *map(str, path[1])), "")
 
 
 def is_among(left: Any, operator: str, right: Any, scope: Scope) -> Any:
@@ -40,12 +38,12 @@ def is_among(left: Any, operator: str, right: Any, scope: Scope) -> Any:
     None for other expressions. NotConvertible.
     """
     kind = kind_of(path_of(right))
-    if kind not in scope.uses.told or not isinstance(left, nodes.Const):
+    if kind not in scope.uses.listed or not isinstance(left, nodes.Const):
         return None
     word = str(left.value)
     if _NAME.fullmatch(word) is None:
         raise NotConvertible(f"whether {word!r} is among the {kind}")
-    name = f"has_{_word(word)}"
+    name = f"has_{word_of(word)}"
     if kind == "services":
         command = f"systemctl cat {word}"
     else:
@@ -53,7 +51,7 @@ def is_among(left: Any, operator: str, right: Any, scope: Scope) -> Any:
             f'sh -c \'dpkg-query -W -f "${{db:Status-Status}}" {word} 2>/dev/null '
             f"| grep -qx installed || rpm -q {word}'"
         )
-    scope.uses.ask(name, {"command": command}, scope.uses.told[kind])
+    scope.uses.ask(name, {"command": command}, scope.uses.listed[kind])
     code = members(nodes.Name("Asked", "load"), [name, "exit_code"])
     return nodes.Compare(code, [nodes.Operand("eq" if operator == "in" else "ne", nodes.Const(0))])
 
@@ -71,17 +69,18 @@ def of_service(words: tuple[str, ...], scope: Scope) -> Any:
 
     NotConvertible.
     """
-    if words[0] not in scope.uses.told or words[0] != "services" or len(words) != _OF_SERVICE:
+    if words[0] != "services" or "services" not in scope.uses.listed or len(words) != _OF_SERVICE:
         return None
     _, unit, key = words
     if key not in _MEMBERS or _NAME.fullmatch(unit) is None:
         raise NotConvertible(f"{key} of the service {unit}")
-    name = f"service_{_word(unit)}"
+    name = f"service_{word_of(unit)}"
     question = {"service": unit.removesuffix(".service")}
-    scope.uses.ask(name, question, scope.uses.told["services"])
+    scope.uses.ask(name, question, scope.uses.listed["services"])
     member, yes, no = _MEMBERS[key]
-    return _expression(f"'{yes}' if Asked.{name}.{member} else '{no}'")
+    return expression(f"'{yes}' if Asked.{name}.{member} else '{no}'")
 
 
-def _word(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+def word_of(text: str) -> str:
+    """The part of a look-up's name for a text."""
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
