@@ -274,12 +274,9 @@ def fetched(url: Any, scope: Scope, options: str = "") -> Any:
     if scope.no_data or "Asked." in written or "item" in names_in(url):
         raise NotConvertible("a URL that depends on an answer of the host, or on an element")
     shown = url.value if isinstance(url, nodes.Const) else "{{ " + written + " }}"
-    command = f"curl --fail --silent --show-error --location{options} {shown}"
-    asks = scope.uses.asks
-    number = sum(one.startswith("url") for one in asks) + 1
-    known = [one for one, question in asks.items() if question.get("command") == command]
-    name = known[0] if known else "url" if number == 1 else f"url_{number}"
-    asks[name] = {"command": command}
+    question = {"command": f"curl --fail --silent --show-error --location{options} {shown}"}
+    name = scope.uses.name_of("url", question)
+    scope.uses.asks[name] = question
     scope.uses.uncertainties.append(
         f"Asked.{name} is the response to curl on the host; in the original, the controller asks"
     )

@@ -43,7 +43,6 @@ def is_among(left: Any, operator: str, right: Any, scope: Scope) -> Any:
     word = str(left.value)
     if _NAME.fullmatch(word) is None:
         raise NotConvertible(f"whether {word!r} is among the {kind}")
-    name = f"has_{word_of(word)}"
     if kind == "services":
         command = f"systemctl cat {word}"
     else:
@@ -51,7 +50,9 @@ def is_among(left: Any, operator: str, right: Any, scope: Scope) -> Any:
             f'sh -c \'dpkg-query -W -f "${{db:Status-Status}}" {word} 2>/dev/null '
             f"| grep -qx installed || rpm -q {word}'"
         )
-    scope.uses.ask(name, {"command": command}, scope.uses.listed[kind])
+    question = {"command": command}
+    name = scope.uses.name_of(f"has_{word_of(word)}", question)
+    scope.uses.ask(name, question, scope.uses.listed[kind])
     code = members(nodes.Name("Asked", "load"), [name, "exit_code"])
     return nodes.Compare(code, [nodes.Operand("eq" if operator == "in" else "ne", nodes.Const(0))])
 
@@ -74,8 +75,8 @@ def of_service(words: tuple[str, ...], scope: Scope) -> Any:
     _, unit, key = words
     if key not in _MEMBERS or _NAME.fullmatch(unit) is None:
         raise NotConvertible(f"{key} of the service {unit}")
-    name = f"service_{word_of(unit)}"
     question = {"service": unit.removesuffix(".service")}
+    name = scope.uses.name_of(f"service_{word_of(unit)}", question)
     scope.uses.ask(name, question, scope.uses.listed["services"])
     member, yes, no = _MEMBERS[key]
     return expression(f"'{yes}' if Asked.{name}.{member} else '{no}'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any, Protocol
 
 from orchestrator.ansible.jinja.values import Sample
@@ -75,6 +76,11 @@ class Uses:
     in_place: set[str] = field(default_factory=set)  # variables replaced by their definitions
     optional: set[str] = field(default_factory=set)  # data that is none if nothing sets it
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known
+
+    def name_of(self, name: str, question: dict[str, Any]) -> str:
+        """The name of a look-up: this one, with a number if another look-up has it."""
+        names = chain([name], (f"{name}_{number}" for number in count(2)))
+        return next(one for one in names if self.asks.get(one, question) == question)
 
     def ask(self, name: str, question: dict[str, Any], certain: bool) -> None:
         """Note a look-up; it is marked as uncertain unless its answer is ``certain`` not to

@@ -161,11 +161,11 @@ class _Translator:
         written = unparse(name)
         if "item" in names_in(name) or "Asked." in written:
             raise NotConvertible("packages whose names are elements or answers")
-        word = listed_facts.word_of(written)
         text = name.value if isinstance(name, nodes.Const) else "{{ " + written + " }}"
-        certain = self.scope.uses.listed["packages"]
-        self.scope.uses.ask(f"package_{word}", {"package": str(text)}, certain)
-        version = members(nodes.Name("Asked", "load"), [f"package_{word}", "version"])
+        question = {"package": str(text)}
+        ask = self.scope.uses.name_of(f"package_{listed_facts.word_of(written)}", question)
+        self.scope.uses.ask(ask, question, self.scope.uses.listed["packages"])
+        version = members(nodes.Name("Asked", "load"), [ask, "version"])
         pairs = [nodes.Pair(nodes.Const("name"), name), nodes.Pair(nodes.Const("version"), version)]
         return nodes.List([nodes.Dict(pairs)])
 

@@ -46,6 +46,28 @@ def test_members_of_service_facts(tmp_path: Path) -> None:
     check_valid(tmp_path / "site")
 
 
+def test_two_look_ups_of_one_name(tmp_path: Path) -> None:
+    """A package and a service of the same name are looked up under two names."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - service_facts:
+        - package_facts:
+        - command: echo 1
+          when: "'docker' in ansible_facts.packages"
+        - command: echo 2
+          when: "'docker' in services"
+        - command: echo 3
+          when: "'docker' in packages"
+        """,
+    )
+    conditions = [line.strip() for line in text.splitlines() if "if: Asked" in line]
+    names = ["has_docker", "has_docker_2", "has_docker"]
+    assert conditions == [f"if: Asked.{name}.exit_code == 0" for name in names]
+    assert "has_docker_2: {command: systemctl cat docker}" in text
+    check_valid(tmp_path / "site")
+
+
 def test_content_of_slurp_by_its_key(tmp_path: Path) -> None:
     """``x['content'] | b64decode`` is the text of the file, as ``x.content`` is."""
     _, text = convert_tasks(
