@@ -8,7 +8,7 @@ from tests.architecture.source import modules, nodes, shown
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-_HELPER = re.compile(r"_*(check_|expect_)")
+_HELPER = re.compile(r"_*(assert_|check_|expect_)")
 _ASSERTION = re.compile(r"assert([A-Z]|_(not_)?called)")  # of unittest
 
 
@@ -54,7 +54,7 @@ def asserting_helpers(functions: Iterable[Function]) -> frozenset[str]:
 
 
 def test_each_test_shows_what_it_asserts() -> None:
-    """A test without an assertion of its own names the helper that has it: expect_X or check_X."""
+    """Either by its own assertion or by the name of a helper: assert_X, check_X or expect_X."""
     functions = [
         (path, node)
         for path in modules("tests")
@@ -81,6 +81,8 @@ def test_a_docstring_asserts_nothing() -> None:
         ("self.check(1)", False),
         ("check_form(1)", True),
         ("_expect_form(1)", True),
+        ("self.assert_form(1)", True),
+        ("self.assert_other(1)", False),
         ("check_other(1)", False),
         ("self.assertEqual(1, f())", True),
         ("assert f()", True),
@@ -88,7 +90,7 @@ def test_a_docstring_asserts_nothing() -> None:
         ("def g():\n        assert f()\n    h(g)", True),
     ):
         (function,) = _functions(f"def test_a():\n    {body}\n")
-        assert asserts(function, {"check_form", "_expect_form"}) == shows, body
+        assert asserts(function, {"assert_form", "check_form", "_expect_form"}) == shows, body
 
 
 def test_a_helper_asserts_itself_or_by_another_one() -> None:

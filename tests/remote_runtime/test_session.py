@@ -161,7 +161,7 @@ class SessionTest(RuntimeTest):
         self.assertTrue(within(3, lambda: not alive(pid)))
         self.assertFalse(os.path.exists(self.path("never")))
 
-    def expect_end_by(self, act: Any, silence: float = 3600.0) -> None:
+    def assert_end_by(self, act: Any, silence: float = 3600.0) -> None:
         target = self.target(silence=silence)
         target.start(self.shell("sleep 3600 & echo $! > %s; wait" % self.path("pid")))
         self.assertTrue(within(10, lambda: os.path.exists(self.path("pid")) and self.read("pid")))
@@ -173,18 +173,18 @@ class SessionTest(RuntimeTest):
 
     def test_end_of_input(self) -> None:
         """When the connection is lost the command in flight is ended and the runtime exits."""
-        self.expect_end_by(lambda target: target.process.stdin.close())
+        self.assert_end_by(lambda target: target.process.stdin.close())
 
     def test_silence(self) -> None:
         """A controller that is silent for too long is taken for dead."""
-        self.expect_end_by(lambda target: None, silence=1.0)
+        self.assert_end_by(lambda target: None, silence=1.0)
 
     def test_signals(self) -> None:
         """SIGTERM and SIGHUP end the run like a lost connection."""
         for number in (signal.SIGTERM, signal.SIGHUP):
             if os.path.exists(self.path("pid")):
                 os.unlink(self.path("pid"))
-            self.expect_end_by(lambda target, n=number: target.process.send_signal(n))
+            self.assert_end_by(lambda target, n=number: target.process.send_signal(n))
 
     def test_no_half_written_file(self) -> None:
         """A connection that is lost in the middle of a blob leaves the old file and no other."""

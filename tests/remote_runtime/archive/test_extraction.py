@@ -84,7 +84,7 @@ class ExtractionTest(ArchiveTest):
     def mode(self, name: str) -> int:
         return stat.S_IMODE(os.lstat(self.path(name)).st_mode)
 
-    def expect_refused(
+    def assert_refused(
         self, data: bytes, expected: str, name: str = "a.tar.gz", **more: Any
     ) -> None:
         """Extraction fails with this, nothing is written and the archive is not put in place."""
@@ -152,9 +152,9 @@ class ExtractionTest(ArchiveTest):
             ("a.tbz2", bz2.compress),
         )
         for name, pack in kinds:
-            self.expect_refused(pack(evil), "is not extracted: ", name)
-            self.expect_refused(pack(plain)[:-12], "is not a complete tar.", name)
-            self.expect_refused(b"no archive", "is not a complete tar.", name)
+            self.assert_refused(pack(evil), "is not extracted: ", name)
+            self.assert_refused(pack(plain)[:-12], "is not a complete tar.", name)
+            self.assert_refused(b"no archive", "is not a complete tar.", name)
         for name, pack in kinds:
             self.serve(name, pack(plain))
             directory = "out-" + name
@@ -168,10 +168,10 @@ class ExtractionTest(ArchiveTest):
         plain, evil = tar(APP, compressed=False), tar([*APP, member("../x", b"x")], False)
         bulky = tar([member("big", os.urandom(3 << 20)), *APP], compressed=False)
         for name in ("a.tar.zst", "a.tzst"):
-            self.expect_refused(zstd(evil), "is not extracted: ", name)
-            self.expect_refused(zstd(plain)[:-12], "is not a complete tar.", name)
-            self.expect_refused(b"no archive", "is not a complete tar.", name)
-            self.expect_refused(zstd(bulky), "more than", name, extract_max_size="1MiB")
+            self.assert_refused(zstd(evil), "is not extracted: ", name)
+            self.assert_refused(zstd(plain)[:-12], "is not a complete tar.", name)
+            self.assert_refused(b"no archive", "is not a complete tar.", name)
+            self.assert_refused(zstd(bulky), "more than", name, extract_max_size="1MiB")
         for name in ("a.tar.zst", "a.tzst"):
             self.serve(name, zstd(bulky))
             directory = "out-" + name
@@ -206,7 +206,7 @@ class ExtractionTest(ArchiveTest):
     def test_zip_of_windows(self) -> None:
         """Backslashes separate directories in a zip of DOS, and cannot lead outside."""
         for name in ("..\\evil", "a\\..\\..\\evil", "\\evil"):
-            self.expect_refused(zipped(("good", b"x"), (name, b"x")), "is not extracted: ", "a.zip")
+            self.assert_refused(zipped(("good", b"x"), (name, b"x")), "is not extracted: ", "a.zip")
         self.serve("a.zip", zipped(("app\\", b""), ("app\\bin\\run.sh", b"x")))
         self.assertFalse(self.apply(self.extracting("a.zip"))["failed"])
         self.assertEqual(self.names("out/app"), ["bin"])
@@ -218,7 +218,7 @@ class ExtractionTest(ArchiveTest):
     def test_hostile_tar(self) -> None:
         """One member that leads outside, behind good ones, and nothing at all is written."""
         for entry in OUTSIDE:
-            self.expect_refused(tar([*APP, entry]), "is not extracted: ")
+            self.assert_refused(tar([*APP, entry]), "is not extracted: ")
 
     def test_hostile_zip(self) -> None:
         """The same for zip: paths, symlinks and devices."""
@@ -231,7 +231,7 @@ class ExtractionTest(ArchiveTest):
             ("device", b"", stat.S_IFCHR | 0o666),
         ]
         for entry in entries:
-            self.expect_refused(zipped(("good", b"x"), entry), "is not extracted: ", "a.zip")
+            self.assert_refused(zipped(("good", b"x"), entry), "is not extracted: ", "a.zip")
 
     def test_through_a_symlink(self) -> None:
         """No member lies below a file, a loop or what becomes a symlink only after it."""
@@ -249,7 +249,7 @@ class ExtractionTest(ArchiveTest):
             [member("s", b"x"), member("s/file", b"x")],
             [symlink("s", "d"), hardlink("h", "s")],
         ):
-            self.expect_refused(tar(entries), "is not extracted: ")
+            self.assert_refused(tar(entries), "is not extracted: ")
 
     def test_below_a_symlink_that_stays_inside(self) -> None:
         """A member below a symlink of the archive is extracted where the symlink leads."""
@@ -292,17 +292,17 @@ class ExtractionTest(ArchiveTest):
     def test_bombs(self) -> None:
         """More content, more members or a longer header than allowed: refused unwritten."""
         zeros = [member("zeros", b"\0" * 3000000)]
-        self.expect_refused(tar(zeros), "more than 2097152 bytes", extract_max_size="2MiB")
+        self.assert_refused(tar(zeros), "more than 2097152 bytes", extract_max_size="2MiB")
         flat = zipped(*[("f%d" % n, b"\0" * 100000) for n in range(50)])
-        self.expect_refused(flat, "more than 2097152 bytes", "a.zip", extract_max_size="2MiB")
+        self.assert_refused(flat, "more than 2097152 bytes", "a.zip", extract_max_size="2MiB")
         many = tar([member("f%d" % n) for n in range(11)])
-        self.expect_refused(many, "more than 10 members", extract_max_members=10)
+        self.assert_refused(many, "more than 10 members", extract_max_members=10)
         behind = tar(APP) + gzip.compress(b"\0" * 5000000)
-        self.expect_refused(behind, "too much data after", extract_max_size="2MiB")
+        self.assert_refused(behind, "too much data after", extract_max_size="2MiB")
         header = tar([member("h", b"x" * 3000000, type=tarfile.XHDTYPE)])
-        self.expect_refused(header, "a header of \\d+ bytes")
+        self.assert_refused(header, "a header of \\d+ bytes")
         less = tar([*APP, member("n", pax_headers={"size": "-512"})], style=tarfile.PAX_FORMAT)
-        self.expect_refused(less, "negative size|not a complete tar.gz")
+        self.assert_refused(less, "negative size|not a complete tar.gz")
 
     def test_work_of_a_member(self) -> None:
         """A member costs the same whatever their number, so that 150,000 of them end in time."""
@@ -341,12 +341,12 @@ class ExtractionTest(ArchiveTest):
         flipped = bytearray(good)
         flipped[-6] ^= 0xFF
         for data in (good[:-20], good[:150], bytes(flipped), plain, b"", b"<html>"):
-            self.expect_refused(data, "not a complete tar.gz archive")
+            self.assert_refused(data, "not a complete tar.gz archive")
         for data in (plain[:2000], bytes(hurt), good, b"", b"<html>" * 200):
-            self.expect_refused(data, "not a complete tar archive", "a.tar")
+            self.assert_refused(data, "not a complete tar archive", "a.tar")
         packed = zipped(("a", b"x" * 1000), ("b", b"y" * 1000))
         for data in (packed[:-30], good, b"", b"<html>"):
-            self.expect_refused(data, "not a complete zip archive", "a.zip")
+            self.assert_refused(data, "not a complete zip archive", "a.zip")
 
     def test_a_damaged_zip_leaves_nothing(self) -> None:
         """What shows only while it is unpacked undoes what was written so far."""

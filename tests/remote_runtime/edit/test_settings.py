@@ -17,13 +17,13 @@ def applied(settings: Dict[str, Any], kind: str, text: str, absent: bool = False
 
 
 class SettingsTest(unittest.TestCase):
-    def check_edits(self, kind: str, *cases: Any) -> None:
+    def assert_edits(self, kind: str, *cases: Any) -> None:
         for settings, before, after in cases:
             self.assertEqual(applied(settings, kind, before), after)
 
     def test_ini(self) -> None:
         """Keys of a section, with the file's own spacing and comments."""
-        self.check_edits(
+        self.assert_edits(
             "ini",
             ({"a": {"x": 2}}, "[a]\nx = 1\n", "[a]\nx = 2\n"),
             ({"a": {"x": 2}}, "[a]\nx=1 ; old\ny=1\n", "[a]\nx=2\ny=1\n"),
@@ -47,11 +47,11 @@ class SettingsTest(unittest.TestCase):
 
     def test_first_match(self) -> None:
         """One value is that of the first line; further ones stay."""
-        self.check_edits("ini", ({"a": {"x": 3}}, "[a]\nx=1\nx=2\n", "[a]\nx=3\nx=2\n"))
+        self.assert_edits("ini", ({"a": {"x": 3}}, "[a]\nx=1\nx=2\n", "[a]\nx=3\nx=2\n"))
 
     def test_shell(self) -> None:
         """Assignments of a shell; other lines are none."""
-        self.check_edits(
+        self.assert_edits(
             "key=value",
             ({"A": "2"}, "export A=1\n", "export A=2\n"),
             ({"A": '"2 3"'}, 'A="1"\n# A=0\n', 'A="2 3"\n# A=0\n'),
@@ -66,7 +66,7 @@ class SettingsTest(unittest.TestCase):
 
     def test_blanks(self) -> None:
         """Keys and values with blanks between them."""
-        self.check_edits(
+        self.assert_edits(
             "key value",
             ({"PASS_MAX_DAYS": 90}, "PASS_MAX_DAYS\t99999\n", "PASS_MAX_DAYS\t90\n"),
             ({"server": ["a iburst", "b"]}, "server x\n# c\n", "server a iburst\nserver b\n# c\n"),
@@ -75,7 +75,7 @@ class SettingsTest(unittest.TestCase):
 
     def test_ssh(self) -> None:
         """Keys without case above the first Match, and in sections."""
-        self.check_edits(
+        self.assert_edits(
             "ssh",
             (
                 {"PermitRootLogin": "no"},

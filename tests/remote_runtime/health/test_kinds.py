@@ -20,11 +20,11 @@ class KindTest(DirectoryTest):
         until = None if seconds is None else time.monotonic() + seconds
         return evaluate(rules, context(), until)
 
-    def expect_pass(self, count: int, **rules: Any) -> None:
+    def assert_pass(self, count: int, **rules: Any) -> None:
         rules = {name.replace("_", "-"): rule for name, rule in rules.items()}
         self.assertEqual(self.judge(rules), ("OK", "%d of %d passed" % (count, count)))
 
-    def expect_fail(self, words: str, status: str = "CRITICAL", **rules: Any) -> None:
+    def assert_fail(self, words: str, status: str = "CRITICAL", **rules: Any) -> None:
         rules = {name.replace("_", "-"): rule for name, rule in rules.items()}
         found, output = self.judge(rules)
         self.assertEqual(found, status, output)
@@ -36,7 +36,7 @@ class SystemTest(KindTest):
         """A file has its attributes, its content by lines, and its digests."""
         path = self.write("x.conf", b"listen = 80\n# end\n", 0o640)
         os.symlink(path, self.path("link"))
-        self.expect_pass(
+        self.assert_pass(
             9,
             file={
                 path: {
@@ -49,65 +49,65 @@ class SystemTest(KindTest):
             },
         )  # fmt: skip
         link = {"exists": True, "filetype": "symlink", "linked-to": path, "contents": ["end"]}
-        self.expect_pass(4, file={"a link": dict(link, path=self.path("link"))})
-        self.expect_pass(2, file={self.root: {"exists": True, "filetype": "directory"}})
-        self.expect_pass(1, file={self.path("none"): {"exists": False}})
-        self.expect_fail(
+        self.assert_pass(4, file={"a link": dict(link, path=self.path("link"))})
+        self.assert_pass(2, file={self.root: {"exists": True, "filetype": "directory"}})
+        self.assert_pass(1, file={self.path("none"): {"exists": False}})
+        self.assert_fail(
             'mode: expected "0644", found "0640"', file={path: {"exists": True, "mode": "0644"}}
         )
-        self.expect_fail('no line has "x"', file={path: {"exists": True, "contents": ["x"]}})
-        self.expect_fail(
+        self.assert_fail('no line has "x"', file={path: {"exists": True, "contents": ["x"]}})
+        self.assert_fail(
             "1 of 1 failed: file %s: exists: expected true, found false" % self.path("none"),
             file={self.path("none"): {"exists": True, "mode": "0644", "contents": ["x"]}},
         )
-        self.expect_fail(
+        self.assert_fail(
             "there is no ", file={self.path("none"): {"exists": False, "mode": "0644"}}
         )
 
     def test_command(self) -> None:
         """A command is run by a shell; its status and both outputs are looked at."""
         rule = {"exec": "echo out; echo err >&2; exit 3", "exit-status": 3}
-        self.expect_pass(3, command={"x": dict(rule, stdout=["out"], stderr={"equal": "err\n"})})
-        self.expect_fail(
+        self.assert_pass(3, command={"x": dict(rule, stdout=["out"], stderr={"equal": "err\n"})})
+        self.assert_fail(
             "exit-status: expected 0, found 3", command={"x": dict(rule, **{"exit-status": 0})}
         )
-        self.expect_fail("2 of 2 failed", command={"echo x": {"exit-status": 1, "stdout": ["y"]}})
+        self.assert_fail("2 of 2 failed", command={"echo x": {"exit-status": 1, "stdout": ["y"]}})
         slow = {"sleep 30": {"exit-status": 0, "timeout": 50}}
-        self.expect_fail("did not end within 0.05 s", command=slow)
+        self.assert_fail("did not end within 0.05 s", command=slow)
 
     def test_accounts(self) -> None:
         """Users and groups are those of the system."""
-        self.expect_pass(
+        self.assert_pass(
             7,
             user={
                 "root": {"exists": True, "uid": 0, "gid": 0, "groups": ["root"], "home": "/root"}
             },
             group={"root": {"exists": True, "gid": {"le": 0}}},
         )
-        self.expect_pass(
+        self.assert_pass(
             2, user={"no-such": {"exists": False}}, group={"no-such": {"exists": False}}
         )
-        self.expect_fail("user no-such: exists", user={"no-such": {"exists": True, "uid": 1}})
+        self.assert_fail("user no-such: exists", user={"no-such": {"exists": True, "uid": 1}})
 
     def test_kernel(self) -> None:
         """Kernel parameters, mounts, interfaces and processes are the kernel's own."""
-        self.expect_pass(2, kernel_param={"kernel.ostype": {"value": "Linux"},
+        self.assert_pass(2, kernel_param={"kernel.ostype": {"value": "Linux"},
                                      "kernel/pid_max": {"value": {"gt": 100}}})  # fmt: skip
-        self.expect_fail("cannot be read", kernel_param={"no.such": {"value": 1}})
-        self.expect_pass(4, mount={"/proc": {"exists": True, "filesystem": "proc", "source": "proc",
+        self.assert_fail("cannot be read", kernel_param={"no.such": {"value": 1}})
+        self.assert_pass(4, mount={"/proc": {"exists": True, "filesystem": "proc", "source": "proc",
                                         "opts": ["rw"]}})  # fmt: skip
-        self.expect_pass(2, mount={"/": {"exists": True, "usage": {"le": 100}}})
-        self.expect_fail("exists: expected true", mount={self.root: {"exists": True, "usage": 1}})
-        self.expect_pass(
+        self.assert_pass(2, mount={"/": {"exists": True, "usage": {"le": 100}}})
+        self.assert_fail("exists: expected true", mount={self.root: {"exists": True, "usage": 1}})
+        self.assert_pass(
             3, interface={"lo": {"exists": True, "mtu": {"gt": 0}, "addrs": ["127.0.0.1/8"]}}
         )
-        self.expect_pass(1, interface={"nope0": {"exists": False}})
+        self.assert_pass(1, interface={"nope0": {"exists": False}})
         program = self.path("a-rather-long-name")
         os.symlink("/bin/sleep", program)
         process = subprocess.Popen([program, "30"])
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        self.expect_pass(2, process={"a-rather-long-name": {"running": True},
+        self.assert_pass(2, process={"a-rather-long-name": {"running": True},
                                 "no-such-process": {"running": False}})  # fmt: skip
 
     def test_mount_table(self) -> None:
@@ -136,20 +136,20 @@ class SystemTest(KindTest):
             server.bind(("127.0.0.1", 0))
             udp.bind(("127.0.0.1", 0))
             number, other = server.getsockname()[1], udp.getsockname()[1]
-            self.expect_pass(1, port={"tcp:%d" % number: {"listening": False}})
+            self.assert_pass(1, port={"tcp:%d" % number: {"listening": False}})
             server.listen(1)
-            self.expect_pass(4, port={"tcp:%d" % number: {"listening": True, "ip": ["127.0.0.1"]},
+            self.assert_pass(4, port={"tcp:%d" % number: {"listening": True, "ip": ["127.0.0.1"]},
                                  "udp:%d" % other: {"listening": True, "ip": ["127.0.0.1"]}},
                         )  # fmt: skip
-            self.expect_pass(
+            self.assert_pass(
                 1, addr={"tcp://127.0.0.1:%d" % number: {"reachable": True, "timeout": 9000}}
             )
-            self.expect_fail(
+            self.assert_fail(
                 'expected ["0.0.0.0"]',
                 port={"tcp:%d" % number: {"listening": True, "ip": ["0.0.0.0"]}},
             )
-        self.expect_pass(1, addr={"tcp://127.0.0.1:%d" % number: {"reachable": False}})
-        self.expect_fail(
+        self.assert_pass(1, addr={"tcp://127.0.0.1:%d" % number: {"reachable": False}})
+        self.assert_fail(
             "expected true, found false", addr={"tcp://no.invalid:1": {"reachable": True}}
         )
         self.assertEqual(
@@ -158,7 +158,7 @@ class SystemTest(KindTest):
 
     def test_matching_and_skip(self) -> None:
         """A value of the manifest can be matched, and what is to be skipped is not looked at."""
-        self.expect_pass(
+        self.assert_pass(
             1, matching={"n": {"content": {"a": [1, 2]}, "matches": {"have-key": "a"}}}
         )
         status, output = self.judge(
@@ -168,7 +168,7 @@ class SystemTest(KindTest):
             }
         )
         self.assertEqual((status, output), ("OK", "1 of 1 passed; 1 skipped"))
-        self.expect_fail(
+        self.assert_fail(
             "matching one: matches: expected 2, found 1",
             matching={"n": {"content": 1, "matches": 2, "title": "one"}},
         )
@@ -197,7 +197,7 @@ class SystemTest(KindTest):
         """The group of a file is its name."""
         path = self.write("g")
         name = context().accounts.group_name(int(GROUP))
-        self.expect_pass(2, file={path: {"exists": True, "group": name}})
+        self.assert_pass(2, file={path: {"exists": True, "group": name}})
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -243,27 +243,27 @@ class HttpTest(KindTest):
 
     def test_answers(self) -> None:
         """Status, headers and body are looked at, whatever the status is."""
-        self.expect_pass(
+        self.assert_pass(
             3, http=self.get("/x", status=200, headers=["X-Test: no"], body=["/^GET .x$/"])
         )
-        self.expect_pass(2, http=self.get("/broken", status=500, body=["GET"]))
-        self.expect_fail("status: expected 200, found 500", http=self.get("/broken", status=200))
+        self.assert_pass(2, http=self.get("/broken", status=500, body=["GET"]))
+        self.assert_fail("status: expected 200, found 500", http=self.get("/broken", status=200))
 
     def test_requests(self) -> None:
         """Method, headers, body and login go out as the rule says."""
-        self.expect_pass(3, http=self.get("/", method="post", status=200, request_body="hello",
+        self.assert_pass(3, http=self.get("/", method="post", status=200, request_body="hello",
                                      request_headers=["X-Asked: yes"], headers=["X-Test: yes"],
                                      body=["POST /", "hello", "auth=None"]))  # fmt: skip
         login = base64.b64encode(b"me:s3cret").decode()
-        self.expect_pass(2, http=self.get("/", status=200, username="me", password="s3cret",
+        self.assert_pass(2, http=self.get("/", status=200, username="me", password="s3cret",
                                      body=["auth=Basic " + login]))  # fmt: skip
 
     def test_redirects(self) -> None:
         """Redirects are followed, unless they are not to be; a login is not taken along."""
         for path in ("/moved", "/gone"):
             rule = self.get(path, status=200, username="a", body=["GET /there", "auth=None"])
-            self.expect_pass(2, http=rule)
-        self.expect_pass(1, http=self.get("/moved", status=302, no_follow_redirects=True))
+            self.assert_pass(2, http=rule)
+        self.assert_pass(1, http=self.get("/moved", status=302, no_follow_redirects=True))
 
     def test_a_url_with_a_password(self) -> None:
         """A password in a URL is used, and told to nobody."""
@@ -275,12 +275,12 @@ class HttpTest(KindTest):
     def test_no_answer(self) -> None:
         """A server that does not answer in time, or is not there, is told."""
         began = time.monotonic()
-        self.expect_fail("no answer within 100 ms", http=self.get("/slow", status=200, timeout=100))
+        self.assert_fail("no answer within 100 ms", http=self.get("/slow", status=200, timeout=100))
         self.assertLess(time.monotonic() - began, 5)
-        self.expect_fail(
+        self.assert_fail(
             "no answer: Connection refused", http={"http://127.0.0.1:1/": {"status": 200}}
         )
-        self.expect_fail("no answer", http={self.url.replace("http", "https"): {"status": 200}})
+        self.assert_fail("no answer", http={self.url.replace("http", "https"): {"status": 200}})
 
 
 class DnsTest(KindTest):
@@ -309,19 +309,19 @@ class DnsTest(KindTest):
             ("TXT:" + CUT, ["long"]),
         ):
             with self.subTest(name=name):
-                self.expect_pass(2, dns=self.ask(name, addrs={"consist-of": addresses}))
+                self.assert_pass(2, dns=self.ask(name, addrs={"consist-of": addresses}))
 
     def test_trouble(self) -> None:
         """A name that is not there is not resolvable; a server that cannot tell is told."""
-        self.expect_pass(1, dns=self.ask("no.test", resolvable=False))
-        self.expect_fail("expected true, found false", dns=self.ask("no.test"))
-        self.expect_fail("says refused", dns=self.ask("refused.test"))
-        self.expect_fail("malformed response", dns=self.ask("CNAME:loop.test"))
+        self.assert_pass(1, dns=self.ask("no.test", resolvable=False))
+        self.assert_fail("expected true, found false", dns=self.ask("no.test"))
+        self.assert_fail("says refused", dns=self.ask("refused.test"))
+        self.assert_fail("malformed response", dns=self.ask("CNAME:loop.test"))
         with silent() as channel:
             address = "%s:%d" % channel.getsockname()
-            self.expect_fail("does not answer", dns=self.ask("A:x", server=address, timeout=100))
+            self.assert_fail("does not answer", dns=self.ask("A:x", server=address, timeout=100))
 
     def test_the_system(self) -> None:
         """Without a server the system's own resolver is asked."""
-        self.expect_pass(2, dns={"localhost": {"resolvable": True, "addrs": ["127.0.0.1"]}})
-        self.expect_pass(1, dns={"no.invalid": {"resolvable": False}})
+        self.assert_pass(2, dns={"localhost": {"resolvable": True, "addrs": ["127.0.0.1"]}})
+        self.assert_pass(1, dns={"no.invalid": {"resolvable": False}})

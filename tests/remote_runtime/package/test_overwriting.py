@@ -34,7 +34,7 @@ class Overwriting(unittest.TestCase):
             rules=self.rules,
         )
 
-    def check_allowed(self, *changes, replaces=""):
+    def assert_allowed(self, *changes, replaces=""):
         """Nothing is refused, though dpkg is asked and says whose the file is."""
         before = len(self.commands.asked)
         self.refuse(*changes, replaces=replaces)
@@ -49,8 +49,8 @@ class Overwriting(unittest.TestCase):
 
     def test_what_dpkg_allows(self):
         """A package that replaces the other, or one that goes or changes along."""
-        self.check_allowed(replaces="Replaces: third (<< 2), other (<< 3)\n")
-        self.check_allowed(VersionChange("other", "1", ""))
+        self.assert_allowed(replaces="Replaces: third (<< 2), other (<< 3)\n")
+        self.assert_allowed(VersionChange("other", "1", ""))
 
     def test_a_file_that_is_diverted(self):
         """It is both packages' where one of them diverts it, and nobody else's."""
@@ -67,7 +67,7 @@ class Overwriting(unittest.TestCase):
         """The preinst of the package that comes may have the other's file out of its way."""
         preinst = {"preinst": "dpkg-divert --package a --rename --add /etc/hostname\n"}
         self.upcoming = {"a": contents("/etc/hostname")._replace(scripts=preinst)}
-        self.check_allowed()
+        self.assert_allowed()
 
     def test_what_is_forced(self):
         """Nothing is asked where the host has dpkg overwrite files."""

@@ -21,13 +21,13 @@ def missing(case, plan):
 
 
 class Decisions(unittest.TestCase):
-    def check_messages(self, rows, refresh):
+    def assert_messages(self, rows, refresh):
         plan = Plan(RecordedHost(), *[(name, properties) for name, properties, _ in rows])
         self.assertEqual(plan.messages(refresh), [message for _, _, message in rows])
 
     def test_running_and_enabled_are_independent(self):
         """Each combination of ensure and enable is worded as the documents have it."""
-        self.check_messages(
+        self.assert_messages(
             [
                 ("ccm-daemon", {}, ""),
                 ("ccm-daemon", {"ensure": "stopped"}, "Would have stopped"),
@@ -44,7 +44,7 @@ class Decisions(unittest.TestCase):
 
     def test_subscribe(self):
         """A refresh restarts what runs, starts what does not, and leaves alone what should stop."""
-        self.check_messages(
+        self.assert_messages(
             [
                 ("ccm-daemon", {}, "Would have restarted via subscribe"),
                 ("ccm-app@1", {}, "Would have started"),

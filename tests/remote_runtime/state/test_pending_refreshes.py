@@ -468,17 +468,17 @@ class CutShortTest(LedgerTest):
 
     def test_a_lost_connection(self) -> None:
         """A refresh that the end of the connection kept from happening is not lost."""
-        self.expect_refresh_after(lambda target: target.process.stdin.close())
+        self.assert_refresh_after(lambda target: target.process.stdin.close())
 
     def test_an_interruption(self) -> None:
         """Nor one that the user's Ctrl-C did."""
-        self.expect_refresh_after(lambda target: target.send({"t": "cancel"}))
+        self.assert_refresh_after(lambda target: target.send({"t": "cancel"}))
 
     def test_a_kill(self) -> None:
         """Nor one that died with the runtime."""
-        self.expect_refresh_after(lambda target: target.process.kill())
+        self.assert_refresh_after(lambda target: target.process.kill())
 
-    def expect_refresh_after(self, end: Any) -> None:
+    def assert_refresh_after(self, end: Any) -> None:
         script = "touch begun; while [ ! -e good ]; do sleep 0.05; done"
         plan = [self.conf(), self.shell("slow", script), self.follower()]
         target = self.target()
