@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.case import Case, Controller, check_outcome, push
+from tests.conformance.case import Case, Controller, problems, push
 from tests.orchestrator.transport.sshd import Sshd
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,8 +35,8 @@ def test_the_corpus_is_there() -> None:
     assert len(found) > 50
 
 
-def check_case(path: Path, directory: Path, controller: Controller) -> None:
-    """Set a case up, make its runs, look at what came of them, and clear up."""
+def problems_of(path: Path, directory: Path, controller: Controller) -> list[str]:
+    """Set a case up, make its runs, and clear up; what is wrong with the first run that is."""
     root = directory / "root"
     root.mkdir()
     case = Case.read(path, root)
@@ -45,9 +45,12 @@ def check_case(path: Path, directory: Path, controller: Controller) -> None:
         for command in case.document.get("setup", []):
             case.shell(command)
         for run in case.document["runs"]:
-            check_outcome(run, push(case, run, controller))
+            found = problems(run, push(case, run, controller))
+            if found:
+                return found
             for command in run.get("checks", []):
                 case.shell(command)
+        return []
     finally:
         for command in case.document.get("teardown", []):
             case.shell(command)
@@ -74,7 +77,7 @@ def test_case_local(path: Path, tmp_path: Path, cache: Path) -> None:
     """The case holds with connection: local."""
     inventory = tmp_path / "hosts.yaml"
     inventory.write_text("hosts:\n  here: {connection: local}\n", encoding="utf-8")
-    check_case(path, tmp_path, Controller(inventory, tmp_path, cache))
+    assert problems_of(path, tmp_path, Controller(inventory, tmp_path, cache)) == []
 
 
 @needs_root
@@ -90,4 +93,5 @@ def test_case_over_ssh(path: Path, tmp_path: Path, cache: Path, sshd: Sshd) -> N
     }
     inventory = tmp_path / "hosts.yaml"
     inventory.write_text(json.dumps({"hosts": {"here": host}}), encoding="utf-8")
-    check_case(path, tmp_path, Controller(inventory, tmp_path, cache, in_process=True))
+    controller = Controller(inventory, tmp_path, cache, in_process=True)
+    assert problems_of(path, tmp_path, controller) == []

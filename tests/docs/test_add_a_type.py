@@ -19,14 +19,13 @@ GENERATED = {"docs/README.md", "docs/reference/cli.md", "docs/reference/manifest
 PAGE = "docs/reference/resources/note.md"
 
 
-def check_run(tree: Path, *words: str) -> str:
-    """What a Python program of a tree prints; it has to end well."""
+def run(tree: Path, *words: str) -> tuple[int, str]:
+    """The exit code of a Python program of a tree, and what it prints."""
     environ = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [sys.executable, "-m", *words], cwd=tree, env=environ, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return done.returncode, done.stdout + done.stderr
 
 
 def files(tree: Path) -> dict[str, bytes]:
@@ -47,7 +46,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert name not in before
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text(text, encoding="utf-8")
-    check_run(top, "docs.generate")
+    code, told = run(top, "docs.generate")
+    assert code == 0, told
     after = files(top)
     assert after.keys() - before.keys() == {*FILES, PAGE}
     assert {name for name in before if after[name] != before[name]} == GENERATED
@@ -56,23 +56,30 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_takes_no_shared_file_and_keeps_the_contract(tree: Path) -> None:
     """No file that was there is edited by hand; the type passes the suite of all types."""
-    told = check_run(tree, "pytest", "-q", "-p", "no:cacheprovider", "tests/contract", "-k", "note")
+    words = ("pytest", "-q", "-p", "no:cacheprovider", "tests/contract", "-k", "note")
+    code, told = run(tree, *words)
+    assert code == 0, told
     assert int(told.split(" passed")[0].split()[-1]) > 10, told
 
 
 def test_it_keeps_to_the_rules_of_the_tree(tree: Path) -> None:
     """Its own tests pass, and the linter finds nothing to say."""
-    check_run(tree, "pytest", "-q", "-p", "no:cacheprovider", "tests/remote_runtime/note")
     modules = [name for name in FILES if name.endswith(".py")]
-    check_run(tree, "ruff", "check", *modules)
-    check_run(tree, "ruff", "format", "--check", *modules)
+    for words in (
+        ("pytest", "-q", "-p", "no:cacheprovider", "tests/remote_runtime/note"),
+        ("ruff", "check", *modules),
+        ("ruff", "format", "--check", *modules),
+    ):
+        code, told = run(tree, *words)
+        assert code == 0, told
 
 
 @pytest.mark.long
 def test_the_architecture_has_room_for_it(tree: Path) -> None:
     """The rules of imports find nothing to say."""
     tests = [f"tests/architecture/test_{name}.py" for name in ("imports", "rooms")]
-    check_run(tree, "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    code, told = run(tree, "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    assert code == 0, told
 
 
 def test_the_page_is_begun_and_the_rest_is_for_a_person(tree: Path) -> None:
@@ -82,6 +89,6 @@ def test_the_page_is_begun_and_the_rest_is_for_a_person(tree: Path) -> None:
     assert TO_WRITE in text
     page.write_text(text.replace(TO_WRITE, "what is written"), encoding="utf-8")
     tests = [f"tests/docs/test_{name}.py" for name in ("style", "links", "generated")]
-    check_run(
-        tree, "pytest", "-q", "-p", "no:cacheprovider", *tests, "-k", "note or current or left"
-    )
+    words = ("pytest", "-q", "-p", "no:cacheprovider", *tests, "-k", "note or current or left")
+    code, told = run(tree, *words)
+    assert code == 0, told

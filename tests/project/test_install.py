@@ -48,8 +48,8 @@ def python(version: str) -> Path:
     return prefix / f"bin/python{version}"
 
 
-def check_works(directory: Path, *ccm: str | Path, host: dict[str, object] | None = None) -> None:
-    """Hold that ccm pushes, does nothing the second time, and verifies."""
+def put_to_use(directory: Path, *ccm: str | Path, host: dict[str, object] | None = None) -> str:
+    """What ``ccm verify`` says of a push, the second of which has nothing to do."""
     status = directory.stat()
     made = directory / "made"
     inventory = {"hosts": {"here": host or {"connection": "local"}}}
@@ -62,8 +62,9 @@ def check_works(directory: Path, *ccm: str | Path, host: dict[str, object] | Non
     run(*ccm, "push", "--detailed-exitcode", *where, cwd=directory, status=4)
     assert made.read_text() == "made\n"
     run(*ccm, "push", "--detailed-exitcode", *where, cwd=directory)
-    assert "1 passed" in run(*ccm, "verify", *where, cwd=directory)
+    verified = run(*ccm, "verify", *where, cwd=directory)
     made.unlink()
+    return verified
 
 
 @pytest.fixture(scope="session")
@@ -120,7 +121,7 @@ def install(version: str, directory: Path, index: Path, what: str | Path) -> Pat
 @pytest.mark.parametrize("version", PYTHONS)
 def test_an_installed_wheel_works(version: str, index: Path, tmp_path: Path) -> None:
     """The plain installation pushes and verifies; no extra is needed for that."""
-    check_works(tmp_path, install(version, tmp_path, index, "ccm-push"))
+    assert "1 passed" in put_to_use(tmp_path, install(version, tmp_path, index, "ccm-push"))
 
 
 @pytest.mark.long
@@ -130,7 +131,7 @@ def test_an_installed_sdist_works(index: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         assert any(name.endswith("/tests/project/test_install.py") for name in archive.getnames())
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    check_works(tmp_path, install(version, tmp_path, index, sdist))
+    assert "1 passed" in put_to_use(tmp_path, install(version, tmp_path, index, sdist))
 
 
 def test_the_wheel_holds_ccm_only(built: Path, checkout: Path) -> None:
@@ -166,7 +167,7 @@ def test_an_installation_writes_nothing_into_the_checkout(checkout: Path, tmp_pa
 @pytest.mark.parametrize("version", PYTHONS)
 def test_the_one_file_works_alone(version: str, pyz: Path, tmp_path: Path) -> None:
     """ccm.pyz needs a Python and nothing else, whose own packages it does not look at."""
-    check_works(tmp_path, python(version), "-E", "-s", pyz)
+    assert "1 passed" in put_to_use(tmp_path, python(version), "-E", "-s", pyz)
     (directory,) = (tmp_path / ".cache/ccm/pyz").iterdir()
     assert directory.stat().st_mode & 0o777 == 0o700
 
@@ -183,7 +184,9 @@ def test_the_one_file_pushes_over_ssh(sshd: Sshd, pyz: Path, tmp_path: Path) -> 
     """The runtime that it sends is made of what it carries."""
     host = sshd.host()
     words = {name: getattr(host, name) for name in ("port", "user", "key_file", "known_hosts")}
-    check_works(tmp_path, pyz, host={"address": "127.0.0.1", "python": sys.executable, **words})
+    assert "1 passed" in put_to_use(
+        tmp_path, pyz, host={"address": "127.0.0.1", "python": sys.executable, **words}
+    )
 
 
 def test_another_python_is_told_what_the_one_file_needs(pyz: Path, tmp_path: Path) -> None:

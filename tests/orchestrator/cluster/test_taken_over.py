@@ -58,23 +58,19 @@ def _watched(scene: Scene) -> dict[str, str]:
     return {taken_over.DIRECTORY: str(directory)}
 
 
-def _expect_harmless(scene: Scene, cluster: DaskCluster, attack: str) -> None:
-    """Push by a worker that attacks, and end it."""
-    worker = cluster.hire(program=[sys.executable, "-m", taken_over.__name__, attack])
-    outcomes, said, ran = _push(scene, cluster)
-    assert outcomes <= {"worker.lost", "worker.none"}, said
-    assert not ran, said
-    worker.terminate()
-    worker.wait(60)
-
-
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.long("type", "event", "error")
 def test_a_worker_runs_nothing_in_the_controller(
     shared: tuple[Scene, DaskCluster], attack: str
 ) -> None:
     """Whatever it reports."""
-    _expect_harmless(*shared, attack)
+    scene, cluster = shared
+    worker = cluster.hire(program=[sys.executable, "-m", taken_over.__name__, attack])
+    outcomes, said, ran = _push(scene, cluster)
+    assert outcomes <= {"worker.lost", "worker.none"}, said
+    assert not ran, said
+    worker.terminate()
+    worker.wait(60)
 
 
 @pytest.mark.long(*ATTACKS[:-1])

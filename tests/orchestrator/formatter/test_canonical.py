@@ -1,5 +1,6 @@
 """The canonical form: indentation, spaces, order, comments, and the meaning that stays."""
 
+import difflib
 import textwrap
 from pathlib import Path
 
@@ -21,11 +22,14 @@ def form(text: str) -> str:
     return canonical(textwrap.dedent(text), "site.yaml")
 
 
-def expect_form(text: str, expected: str) -> None:
-    """The form of a text, which is its own form."""
-    found = form(text)
-    assert found == textwrap.dedent(expected)
-    assert form(found) == found
+def differences(text: str, expected: str) -> list[str]:
+    """Where the form of a text, and the form of what is expected, differ from the latter."""
+    wanted = textwrap.dedent(expected).splitlines(keepends=True)
+    return [
+        line
+        for source in (text, expected)
+        for line in difflib.unified_diff(wanted, form(source).splitlines(keepends=True))
+    ]
 
 
 def annotations(node: Node) -> list[tuple[str, list[str]]]:
@@ -47,7 +51,7 @@ def check_meaning(before: str, after: str) -> None:
 
 def test_indentation_and_spaces() -> None:
     """Two columns for each level, lists below their key too, and one space."""
-    expect_form(
+    found = differences(
         """\
 
 
@@ -78,13 +82,14 @@ def test_indentation_and_spaces() -> None:
                     owner: root
         """,
     )
+    assert found == []
 
 
 def test_order_of_properties() -> None:
     """First what names the resource, then the type's own as on its page, then what all types
     have. A blank line begins a new group, a comment moves with its key.
     """
-    expect_form(
+    found = differences(
         """\
         ccm:
           defaults:
@@ -132,17 +137,18 @@ def test_order_of_properties() -> None:
                 subscribe: ["file#/a"]
         """,
     )
+    assert found == []
 
 
 def test_an_anchor_keeps_the_order() -> None:
     """An alias may not come before its anchor."""
     text = "- file:\n    - /a:\n        mode: &mode '0644'\n        content: *mode\n"
-    expect_form(text, text.replace("'", '"'))
+    assert differences(text, text.replace("'", '"')) == []
 
 
 def test_texts_keep_their_lines() -> None:
     """Of block texts, quoted texts and brackets on several lines only the indentation changes."""
-    expect_form(
+    found = differences(
         """\
         a:
             b: |2-  # why
@@ -182,6 +188,7 @@ def test_texts_keep_their_lines() -> None:
             three]
         """,
     )
+    assert found == []
 
 
 @pytest.mark.parametrize(
@@ -202,12 +209,12 @@ def test_texts_keep_their_lines() -> None:
 )
 def test_values(before: str, after: str) -> None:
     """Quotes stay where they mean something; single ones become double where nothing is escaped."""
-    expect_form(f"x: &x k\ny: {before}", f"x: &x k\ny: {after}\n")
+    assert differences(f"x: &x k\ny: {before}", f"x: &x k\ny: {after}\n") == []
 
 
 def test_comments_stay_with_what_they_are_about() -> None:
     """A check of data stays above its key; one that was none does not become one."""
-    expect_form(
+    found = differences(
         """\
         data:
             # @secret
@@ -237,13 +244,14 @@ def test_comments_stay_with_what_they_are_about() -> None:
         # at the end
         """,
     )
+    assert found == []
 
 
 def test_ends_of_lines_and_of_the_file() -> None:
     """Windows' line ends and a byte order mark go; a text at the end gets no line end by it."""
-    expect_form("\ufeffa: 1\r\n\r\n\r\nb: 2", "a: 1\n\nb: 2\n")
-    expect_form("a: |\n    x", "a: |-\n  x\n")
-    expect_form("a: |+\n  x\n\n", "a: |+\n  x\n\n")
+    assert differences("\ufeffa: 1\r\n\r\n\r\nb: 2", "a: 1\n\nb: 2\n") == []
+    assert differences("a: |\n    x", "a: |-\n  x\n") == []
+    assert differences("a: |+\n  x\n\n", "a: |+\n  x\n\n") == []
     assert canonical("", "f") == ""
     assert canonical("# only\n\n", "f") == "# only\n"
 
@@ -266,10 +274,11 @@ def test_what_is_refused(text: str, why: str) -> None:
 
 def test_tags_of_other_readers_stay() -> None:
     """A value that is encrypted keeps its tag and its lines."""
-    expect_form(
+    found = differences(
         "a:   !vault |\n      $ANSIBLE_VAULT;1.1;AES256\n      6162\nb: !age  x\n",
         "a: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  6162\nb: !age x\n",
     )
+    assert found == []
 
 
 def form_or_refusal(text: str) -> str | None:
