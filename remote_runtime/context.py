@@ -52,7 +52,7 @@ class UncertainRead(NamedTuple):
     why: str
 
 
-class _Step(NamedTuple):
+class _Current(NamedTuple):
     position: int
     noop: bool
     mask: "Mask"
@@ -139,13 +139,13 @@ class Context(object):
         self.on_depart: Callable[[int, float], None] = lambda index, seconds: None
         self._channel = channel
         self._made: Dict[Any, Any] = {}
-        self._step = _Step(0, options.noop, mask, [])
+        self._current = _Current(0, options.noop, mask, [])
         self._items = items
         self._peers: Dict[str, List[Item]] = {}
         for item in each_of(items, managed=True):
             self._peers.setdefault(item.type, []).append(item)
 
-    def step(self, item: Item, noop: bool, secrets: Sequence[str] = ()) -> "Exchange":
+    def for_resource(self, item: Item, noop: bool, secrets: Sequence[str] = ()) -> "Exchange":
         """A block in which this resource runs; blocks may be nested.
 
         ``secrets`` are masked in it.
@@ -153,28 +153,28 @@ class Context(object):
         rendered = item.deferred_render
         mask = self.mask.extended(secrets)
         return Exchange(
-            self, _step=_Step(item.index, noop, mask, [], own=item.own, rendered=rendered)
+            self, _current=_Current(item.index, noop, mask, [], own=item.own, rendered=rendered)
         )
 
     @property
     def noop(self) -> bool:
         """Whether the current resource may not change anything; between resources, the run."""
-        return self._step.noop
+        return self._current.noop
 
     @property
     def position(self) -> int:
         """The index of the current resource in the plan."""
-        return self._step.position
+        return self._current.position
 
     @property
     def rendered(self) -> bool:
         """Whether templates of the current resource are rendered when it runs."""
-        return self._step.rendered
+        return self._current.rendered
 
     @property
     def mask(self) -> "Mask":
         """The mask for the secrets of the run and of the current resource."""
-        return self._step.mask
+        return self._current.mask
 
     def peers(self, type_name: str) -> List[Item]:
         """All items of a type in the run, including children, in the order written."""
@@ -195,12 +195,12 @@ class Context(object):
     @property
     def world(self) -> Optional["HostOverlay"]:
         """The planned changes, in a preview once there are any."""
-        return self._world if self._step.noop else None
+        return self._world if self._current.noop else None
 
     @property
     def files(self) -> "Files":
         """The file system; in a preview, for reading only."""
-        if not self._step.noop:
+        if not self._current.noop:
             return self._adapters[0]
         return self._reading() if self._world is None else self._world.files
 
@@ -254,7 +254,7 @@ class Context(object):
     @property
     def commands(self) -> "Commands":
         """Runs ccm's own commands on the real host, and those of a custom type like a user's."""
-        return self.user_commands if self._planned or self._step.own else self._adapters[2]
+        return self.user_commands if self._planned or self._current.own else self._adapters[2]
 
     def as_planned(self, look: Callable[..., str], *given: Any) -> str:
         """The result of ``look``, which also looks up ccm's own commands on the predicted host."""
@@ -309,7 +309,7 @@ class Context(object):
     def uncertainty_since(self, since: int) -> Uncertainty:
         """The same, for reads after this number of uncertain values."""
         worst = Uncertainty()
-        for found in self._step.uncertainties[since:]:
+        for found in self._current.uncertainties[since:]:
             for uncertainty in found.uncertainties:
                 worst = worst.worse(uncertainty)
         return worst
@@ -319,12 +319,12 @@ class Context(object):
         """The reason why a failure may not happen: the last uncertain value that was read; "" for
         none.
         """
-        return self._step.uncertainties[-1].why if self._step.uncertainties else ""
+        return self._current.uncertainties[-1].why if self._current.uncertainties else ""
 
     @property
     def uncertainties(self) -> int:
         """The number of uncertain values that the resource read."""
-        return len(self._step.uncertainties)
+        return len(self._current.uncertainties)
 
     def expect(self, effects: Sequence[Effect], uncertainty: Uncertainty, by: str) -> None:
         """In a preview: add the effects of an action of the resource ``by``."""
@@ -350,7 +350,7 @@ class Context(object):
         )
 
     def _note(self, uncertainties: Sequence[Uncertainty], why: str) -> None:
-        self._step.uncertainties.append(UncertainRead(uncertainties, why))
+        self._current.uncertainties.append(UncertainRead(uncertainties, why))
 
     def apart(self) -> "Exchange":
         """A block whose previews see earlier planned changes, and add none."""
@@ -358,8 +358,8 @@ class Context(object):
 
     def trial(self, effects: Sequence[Effect]) -> "Exchange":
         """A block in which these values apply, too, even if it fails."""
-        world, step = self.world_with(effects), self._step._replace(uncertainties=[])
-        return Exchange(self, _world=world, _step=step)
+        world, current = self.world_with(effects), self._current._replace(uncertainties=[])
+        return Exchange(self, _world=world, _current=current)
 
     def within(self, world: "HostOverlay") -> "Exchange":
         """A block that reads this target; the uncertainty of what is read is noted."""
@@ -367,7 +367,7 @@ class Context(object):
 
     def ignoring(self) -> "Exchange":
         """A block in which the uncertainty of what is read is not noted."""
-        return Exchange(self, _world=self._world, _step=self._step._replace(uncertainties=[]))
+        return Exchange(self, _world=self._world, _current=self._current._replace(uncertainties=[]))
 
     def shared(self) -> "PackageSharing":
         """The findings of other hosts, for previews."""
@@ -394,7 +394,7 @@ class Context(object):
     def progress(self, action: str) -> None:
         """Report what the resource is doing now, such as "installing nginx"."""
         if not self.silent:
-            self._on_progress(self._step.position, self.mask.text(action))
+            self._on_progress(self._current.position, self.mask.text(action))
 
     def notice(self, level: str, text: str) -> None:
         """Report a line; ``level`` is info, waiting, warning or error."""
@@ -406,12 +406,12 @@ class Context(object):
 
         Everything that must outlive this run is already on disk.
         """
-        self.on_depart(self._step.position, seconds)
+        self.on_depart(self._current.position, seconds)
 
     def check_cancelled(self, item: Optional[Item] = None) -> None:
         """Raise ``Cancelled`` if the run must end, unless the current resource, or the next
         ``item``, was already changed."""
-        position = self._step.position if item is None else item.index
+        position = self._current.position if item is None else item.index
         if position not in self.changed_ahead:
             self.cancellation.check()
 

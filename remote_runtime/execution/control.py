@@ -27,7 +27,7 @@ def ask(item: "Item", context: "Context", noop: bool) -> Answer:
     In noop, they see the predicted state of the host. ``ResourceError`` for a condition that cannot
     be evaluated.
     """
-    with context.step(item, noop, secrets_of(item)):
+    with context.for_resource(item, noop, secrets_of(item)):
         try:
             held = all(_holds(condition, context) for condition in item.control)
         except ResourceError as error:

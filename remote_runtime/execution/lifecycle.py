@@ -75,7 +75,7 @@ class Lifecycle(object):
             elif not outcome.health_only:
                 self._manage(item, noop, refresh=refresh, gate=gate, outcome=outcome)
 
-        with self._context.step(item, noop, secrets_of(item)):
+        with self._context.for_resource(item, noop, secrets_of(item)):
             self._try(manage, outcome)
             if item.health_checks and not noop:
                 self._try(lambda: self._check(item, outcome), outcome)
@@ -120,7 +120,7 @@ class Lifecycle(object):
             if outcome.changed and resource.may_fail and resource.drift_state() == {}:
                 outcome.prediction = UNKNOWN
 
-        with self._context.step(item, True, secrets_of(item)), self._context.apart():
+        with self._context.for_resource(item, True, secrets_of(item)), self._context.apart():
             self._try(look, outcome)
         if outcome.failed or outcome.prediction == UNKNOWN:
             return UNKNOWN

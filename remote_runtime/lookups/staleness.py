@@ -34,7 +34,7 @@ def staleness(item: "Item", context: "Context") -> Uncertainty:
 def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Context") -> str:
     """Return the reason why its answer may differ; "" if it does not."""
     before = "was answered before the first change"
-    with context.step(item, True):
+    with context.for_resource(item, True):
         try:
             # Information about the run's own resources does not affect a look-up.
             found = answer(question, context, Registry(context))

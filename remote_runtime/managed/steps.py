@@ -160,7 +160,7 @@ class TaskResource(SteppingResource):
             later.provider = self._type.provider
             if later.alone:
                 return
-            with context.step(item, False):
+            with context.for_resource(item, False):
                 try:
                     found = later.ahead(self._reader())
                 except ResourceError:

@@ -71,7 +71,7 @@ def announce_blobs(plan: Plan, context: Context, registry: Registry) -> None:
         if not sizes or not item.managed or item.left_out or item.deferred_error:
             continue
         try:
-            with context.step(item, plan.options.noop or item.noop):
+            with context.for_resource(item, plan.options.noop or item.noop):
                 wanted = registry.create(item, prepare=False).wanted()
         # Any error is reported when the resource runs.
         except (Exception, SystemExit):

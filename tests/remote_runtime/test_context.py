@@ -9,8 +9,8 @@ class Turns(unittest.TestCase):
         """When a child's turn has ended, noop, mask and progress are its parent's again."""
         said = []
         shared = context(on_progress=lambda index, action: said.append((index, action)))
-        with shared.step(item("apply", "p", 3), noop=False, secrets=["parents"]):
-            with shared.step(item("t", "c", 4), noop=True, secrets=["childs"]):
+        with shared.for_resource(item("apply", "p", 3), noop=False, secrets=["parents"]):
+            with shared.for_resource(item("t", "c", 4), noop=True, secrets=["childs"]):
                 self.assertTrue(shared.noop)
                 shared.progress("childs parents")
             self.assertFalse(shared.noop)
@@ -20,7 +20,7 @@ class Turns(unittest.TestCase):
     def test_a_turn_that_fails(self) -> None:
         """A turn that ends with an error leaves nothing behind."""
         shared = context(noop=False)
-        with self.assertRaises(ValueError), shared.step(item("t", "a"), noop=True):
+        with self.assertRaises(ValueError), shared.for_resource(item("t", "a"), noop=True):
             raise ValueError
         self.assertFalse(shared.noop)
 
@@ -29,7 +29,7 @@ class Turns(unittest.TestCase):
         shared = context(noop=True)
         shared.expect([PathEffect("/etc/planned", "file")], Uncertainty(), "file#/etc/planned")
         for own in (False, True):
-            with shared.step(item("t", "a", own=own), noop=True):
+            with shared.for_resource(item("t", "a", own=own), noop=True):
                 self.assertEqual(shared.commands is shared.user_commands, own)
 
 

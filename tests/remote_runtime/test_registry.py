@@ -64,7 +64,7 @@ class RegistryTest(unittest.TestCase):
         ):
             ctx = context(noop=True)
             ctx.expect([effect], Uncertainty(), "t#a")
-            with mock.patch.object(Dnf, "programs", ("ccm-tool",)), ctx.step(wanted, True):
+            with mock.patch.object(Dnf, "programs", ("ccm-tool",)), ctx.for_resource(wanted, True):
                 self.assertEqual(failure_of(Registry(ctx).create, wanted).kind, kind)
                 self.assertEqual(ctx.uncertainty.level, level)
 

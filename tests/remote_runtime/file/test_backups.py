@@ -123,11 +123,11 @@ class BackupTest(DirectoryTest):
         resource = self.file("motd", 1, content="new\n", backup=True)
         ctx = context([resource], noop=True)
         planned = item("file", "earlier")
-        with ctx.step(planned, True):
+        with ctx.for_resource(planned, True):
             effect = PathEffect(self.path("motd"), "file", 0o644, os.geteuid(), os.getegid())
             ctx.expect([effect._replace(content=_text("planned\n"))], Uncertainty(), "earlier")
         run_items([resource], shared=ctx)
-        with ctx.step(planned, True):
+        with ctx.for_resource(planned, True):
             self.assertEqual(ctx.files.read(self.path(".motd.~1~"), 100), b"planned\n")
         close(ctx)
 

@@ -82,7 +82,7 @@ class DifferentialTest(DirectoryTest):
         ctx = context(noop=True)
         thing = item("thing", "x")
         found: List[Any] = []
-        with ctx.step(thing, True):
+        with ctx.for_resource(thing, True):
             overlay = Overlay(ctx.world_with(()), thing.id)
             for name in calls:
                 found.append(_said(overlay, path, source, name))

@@ -154,7 +154,7 @@ def _predicted(case: Case, root: str) -> tuple[list[Any], View, dict[int, View]]
     thing = item("thing", "x")
     outcomes: list[Any] = []
     views: dict[int, View] = {}
-    with ctx.step(thing, True):
+    with ctx.for_resource(thing, True):
         overlay = Overlay(ctx.world_with(()), thing.id, context=ctx)
         world = overlay.record.world
 

@@ -234,7 +234,7 @@ def _predicted(case: Case) -> list[tuple[Any, View]]:
     ctx = context(noop=True)
     found: list[tuple[Any, View]] = []
     thing = item("thing", "x")
-    with ctx.step(thing, True):
+    with ctx.for_resource(thing, True):
         overlay = Overlay(ctx.world_with(()), thing.id, context=ctx)
         planned = overlay.record.world
         for step in case.steps:

@@ -32,7 +32,7 @@ class FilesTest(DirectoryTest):
     def test_a_shared_overlay_stays_as_it_is(self) -> None:
         """A later call sees what an earlier one would leave, and nobody else does."""
         ctx = context(noop=True)
-        with ctx.step(item("file", "/x"), True):
+        with ctx.for_resource(item("file", "/x"), True):
             world = ctx.planned()
             host = Overlay(world, "file#x", context=ctx, shared=True)
             host.files.put(self.path("a"), Text("x"), mode=0o600, **OURS)
@@ -49,7 +49,7 @@ class FilesTest(DirectoryTest):
         """A preview records the number of that account, and not that of the run."""
         planned: Any = {"uid": -1001, "gid": -1002}
         ctx = context(noop=True)
-        with ctx.step(item("file", "/x"), True):
+        with ctx.for_resource(item("file", "/x"), True):
             host = Overlay(ctx.world_with(()), "file#x", context=ctx)
             with mock.patch("os.geteuid", return_value=0):
                 host.files.put(self.path("put"), Text("x"), mode=0o600, **planned)
@@ -63,7 +63,7 @@ class FilesTest(DirectoryTest):
         path, copy = self.write("a", b"x", 0o4755), self.path(".a.~1~")
         os.utime(path, (5, 5))
         ctx = context(noop=True)
-        with ctx.step(item("file", "/x"), True):
+        with ctx.for_resource(item("file", "/x"), True):
             host = Overlay(ctx.world_with(()), "file#x", context=ctx)
             host.files.back_up(path, copy)
             predicted = host.files.lstat(copy)

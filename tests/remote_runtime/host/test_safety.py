@@ -184,7 +184,7 @@ class SafetyTest(DirectoryTest):
     def test_no_way_from_the_overlay_to_a_door_that_writes(self) -> None:
         """Of all that can be reached from an overlay, no door to files opens for writing."""
         ctx = context(noop=True)
-        with ctx.step(thing(), True):
+        with ctx.for_resource(thing(), True):
             host = Overlay(ctx.world_with(()), "thing#x")
         seen: Dict[int, Any] = {}
         waiting: List[Any] = [host]

@@ -116,10 +116,10 @@ class ManagedResourceTest(DirectoryTest):
             ctx.expect([fog], Uncertainty(), "git#come")
             event = one(run_items([copy], Kinds(ctx, Copy), shared=ctx))
             self.assertEqual((event["status"], event["prediction"]), ("changed", UNKNOWN))
-            with ctx.step(item("file", path, 1), noop=True):
+            with ctx.for_resource(item("file", path, 1), noop=True):
                 ctx.files.exists(path)
                 self.assertEqual(ctx.uncertainty.level, UNKNOWN, name)
-            with ctx.step(item("file", "/srv/elsewhere", 2), noop=True):
+            with ctx.for_resource(item("file", "/srv/elsewhere", 2), noop=True):
                 ctx.files.exists("/srv/elsewhere")
                 self.assertEqual(ctx.uncertainty.level, "", name)
 

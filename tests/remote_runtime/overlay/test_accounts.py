@@ -25,7 +25,7 @@ class AccountsTest(unittest.TestCase):
 
     def found(self, name: str) -> "tuple[Optional[int], str]":
         """The number, and how sure it is not."""
-        with self.context.step(item("t", "a"), True):
+        with self.context.for_resource(item("t", "a"), True):
             return self.context.accounts.number("group", name), self.context.uncertainty.level
 
     def test_what_the_file_says(self) -> None:
@@ -66,7 +66,7 @@ class AccountsTest(unittest.TestCase):
         """Groups of the planned file have its members; those that it lacks are gone."""
         self.plan("root:x:0:\nnew:x:4711:ann,joe\nother:x:4712:ann\n")
         accounts = self.context.accounts
-        with self.context.step(item("t", "a"), True):
+        with self.context.for_resource(item("t", "a"), True):
             self.assertEqual(accounts.group("new"), Group("new", 4711, ("ann", "joe")))
             self.assertEqual(accounts.groups_of("ann"), ["new", "other"])
             self.assertEqual(self.context.uncertainty.level, "")

@@ -66,7 +66,7 @@ class WorldFilesTest(DirectoryTest):
 
     def level_of(self, name: str) -> str:
         """How sure it is what will be at a path."""
-        with self.context.step(item("file", "x"), noop=True):
+        with self.context.for_resource(item("file", "x"), noop=True):
             with contextlib.suppress(Unknowable):
                 self.context.files.status(self.path(name))
             return self.context.uncertainty.level
@@ -347,7 +347,7 @@ class WorldFilesTest(DirectoryTest):
             (ours + "/x", ""),
             (self.path("other"), ASSUMED),
         ):
-            with self.context.step(self.file("x"), True):
+            with self.context.for_resource(self.file("x"), True):
                 self.context.files.status(path)
                 self.assertEqual(self.context.uncertainty.level, level, path)
 
@@ -361,7 +361,7 @@ class WorldFilesTest(DirectoryTest):
     def test_a_run_that_changes_things_sees_the_host(self) -> None:
         """Whatever a child in noop has planned."""
         self.expect("f", "file")
-        with self.context.step(self.file("x"), False):
+        with self.context.for_resource(self.file("x"), False):
             self.assertFalse(self.context.files.is_there(self.path("f")))
 
 

@@ -48,7 +48,7 @@ class OverlayTest(unittest.TestCase):
         self.context.expect([made, fog], SURE, "service#a")
         for kind, level in (("directory", ASSUMED), ("absent", "")):
             self.context.expect([PathEffect("/v/a", kind, mode=0o750)], SURE, "file#/v/a")
-            with self.context.step(item("file", "/v/a/x"), noop=True):
+            with self.context.for_resource(item("file", "/v/a/x"), noop=True):
                 self.assertFalse(self.context.files.exists("/v/a/x"))
                 self.assertEqual(self.context.uncertainty.level, level, kind)
 
@@ -66,7 +66,7 @@ class OverlayTest(unittest.TestCase):
             (bound, "/v/c/x"),
         ):
             self.context.expect([PathEffect("/v/n", "absent"), effect], SURE, "link#l")
-            with self.context.step(item("file", path), noop=True):
+            with self.context.for_resource(item("file", path), noop=True):
                 self.assertFalse(self.context.files.exists(path))
                 self.assertEqual(self.context.uncertainty.level, ASSUMED, path)
 
@@ -78,7 +78,7 @@ class OverlayTest(unittest.TestCase):
             self.context.expect([PathEffect(directory, "directory")], doubt, "archive#a")
             unknown = Uncertainty(UNKNOWN, "what it extracts")
             self.context.expect([PathEffect(directory + "/x", "symlink")], unknown, "link#x")
-            with self.context.step(item("link", "/opt/x"), noop=True):
+            with self.context.for_resource(item("link", "/opt/x"), noop=True):
                 self.context.files.exists("/opt/x")
                 self.assertEqual(self.context.uncertainty.level, level, directory)
 
@@ -90,7 +90,7 @@ class OverlayTest(unittest.TestCase):
             ("group", "ccm-new", ""),
             ("user", "ccm-new", UNKNOWN),
         ):
-            with self.context.step(item("file", "x"), noop=True):
+            with self.context.for_resource(item("file", "x"), noop=True):
                 self.context.accounts.number(kind, name)
                 self.assertEqual(self.context.uncertainty.level, level, name)
 
@@ -99,7 +99,7 @@ class OverlayTest(unittest.TestCase):
         own = context(noop=True)
         for by, level, reason, text in fogs:
             own.expect([UnknownEffect(Uncertainty(level, reason), everything, text)], SURE, by)
-        with own.step(item("file", "x"), noop=True):
+        with own.for_resource(item("file", "x"), noop=True):
             own.record_read(kind, name, False)
             return own.uncertainty.level, own.excuse
 
@@ -159,7 +159,7 @@ class OverlayTest(unittest.TestCase):
             (files.status, "/etc/passwd", ""),
             (files.sha256, "/etc/hosts", ""),
         ):
-            with self.context.step(item("file", "x"), noop=True):
+            with self.context.for_resource(item("file", "x"), noop=True):
                 look(path)
                 self.assertEqual(self.context.uncertainty.level, level, path)
 
@@ -167,7 +167,7 @@ class OverlayTest(unittest.TestCase):
         """It runs where the host is as it will be; else nobody knows what it would say."""
         fog = UnknownEffect(Uncertainty(ASSUMED, "exec#x may change it"), everything)
         self.context.expect([fog], SURE, "exec#x")
-        with self.context.step(item("t", "a"), True):
+        with self.context.for_resource(item("t", "a"), True):
             self.assertEqual(self.context.user_commands.run(["true"]).code, 0)
             self.assertEqual(self.context.uncertainty.level, ASSUMED)
             self.context.expect([PackageEffect("a", "1")], SURE, "t#a")
@@ -193,7 +193,7 @@ class OverlayTest(unittest.TestCase):
             (["dpkg", "-s", "ccm-new"], UNKNOWN),
             (["getent", "group", "ccm-new"], ""),
         ):
-            with self.subTest(words=words), self.context.step(item("t", "a"), True):
+            with self.subTest(words=words), self.context.for_resource(item("t", "a"), True):
                 with contextlib.suppress(ResourceError):  # where there is no such program
                     self.context.user_commands.run(words)
                 self.assertEqual(self.context.uncertainty.level, level)
@@ -202,7 +202,7 @@ class OverlayTest(unittest.TestCase):
         """It sees no text of a unit that is planned, so nobody knows what it would say of it."""
         effects = [PathEffect("/etc/systemd/system/app.service.d/x.conf", "file")]
         self.context.expect(effects, SURE, "t#a")
-        with self.context.step(item("t", "a"), True), self.assertRaises(Unknowable):
+        with self.context.for_resource(item("t", "a"), True), self.assertRaises(Unknowable):
             self.context.user_commands.run(["systemctl", "is-enabled", "app"])
 
     def test_what_is_unknown_stays_so(self) -> None:
@@ -218,7 +218,7 @@ class OverlayTest(unittest.TestCase):
             ("unit", "v", ""),
             ("user", "x", UNKNOWN),
         ):
-            with self.context.step(item("t", "a"), True):
+            with self.context.for_resource(item("t", "a"), True):
                 self.context.record_read(kind, value)
                 self.assertEqual(self.context.uncertainty.level, level, (kind, value))
 

@@ -51,7 +51,7 @@ class LayeredTest(DirectoryTest):
         self.context.expect([effect], Uncertainty(), "file#" + path)
 
     def run_in_preview(self, *argv: str, **how: Any) -> Any:
-        with self.context.step(item("exec", "x"), True):
+        with self.context.for_resource(item("exec", "x"), True):
             return self.context.user_commands.run(list(argv), **how)
 
     def test_not_to_be_had(self) -> None:

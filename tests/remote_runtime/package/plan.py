@@ -107,13 +107,13 @@ class Plan(object):
 
     def noop(self) -> Any:
         """A block in which nothing may be changed."""
-        return self.context.step(self.resources[0].item, noop=True)
+        return self.context.for_resource(self.resources[0].item, noop=True)
 
     def carry_out(self, index: int = 0) -> List[Any]:
         """Do what one resource wants; return the changes."""
         resource = self.resources[index]
         changes = []
-        with self.context.step(resource.item, False):
+        with self.context.for_resource(resource.item, False):
             for action in resource.actions(resource.observe(), False):
                 try:
                     action.call()

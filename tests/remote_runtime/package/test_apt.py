@@ -424,7 +424,7 @@ class PackageLists(unittest.TestCase):
             plan.provider.lists = Lists(self.root)
             plan.context.options = plan.context.options._replace(refresh_lists=True)
             for resource in plan.resources:
-                with plan.context.step(resource.item, noop=noop):
+                with plan.context.for_resource(resource.item, noop=noop):
                     resource.observe()
             self.assertEqual(plan.commands.count("apt-get update"), 1)
 

@@ -185,7 +185,7 @@ class Diverted(Host):
     def test_what_a_command_may_have_changed(self):
         """What comes by rules that were read in the fog of a command is no surer than they."""
         self.known["a"] = Contents([self.member("f", NEW)], [], {})
-        with self.context.step(fakes.item("package", "a"), noop=True):
+        with self.context.for_resource(fakes.item("package", "a"), noop=True):
             self.assertFalse(
                 [e for e in self.effects(("a", "", "1")) if isinstance(e, UnknownEffect)]
             )

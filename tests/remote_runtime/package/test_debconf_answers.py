@@ -132,7 +132,7 @@ class Answers(DirectoryTest):
             "ccm-hello/key": {"type": "password", "value": "hunter22"},
         }
         plan = self.plan(answers)
-        plan.context._step = plan.context._step._replace(mask=Mask(["sesame"]))
+        plan.context._current = plan.context._current._replace(mask=Mask(["sesame"]))
         changes = [change for change in plan.carry_out() if change["what"].startswith("debconf")]
         self.assertEqual([change["to"] for change in changes], ["[masked]", "[masked]"])
         self.assertEqual([change["from"] for change in changes], [None, "[masked]"])

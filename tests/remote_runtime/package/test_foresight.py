@@ -70,7 +70,7 @@ class Simulation(unittest.TestCase):
             commands.on("apt-cache show", "")
             plan = Plan(commands, ("ccm-hello", {}))
             plan.context.promised = promised
-            with plan.context.step(plan.resources[0].item, noop=noop):
+            with plan.context.for_resource(plan.resources[0].item, noop=noop):
                 state = plan.resources[0].observe()
                 (action,) = plan.resources[0].actions(state, False)
                 if promised:

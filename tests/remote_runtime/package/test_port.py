@@ -20,7 +20,7 @@ class Port(unittest.TestCase):
         plan = Plan(commands, ("ccm-hello", {}))
         context = plan.context
         plan.provider.answer_files = ["/nonexistent"]
-        with context.step(plan.resources[0].item, noop):
+        with context.for_resource(plan.resources[0].item, noop):
             host = Overlay(context.planned(), "package#x", context=context) if noop else None
             package = (host or machine(context)).packages.of("apt", "ccm-hello", {})
             package.answer([Answer("ccm-hello/name", "string", "red")])

@@ -130,22 +130,22 @@ class ChannelTest(unittest.TestCase):
             channel.close()
         self.assertEqual(len(joined), 2)
 
-    def step(self, seq: int, index: int, noop: bool = False) -> UnchangedEvent:
+    def unchanged(self, seq: int, index: int, noop: bool = False) -> UnchangedEvent:
         return UnchangedEvent(seq, seq, 1.0, 10, index, Unplanned("posix", None, None, noop, ""))
 
     def test_unchanged_resources_leave_by_themselves(self) -> None:
         """A turn does not wait for what comes behind it."""
         channel, following = self.opened()
-        channel.send_unchanged(self.step(1, 0))
+        channel.send_unchanged(self.unchanged(1, 0))
         self.assertEqual((following()["seq"], channel.gathers), (1, False))
 
     def test_unchanged_resources_keep_their_place(self) -> None:
         """What was told before a message is sent before it, what comes behind it behind it."""
         channel, following = self.opened()
         for at in range(300):
-            channel.send_unchanged(self.step(at + 1, at))
+            channel.send_unchanged(self.unchanged(at + 1, at))
         channel.send({"t": "event", "seq": 301})
-        channel.send_unchanged(self.step(302, 301))
+        channel.send_unchanged(self.unchanged(302, 301))
         channel.send({"t": "done"}, now=True)
         told, kinds, maximum = 0, [], 0
         while "done" not in kinds:
@@ -165,7 +165,7 @@ class ChannelTest(unittest.TestCase):
         """A message says of all its resources whether they were previewed."""
         channel, following = self.opened()
         for seq in range(1, 5):
-            channel.send_unchanged(self.step(seq, seq, noop=seq > 2))
+            channel.send_unchanged(self.unchanged(seq, seq, noop=seq > 2))
         channel.send({"t": "done"}, now=True)
         told: Any = []
         while len(told) < 4:

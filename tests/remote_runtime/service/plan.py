@@ -72,7 +72,7 @@ class Plan(object):
 
     def noop(self) -> Any:
         """A block in which nothing may be changed."""
-        return self.context.step(self.resources[0].item, noop=True)
+        return self.context.for_resource(self.resources[0].item, noop=True)
 
     def carry_out(self, index: int = 0, refresh: bool = False) -> List[str]:
         """Do what one resource wants; return the systemctl calls that changed something."""
