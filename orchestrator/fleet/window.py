@@ -161,9 +161,11 @@ class Window(Generic[R]):
             self._look()
 
     def _look(self) -> None:
-        """See which hosts are mute."""
+        """See which hosts are unresponsive."""
         now = time.monotonic()
-        self._unresponsive = {name for name, task in self._running.items() if task.is_mute(now)}
+        self._unresponsive = {
+            name for name, task in self._running.items() if task.is_unresponsive(now)
+        }
 
     def _wind_down(self) -> None:
         self._course.interrupt()

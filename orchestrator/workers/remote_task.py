@@ -137,7 +137,7 @@ class RemoteTask(HostTask[HostResult]):
             self._told.clear()
             self._phases.clear()
             self._limits = ReportLimits()
-            self._mute_from = NEVER
+            self._unresponsive_from = NEVER
             return True
 
     def cancel(self) -> None:

@@ -52,7 +52,7 @@ class HostTask(ABC, Generic[R]):
     def __init__(self, name: str, patience: float = NEVER) -> None:
         self.name = name
         self._patience = patience
-        self._mute_from = NEVER
+        self._unresponsive_from = NEVER
         self._secrets: Iterable[str] = ()
         """Strings that this report must not contain."""
 
@@ -91,16 +91,16 @@ class HostTask(ABC, Generic[R]):
     def tend(self, now: float) -> None:
         """Keep the connection alive; called every second or so."""
 
-    def is_mute(self, now: float) -> bool:
+    def is_unresponsive(self, now: float) -> bool:
         """Whether the host should have sent its facts by now."""
-        return now >= self._mute_from
+        return now >= self._unresponsive_from
 
     def _entered(self, phase: Phase) -> None:
         """Note of how far it is: whether the facts are waited for, and since when."""
         if not phase.is_opening:
-            self._mute_from = NEVER
-        elif self._mute_from == NEVER:
-            self._mute_from = time.monotonic() + self._patience
+            self._unresponsive_from = NEVER
+        elif self._unresponsive_from == NEVER:
+            self._unresponsive_from = time.monotonic() + self._patience
 
     @abstractmethod
     def abandon(self) -> None:
@@ -120,7 +120,7 @@ class HostTask(ABC, Generic[R]):
 
     def _leave(self) -> None:
         """Release the connection after the result."""
-        self._mute_from = NEVER
+        self._unresponsive_from = NEVER
         self.abandon()
 
 

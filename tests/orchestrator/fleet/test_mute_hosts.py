@@ -34,7 +34,7 @@ class Told(HostTask[str]):
             self._over = True
             self._done(self.name, "done")
 
-    def is_mute(self, now: float) -> bool:
+    def is_unresponsive(self, now: float) -> bool:
         return self.mute
 
     def cancel(self) -> None:

@@ -84,7 +84,7 @@ def test_a_drained_host_keeps_its_place(log: Path) -> None:
     seen: list[bool] = []
 
     def script(far: FarEnd) -> None:
-        seen.extend(one.is_mute(time.monotonic() + 3600) for one in (hooked._task, hooked))
+        seen.extend(one.is_unresponsive(time.monotonic() + 3600) for one in (hooked._task, hooked))
         far.carry_out_plan()
 
     hooked = task("true", "", FakeConnector(script))

@@ -98,18 +98,18 @@ def test_a_host_is_mute_from_what_is_told_of_it() -> None:
     task = RemoteTask(FakeHost("web1"), 0, Crew(), patience=10.0)
     task.begin(lambda name, result: None)
     later = time.monotonic() + 3600
-    found = [task.is_mute(later)]
+    found = [task.is_unresponsive(later)]
     task.record(phase(Phase.CONNECTING))
-    found += [task.is_mute(time.monotonic()), task.is_mute(later)]
+    found += [task.is_unresponsive(time.monotonic()), task.is_unresponsive(later)]
     task.record(phase(Phase.STARTING))
-    found.append(task.is_mute(later))
+    found.append(task.is_unresponsive(later))
     assert task.begin_again()
-    found.append(task.is_mute(later))
+    found.append(task.is_unresponsive(later))
     task.record(phase(Phase.CONNECTING))
-    found.append(task.is_mute(later))
+    found.append(task.is_unresponsive(later))
     for told in (Phase.STARTING, Phase.GATHERING, Phase.PLANNING, Phase.REBOOTING):
         task.record(phase(told))
-    found.append(task.is_mute(later))
+    found.append(task.is_unresponsive(later))
     assert found == [False, False, True, True, False, True, False]
 
 

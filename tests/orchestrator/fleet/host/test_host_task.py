@@ -78,14 +78,14 @@ class Looks:
 
     def look(self) -> None:
         now = time.monotonic()
-        self.seen += [self.task.is_mute(now), self.task.is_mute(now + 600)]
+        self.seen += [self.task.is_unresponsive(now), self.task.is_unresponsive(now + 600)]
 
     def script(self, far: FarEnd) -> None:
         self.look()
         far.greet_as({})
         self.look()
         far.say("facts", facts={"host": {"info": {"os": "linux"}}})
-        while self.task.is_mute(time.monotonic() + 600):
+        while self.task.is_unresponsive(time.monotonic() + 600):
             time.sleep(0.01)
         far.hear()
 
