@@ -17,11 +17,11 @@ MAX_INBOX = 64 << 20  # characters in the queue; after that, the sender waits
 class RunBundle:
     """The data for every worker of a run: the run spec, and the sealed files of the site."""
 
-    def __init__(self, brief: RunSpec, site: bytes) -> None:
-        self.run_id = brief.run_id
-        self.bundle = brief.bundle
+    def __init__(self, spec: RunSpec, site: bytes) -> None:
+        self.run_id = spec.run_id
+        self.bundle = spec.bundle
         self.site = site
-        self.brief = json.dumps(brief.record()).encode()
+        self.spec = json.dumps(spec.record()).encode()
 
 
 class RemoteLink:
@@ -118,7 +118,7 @@ class RemoteLink:
             if self._box is not None:
                 raise SealError("a second greeting")
             box = self.keys.box(public, self._bundle.run_id, leads=True)
-            self._client.send(self._hand, frames.SEALED + box.seal(self._bundle.brief))
+            self._client.send(self._hand, frames.SEALED + box.seal(self._bundle.spec))
             for text in self._waiting:
                 self._client.send(self._hand, frames.SEALED + box.seal(text.encode("utf-8")))
             self._waiting.clear()

@@ -86,69 +86,72 @@ class WorkDirectory:
 
 
 def planners(
-    brief: RunSpec, office: WorkDirectory
+    spec: RunSpec, work_directory: WorkDirectory
 ) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
     """The planners, the jobs, and the custom types of sites. CcmError."""
-    if not brief.recipes[0].manifest:
-        return _command(brief, office)
+    if not spec.recipes[0].manifest:
+        return _command(spec, work_directory)
     made: list[Planner] = []
     jobs: list[Job] = []
     types: dict[str, bytes] = {}
     before: list[EarlierStage] = []
     secrets: HostSecrets | None = None
-    seen = brief.inventory
+    seen = spec.inventory
     view = InventoryView.of_record(seen) if seen is not None else None
-    for recipe in brief.recipes:
-        data = {**recipe.data, **{n: list(map(office.place, recipe.data[n])) for n in _FILES}}
-        data["data_dir"] = office.place(recipe.data["data_dir"])
+    for recipe in spec.recipes:
+        data = {
+            **recipe.data,
+            **{n: list(map(work_directory.place, recipe.data[n])) for n in _FILES},
+        }
+        data["data_dir"] = work_directory.place(recipe.data["data_dir"])
         data["archives"] = {
-            url: (office.place(directory), name)
+            url: (work_directory.place(directory), name)
             for url, (directory, name) in data["archives"].items()
         }
-        options = PlanOptions(**{**data, "environ": brief.environ, "run": brief.options})
+        options = PlanOptions(**{**data, "environ": spec.environ, "run": spec.options})
         archives = Archives(contact=False, known=options.archives)
-        site = load_site(office.place(recipe.manifest), archives=archives)
+        site = load_site(work_directory.place(recipe.manifest), archives=archives)
         planner = Planner(site, options)
         if view is not None:
             planner.see(view)
-        settings = _settings(brief, recipe)
+        settings = _settings(spec, recipe)
         binder: Any = planner
         if recipe.stage:
             secrets = planner.host_secrets = HostSecrets(secrets)
-            if brief.options.noop:
+            if spec.options.noop:
                 binder = StagedPlanner(planner, tuple(before))
                 hosts = frozenset(recipe.hosts)
                 before.append(EarlierStage(recipe.stage, hosts, planner, recipe.identity))
         made.append(planner)
         jobs.append(Job(binder, settings))
         types.update(site.types.sources())
-    return made, _bound(brief, made, jobs), types
+    return made, _bound(spec, made, jobs), types
 
 
-def _settings(brief: RunSpec, recipe: Recipe) -> RunSettings:
+def _settings(spec: RunSpec, recipe: Recipe) -> RunSettings:
     return RunSettings(
-        run_id=brief.run_id,
-        user=brief.user,
-        options=brief.options,
+        run_id=spec.run_id,
+        user=spec.user,
+        options=spec.options,
         manifest=recipe.identity,
-        origin=Origin.from_record(brief.origin),
-        key=brief.receipts,
+        origin=Origin.from_record(spec.origin),
+        key=spec.receipts,
     )
 
 
-def _bound(brief: RunSpec, made: list[Planner], jobs: list[Job]) -> list[Job]:
+def _bound(spec: RunSpec, made: list[Planner], jobs: list[Job]) -> list[Job]:
     """The jobs of a run that writes or applies a plan file."""
-    stages = [recipe.stage for recipe in brief.recipes]
-    if brief.making:
-        maker = PlanWriter(made[0], made, key=brief.making)
+    stages = [recipe.stage for recipe in spec.recipes]
+    if spec.making:
+        maker = PlanWriter(made[0], made, key=spec.making)
         if not stages[0]:
             return [Job(maker, jobs[0].settings)]
         binders: list[Any] = [
             maker.of_stage(stage, cast("HostPlanner", job.planner))
             for stage, job in zip(stages, jobs, strict=True)
         ]
-    elif brief.held is not None:
-        plan_file = PlanFile(dict(brief.held))
+    elif spec.held is not None:
+        plan_file = PlanFile(dict(spec.held))
         binders = [
             BoundPlanner(one, plan_file, stage=stage)
             for one, stage in zip(made, stages, strict=True)
@@ -159,26 +162,26 @@ def _bound(brief: RunSpec, made: list[Planner], jobs: list[Job]) -> list[Job]:
 
 
 def _command(
-    brief: RunSpec, office: WorkDirectory
+    spec: RunSpec, work_directory: WorkDirectory
 ) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
     """The same of a command, or of a request for facts, which are no manifest."""
-    recipe = brief.recipes[0]
+    recipe = spec.recipes[0]
     if not recipe.data:
-        return [], [Job(FactRequest(), _settings(brief, recipe))], {}
+        return [], [Job(FactRequest(), _settings(spec, recipe))], {}
     said = CommandSpec(**recipe.data)
-    script = said.script and office.place(said.script)
+    script = said.script and work_directory.place(said.script)
     command = FleetCommand.of(said._replace(words=tuple(said.words), script=script))
-    return [], [Job(command, _settings(brief, recipe))], {}
+    return [], [Job(command, _settings(spec, recipe))], {}
 
 
-def connector(brief: RunSpec, types: Mapping[str, bytes]) -> Connector:
+def connector(spec: RunSpec, types: Mapping[str, bytes]) -> Connector:
     """The connector with the keys of this worker; the become password comes from the controller."""
-    access = brief.access
+    access = spec.access
     environ = {name: text for name, text in os.environ.items() if BECOME_PASSWORD not in name}
     if access.become_password is not None:
         environ[BECOME_PASSWORD] = access.become_password
     settings = Settings(
-        {name: remote_host(record) for name, record in brief.hosts.items()},
+        {name: remote_host(record) for name, record in spec.hosts.items()},
         user=access.user,
         become=access.become,
         connect_timeout=access.connect_timeout,
@@ -192,25 +195,25 @@ def connector(brief: RunSpec, types: Mapping[str, bytes]) -> Connector:
 class _Readiness(NamedTuple):
     """Preparations before the first host."""
 
-    brief: RunSpec
+    spec: RunSpec
     made: list[Planner]
     jobs: list[Job]
     connector: Connector
 
 
-def _ready(channel: SealedChannel, office: WorkDirectory) -> _Readiness:
+def _ready(channel: SealedChannel, work_directory: WorkDirectory) -> _Readiness:
     """Greet the controller, receive the run spec, and prepare the run. CcmError."""
     start = json.loads((channel.receive_data() or b"")[1:])
     keys = KeyPair()
     channel.box = keys.box(bytes.fromhex(start["key"]), start["run"], leads=False)
     channel.listen()
     channel.put(frames.HELLO, keys.public)
-    brief = RunSpec.of(json.loads(channel.receive() or ""))
-    channel.put(frames.BUNDLE, brief.bundle.encode())
-    office.furnish(open_content(bytes.fromhex(brief.key), channel.bundle()), brief.directory)
-    made, jobs, types = planners(brief, office)
-    raise_limit(brief.access.at_once)
-    return _Readiness(brief, made, jobs, connector(brief, types))
+    spec = RunSpec.of(json.loads(channel.receive() or ""))
+    channel.put(frames.BUNDLE, spec.bundle.encode())
+    work_directory.furnish(open_content(bytes.fromhex(spec.key), channel.bundle()), spec.directory)
+    made, jobs, types = planners(spec, work_directory)
+    raise_limit(spec.access.at_once)
+    return _Readiness(spec, made, jobs, connector(spec, types))
 
 
 def _beat(channel: SealedChannel) -> None:
@@ -222,9 +225,9 @@ def _beat(channel: SealedChannel) -> None:
     os._exit(75)  # others have its hosts by now
 
 
-def _work(channel: SealedChannel, office: WorkDirectory) -> None:
+def _work(channel: SealedChannel, work_directory: WorkDirectory) -> None:
     try:
-        ready = _ready(channel, office)
+        ready = _ready(channel, work_directory)
     except CcmError as error:
         hint = f"; {error.hint}" if error.hint else ""
         channel.send("!" + json.dumps(f"the worker cannot run: {error.message}{hint}"))
@@ -246,23 +249,23 @@ def _crash(error: BaseException) -> NoReturn:
     os._exit(70)
 
 
-def _leave_on_signal(office: WorkDirectory) -> None:
+def _leave_on_signal(work_directory: WorkDirectory) -> None:
     """Remove the directory and exit on SIGTERM and SIGHUP, even if the main thread waits.
 
     Python runs a signal handler only when the main thread executes Python code. If the signal
     arrives just before the thread blocks, that may be never, so a separate thread reads the signal
     number.
     """
-    numbers, written = os.pipe()
-    os.set_blocking(written, False)
-    signal.set_wakeup_fd(written)
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
 
     def leave() -> NoReturn:
         """Wait for the signal."""
-        number = os.read(numbers, 1)[0]
-        office.leave()  # ending a complete service at once ends the relay, too
+        number = os.read(reading, 1)[0]
+        work_directory.leave()  # ending a complete service at once ends the relay, too
         os._exit(128 + number)
 
     threading.Thread(target=leave, daemon=True).start()
@@ -271,19 +274,19 @@ def _leave_on_signal(office: WorkDirectory) -> None:
 def main() -> NoReturn:
     """Represent the controller until it closes the connection, or the relay is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    office = WorkDirectory(sys.argv[2])
-    _leave_on_signal(office)
+    work_directory = WorkDirectory(sys.argv[2])
+    _leave_on_signal(work_directory)
     code = 0
     try:
-        channel = SealedChannel(socket.socket(fileno=int(sys.argv[1])), office.told)
+        channel = SealedChannel(socket.socket(fileno=int(sys.argv[1])), work_directory.told)
         threading.Thread(target=_beat, args=(channel,), daemon=True).start()
         with contextlib.suppress(EOFError, OSError):
-            _work(channel, office)
+            _work(channel, work_directory)
     except Exception as error:  # a defect: its report and exit code 70 show it
         describe_crash(error, "work of a worker")
         code = 70
     finally:
-        office.leave()
+        work_directory.leave()
         os._exit(code)  # with all that it is connected to
 
 

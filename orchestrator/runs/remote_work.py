@@ -76,7 +76,7 @@ class RemoteWork:
             self._note(f"warning: {warning}")
         key, sealed = seal_content(site)
         settings = spec.jobs[0].settings
-        brief = RunSpec(
+        run_spec = RunSpec(
             run_id=settings.run_id,
             user=settings.user,
             options=self._request.run,
@@ -92,7 +92,7 @@ class RemoteWork:
             inventory=self._inventory(site),
             **self._binding(),
         )
-        return brief, sealed
+        return run_spec, sealed
 
     def check(self) -> None:
         """Refuse options that workers do not support, before any password prompt. UsageError."""

@@ -26,7 +26,7 @@ class Line:
 
 def greeted() -> tuple[RemoteLink, Box]:
     """A link to a worker that has greeted, and what that seals with."""
-    papers: Any = SimpleNamespace(run_id=RUN, brief=b"{}")
+    papers: Any = SimpleNamespace(run_id=RUN, spec=b"{}")
     line: Any = Line()
     link, theirs = RemoteLink("w1", line, papers), KeyPair()
     link.take(frames.HELLO + theirs.public)
