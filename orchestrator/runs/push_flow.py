@@ -161,7 +161,7 @@ class PushFlow:
                     self.chosen._replace(hosts=list(read.stale)),
                     connector,
                     request=self.request,
-                    note=self.reporter.note,
+                    warn=self.reporter.warn,
                     watch=windows.append,
                 )
             else:
@@ -209,7 +209,7 @@ class PushFlow:
             return None
         from orchestrator.runs.remote_work import RemoteWork
 
-        remote = RemoteWork(push, self.request, self.chosen, self.reporter.note)
+        remote = RemoteWork(push, self.request, self.chosen, self.reporter.warn)
         remote.check()
         return remote
 

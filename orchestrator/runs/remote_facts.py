@@ -65,7 +65,7 @@ def gather_by_workers(
     connector: Connector,
     *,
     request: RunRequest,
-    note: Callable[[str], None],
+    warn: Callable[[str], None],
     watch: Callable[[Window[Any]], None],
 ) -> dict[str, HostFacts | CcmError]:
     """Host name → Gathered of each of the ``chosen``, or the CcmError that prevented it.
@@ -79,7 +79,7 @@ def gather_by_workers(
     settings = RunSettings(new_run_id(), f"{local_user()}@{os.uname().nodename}", request.run)
     job = Job(planner, settings)
     forks = request.connection.forks
-    remote = RemoteWork(push, request, chosen, note)
+    remote = RemoteWork(push, request, chosen, warn)
     spec = EngineSpec(
         chosen.hosts, connector, forks=forks, jobs=[job], planners=[planner], remote=remote
     )

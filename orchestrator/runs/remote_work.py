@@ -29,19 +29,19 @@ def require_dask(what: str) -> None:
 
 
 class RemoteWork:
-    """A push as workers need it. ``note`` shows a remark to the user."""
+    """A push as workers need it. ``warn`` shows a warning to the user."""
 
     def __init__(
         self,
         push: "PushJob",
         request: "RunRequest",
         chosen: "TargetSelection",
-        note: "Callable[[str], None]",
+        warn: "Callable[[str], None]",
     ) -> None:
         self._push = push
         self._request = request
         self._chosen = chosen
-        self._note = note
+        self._warn = warn
 
     def engine(self, scheduler: str, spec: "EngineSpec") -> "DaskEngine":
         """The engine of the scheduler at ``HOST:PORT``, which has answered. UsageError."""
@@ -73,7 +73,7 @@ class RemoteWork:
         site = pack(directories, named, private=private)
         warning = omission_note(private.left_out, directories)
         if warning:
-            self._note(f"warning: {warning}")
+            self._warn(warning)
         key, sealed = seal_content(site)
         settings = spec.jobs[0].settings
         run_spec = RunSpec(
