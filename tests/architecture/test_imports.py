@@ -93,13 +93,13 @@ def test_only_the_live_report_imports_rich() -> None:
     assert offenders(elsewhere, {"rich"}) == []
 
 
-def test_only_the_doors_reach_the_system() -> None:
+def test_only_the_adapters_reach_the_system() -> None:
     """In the runtime, only ``system/`` (and the facts, which start nothing) may start a process."""
     inside = [p for p in modules("remote_runtime") if "system" not in p.relative_to(ROOT).parts]
     assert offenders(inside, {"subprocess", "pty"}) == []
 
 
-def test_the_doors_know_nothing_of_resources() -> None:
+def test_the_adapters_do_not_import_resources() -> None:
     """What ``system/`` finds means something only to who asked: it imports no ``Missing``."""
     below = ("cancellation", "errors", "stdlib_light.", "system.")
     beyond = [

@@ -1,4 +1,4 @@
-"""Users and groups as the door to them tells of them."""
+"""Users and groups, as the adapter reports them."""
 
 import grp
 import unittest

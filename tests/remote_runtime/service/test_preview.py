@@ -26,7 +26,7 @@ class Text(Content):
         yield self._data
 
 
-class ForeseenTest(unittest.TestCase):
+class PreviewTest(unittest.TestCase):
     def plan(self, *services, **files):
         self.host = RecordedHost()
         for name in ("x.service", "y.service", "t@1.service"):

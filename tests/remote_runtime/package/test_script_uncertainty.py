@@ -1,4 +1,4 @@
-"""The fog that scripts leave."""
+"""The uncertainty that scripts leave."""
 
 import unittest
 
