@@ -22,6 +22,7 @@ from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import MountEntry, is_known_type, users
 from remote_runtime.system.paths import is_within
 from remote_runtime.system.preconditions import PAGE
+from remote_runtime.text.numbers import is_number
 
 _MEMORY = (
     "size", "nr_blocks", "nr_inodes", "mode", "uid", "gid", "huge", "mpol", "inode32", "inode64"
@@ -133,7 +134,7 @@ class Mounts(mounts.Mounts):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         text = options.get("size", "50%")
         percent = text[:-1] if text.endswith("%") else ""
-        size = memory * int(percent) // 100 if percent.isdigit() else fstab.size_of(text)
+        size = memory * int(percent) // 100 if is_number(percent) else fstab.size_of(text)
         inodes = fstab.size_of(options.get("nr_inodes", "0"))
         mode = mounts.mode_of(words, "mode", 0o1777, 8)
         uid, gid = (self._number(key, options.get(key, "0")) for key in ("uid", "gid"))

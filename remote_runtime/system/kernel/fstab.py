@@ -206,7 +206,7 @@ def _flags(options: str) -> Dict[str, bool]:
 
 def size_of(text: str) -> Optional[int]:
     """A size in bytes, such as 64m; None for one that is not absolute."""
-    match = re.match(r"([0-9]+)([kKmMgGtT]?)\Z", text)
+    match = re.match(r"([0-9]{1,18})([kKmMgGtT]?)\Z", text)
     return int(match.group(1)) * _UNITS.get(match.group(2).lower(), 1) if match else None
 
 

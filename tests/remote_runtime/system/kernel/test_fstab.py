@@ -129,6 +129,16 @@ class OptionsTest(unittest.TestCase):
         options = "defaults,ro,nofail,noauto,x-systemd.requires=/a,_netdev,user,bind"
         self.assertEqual(fstab.for_kernel(options), ["ro", "bind"])
 
+    def test_sizes(self) -> None:
+        """A number of any length is looked at; one that no size can have is none."""
+        for text, expected in (
+            ("64m", 64 << 20),
+            ("2%", None),
+            ("\u00b2", None),
+            ("9" * 5000, None),
+        ):
+            self.assertEqual(fstab.size_of(text), expected, text[:9])
+
     def test_what_differs(self) -> None:
         """Flags that are not named have to be off, but those of a bind mount are taken over."""
         for options, on_mount, on_system, expected in (
