@@ -158,7 +158,7 @@ class TreeRendering:
 
     def __init__(self, tree: Tree, names: Names) -> None:
         self.names = names
-        self.kept: dict[str, Any] = {}
+        self.cache: dict[str, Any] = {}
         self._tree = tree
         self._skip_empty = tree.settings.skip_empty
         self._made: dict[str, RenderedFile] = {}

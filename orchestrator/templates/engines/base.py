@@ -18,11 +18,11 @@ MAX_DEPTH = 40
 class Rendering(Protocol):
     """One host's rendering of a directory: the variables and functions of its templates.
 
-    ``kept`` is a cache of the engine for all templates of the rendering.
+    ``cache`` is for values of the engine that all templates of the rendering share.
     """
 
     names: Names
-    kept: dict[str, Any]
+    cache: dict[str, Any]
 
     def render(self, path: Any, *context: Any) -> str:
         """The text of another template of the directory."""

@@ -207,14 +207,14 @@ def _expandenv(text: str) -> str:
 
 def _root(rendering: Rendering) -> dict[str, Any]:
     """The initial dot. Sprig can change maps, so each rendering has its own copies."""
-    if "root" not in rendering.kept:
+    if "root" not in rendering.cache:
         given = dict(rendering.names(frozenset()))
         given["Facts"] = given["Facts"].copied()
         given.update({name: copy.deepcopy(given[name]) for name in ("Data", "Host")})
         given["Asked"] = given["Asked"].copied()
         given["Environ"] = given["Environ"].reporting_to(given["Environ"].secrets_read)
-        rendering.kept["root"] = {**template_variables(given), **copy.deepcopy(added_names(given))}
-    root: dict[str, Any] = rendering.kept["root"]
+        rendering.cache["root"] = {**template_variables(given), **copy.deepcopy(added_names(given))}
+    root: dict[str, Any] = rendering.cache["root"]
     return root
 
 
