@@ -9,6 +9,8 @@ from orchestrator.fleet.outcome import REFUSED, HostResult, is_apply
 if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import ReportSource
 
+_DONE, _HELD_BACK = 1, 2  # below an unmet apply: its pending refreshes remain
+
 
 class _Plan:
     """The names of a plan, the indexes of each, and which subscribe to one."""
@@ -35,34 +37,36 @@ class _HostReports:
         self.uncounted = plan.applies
         self.due: set[str] = set()
 
-    def mark(self, name: str, is_skipped: bool) -> None:
+    def mark(self, name: str, event: Mapping[str, Any]) -> None:
         """Note a resource; the resources of a skipped ``apply`` have no events."""
-        place = self._take(name)
-        pending = [(name, place)] if is_skipped and place is not None else []
+        place = self._take(name, _DONE)
+        pending = [(name, place)] if event["status"] == "skipped" and place is not None else []
+        state = _HELD_BACK if event["unmet_requirements"] or "left_out" in event else _DONE
         while pending:
             name, place = pending.pop()
             for child in self.plan.children.get(name, ()):
-                below = self._take(child, place)
+                below = self._take(child, state, place)
                 if below is not None:
                     self.uncounted += not is_apply(child)
                     pending.append((child, below))
 
-    def _take(self, name: str, after: int = -1) -> int | None:
+    def _take(self, name: str, state: int, after: int = -1) -> int | None:
         """Mark the first open resource of this name behind a place; None without one."""
         for place in self.plan.places.get(name, ()):
             if place > after and not self.told[place]:
-                self.told[place] = 1
+                self.told[place] = state
                 return place
         return None
 
 
 class UnfinishedResources:
     """Receives a run's events; ``left`` has the resources that did not run on incomplete hosts, in
-    the order of their plans, and ``due`` those among them that subscribe to a change. ``unknown``
-    has those without an outcome on hosts that never reported the end of their run: they may have
-    run. A refused host has none, because nothing was attempted. ``uncounted`` is the number of
-    resources in the plan of a host that do not count in totals: each ``apply``, and the resources
-    of a skipped one.
+    the order of their plans. ``due`` has those that the next push refreshes: among them, and below
+    an ``apply`` with an unmet requirement, those that subscribe to a change. ``unknown`` has those
+    without an outcome on hosts that never reported the end of their run: they may have run. A
+    refused host has none, because nothing was attempted. ``uncounted`` is the number of resources
+    in the plan of a host that do not count in totals: each ``apply``, and the resources of a
+    skipped one.
 
     A shared plan is stored once, and for each active host a byte per resource.
     """
@@ -98,14 +102,14 @@ class UnfinishedResources:
         name = f"{event['type']}#{event['name']}"
         if event["changed"] and not event["noop"]:
             reports.due.update(reports.plan.subscribers.get(name, ()))
-        reports.mark(name, event["status"] == "skipped")
+        reports.mark(name, event)
 
     def _mark_stable(self, event: run_events.ResourcesStable) -> None:
         reports = self._reports.get(event.host)
         if reports is not None:
             for index in event.unchanged.indices:
                 if index < len(reports.told):
-                    reports.told[index] = 1
+                    reports.told[index] = _DONE
 
     def _end(self, result: HostResult) -> None:
         reports = self._reports.pop(result.host, None)
@@ -117,13 +121,13 @@ class UnfinishedResources:
             return
         if result.outcome == REFUSED and not any(reports.told):
             return  # nothing was attempted; its outcome reports this
-        names = zip(reports.plan.names, reports.told, strict=True)
-        left = tuple(name for name, told in names if not told)
+        told = list(zip(reports.plan.names, reports.told, strict=True))
+        left = tuple(name for name, state in told if not state)
         if not result.is_end_known:
             if left:
                 self.unknown[result.host] = self._same.setdefault(left, left)
             return
-        due = tuple(name for name in left if name in reports.due)
+        due = tuple(name for name, state in told if state != _DONE and name in reports.due)
         if left:
             self.left[result.host] = self._same.setdefault(left, left)
         if due:

@@ -3,6 +3,7 @@
 import io
 import json
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -111,6 +112,23 @@ def test_what_a_skipped_apply_holds_is_not_missing() -> None:
     told.end("web1", "interrupted", planned=6, message="over", phase=Phase.RUNNING)
     assert told.collected.unfinished.left == {"web1": ("file#/d",)}
     assert "ran 1 of 2 resources" in told.summary()
+
+
+@pytest.mark.parametrize(
+    ("unmet", "due"),
+    [(["file#/z"], {"web1": ("file#/c", "file#/d")}), ([], {"web1": ("file#/d",)})],
+)
+def test_what_an_unmet_apply_holds_is_due(unmet: list[str], due: dict[str, Any]) -> None:
+    """A host keeps the refreshes of what it skips for a failed requirement, and drops those of what
+    a condition switches off."""
+    told = Told("web1")
+    subscribed = tuple((name, ("file#/a",)) for name in ("file#/c", "file#/d"))
+    told.planned(WITH_CHILDREN._replace(subscribed=subscribed))
+    told.event("web1", "/a", "changed")
+    told.event("web1", "shop", "skipped", type="apply", unmet_requirements=unmet)
+    told.end("web1", "interrupted", planned=6, message="over", phase=Phase.RUNNING, confirmed=True)
+    assert told.collected.unfinished.left == {"web1": ("file#/d",)}
+    assert told.collected.unfinished.due == due
 
 
 def test_a_skipped_apply_holds_others_of_any_depth() -> None:
