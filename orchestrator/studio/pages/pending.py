@@ -75,10 +75,19 @@ def _planned(studio: Studio, row: Row, hosts: list[str]) -> Iterator[run_events.
         return
     names = resource_names(studio, plan["resources"])
     subscribed: dict[str, list[str]] = {}
+    applied: dict[str, list[str]] = {}
     for resource, other, kind in json.loads(plan["edges"]):
-        if kind == "subscribe" and resource in names and other in names:
-            subscribed.setdefault(names[resource], []).append(names[other])
+        if resource in names and other in names:
+            if kind == "subscribe":
+                subscribed.setdefault(names[resource], []).append(names[other])
+            elif kind == "apply":
+                applied.setdefault(names[other], []).append(names[resource])
     resources = tuple(names[one] for one in json.loads(plan["resources"]) if one in names)
-    links = tuple((name, tuple(others)) for name, others in subscribed.items())
     for host in hosts:
-        yield run_events.HostPlanned(host, resources, links)
+        yield run_events.HostPlanned(
+            host, resources, subscribed=_links(subscribed), applied=_links(applied)
+        )
+
+
+def _links(of: dict[str, list[str]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((name, tuple(others)) for name, others in of.items())

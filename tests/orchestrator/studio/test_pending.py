@@ -6,6 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import Tally
 from tests.orchestrator.report.runs import Kept
 from tests.orchestrator.studio.history import FIRST, SECOND, Site, plans, write_run
@@ -66,6 +69,23 @@ def test_a_subscriber_that_did_not_run_is_due(state: Path) -> None:
     cut: dict[str, Any] = {"outcome": "failed", "untried": 1, "tally": Tally()}
     write_run(FIRST, fill, "web1", outcomes={"web1": cut})
     assert pending(state) == [("file#/etc/app.conf", FIRST)]
+
+
+@pytest.mark.parametrize(("unmet", "number"), [(["file#/etc/motd"], 1), ([], 0)])
+def test_what_a_skipped_apply_holds(state: Path, unmet: list[str], number: int) -> None:
+    """A condition that switches it off drops the refresh; an unmet requirement does not."""
+
+    def fill(kept: Kept) -> None:
+        names = ("file#/etc/motd", "apply#app", "file#/etc/app.conf", "file#/etc/last")
+        subscribed = (("file#/etc/app.conf", ("file#/etc/motd",)),)
+        applied = (("apply#app", ("file#/etc/app.conf",)),)
+        kept.plan(run_events.HostPlanned("web1", names, subscribed, (), applied))
+        kept.event("web1", "/etc/motd", "changed", changes=CHANGED)
+        kept.event("web1", "app", "skipped", type="apply", unmet_requirements=unmet)
+
+    cut: dict[str, Any] = {"outcome": "failed", "untried": 1, "tally": Tally()}
+    write_run(FIRST, fill, "web1", outcomes={"web1": cut})
+    assert pending(state) == [("file#/etc/app.conf", FIRST)][:number]
 
 
 def test_a_host_without_a_push_has_none(state: Path) -> None:
