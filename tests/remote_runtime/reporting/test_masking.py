@@ -2,7 +2,6 @@ import base64
 import hashlib
 import json
 import shlex
-import time
 import unittest
 from html import escape
 from typing import Any, Callable, Dict, Iterator, List
@@ -97,12 +96,10 @@ class MaskTest(unittest.TestCase):
             self.assertRegex(mask.text(text), r"^[A-Z2-7]{0,16}\[masked\][A-Z2-7]{0,2}=*$")
 
     def test_large_secret(self) -> None:
-        """The time for a secret grows with its size, not with the square of it."""
-        secret = "correct horse battery staple\n" * 5000
+        """A secret of a megabyte is found; in quadratic time the test would not end in time."""
+        secret = "correct horse battery staple\n" * 36000
         encoded = base64.b32encode(secret.encode()).decode()
-        began = time.process_time()
         self.assertTrue(Mask([secret]).text(encoded).startswith(MASKED))
-        self.assertLess(time.process_time() - began, 4)
 
     def test_base64_and_urls(self) -> None:
         """A secret that is encoded as base64 in a URL or in JSON of PHP, or twice for a URL."""

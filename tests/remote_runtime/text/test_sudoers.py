@@ -1,4 +1,3 @@
-import time
 import unittest
 
 from remote_runtime.text.sudoers import names_one
@@ -40,12 +39,10 @@ class SudoersTest(unittest.TestCase):
             self.assertIs(found, expected, texts)
 
     def test_many_aliases(self) -> None:
-        """Aliases that contain each other in a long chain take time in proportion."""
-        chain = ["User_Alias A%d = A%d" % (number, number + 1) for number in range(20000)]
-        text = "\n".join([*chain, "User_Alias A20000 = deploy", "A0 ALL=ALL"])
-        began = time.process_time()
+        """A long chain of aliases is resolved; quadratic time would exceed the time limit."""
+        chain = ["User_Alias A%d = A%d" % (number, number + 1) for number in range(80000)]
+        text = "\n".join([*chain, "User_Alias A80000 = deploy", "A0 ALL=ALL"])
         self.assertTrue(names_one([text.encode()], {"deploy"}))
-        self.assertLess(time.process_time() - began, 4)
 
 
 if __name__ == "__main__":
