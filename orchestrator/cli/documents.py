@@ -23,12 +23,6 @@ def add_form(parser: argparse.ArgumentParser) -> "argparse._MutuallyExclusiveGro
     return form
 
 
-def read_form(args: argparse.Namespace) -> bool:
-    """Whether the output is YAML."""
-    as_yaml: bool = args.yaml
-    return as_yaml
-
-
 def check_path(kind: str, path: str | None) -> None:
     """Refuse a path that cannot be used; UsageError."""
     at_path(kind, {}, path)

@@ -9,7 +9,7 @@ from orchestrator.cli.options import (
     add_facts,
     add_inventory,
     read_connection,
-    read_facts,
+    read_data,
     read_inventory,
 )
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     where = read_inventory(args)
     chosen = wiring.select_targets(where, warn)
     note_this_machine(where)
-    overlay = wiring.fact_overlay(read_facts(args))
+    overlay = wiring.fact_overlay(read_data(args))
     answers = gather(chosen, read_connection(args))
     by_host: dict[str, Any] = {}
     code = 0

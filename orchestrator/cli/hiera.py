@@ -4,7 +4,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.documents import add_form, read_form
+from orchestrator.cli.documents import add_form
 from orchestrator.cli.messages import note, warn
 from orchestrator.cli.options import (
     add_connection,
@@ -170,11 +170,11 @@ def _parse(args: argparse.Namespace) -> int:
             note(f"{host.name}: {error}")
             code = max(code, exit_code_of(error))
     if args.inventory is not None:
-        write(by_host, read_form(args))
+        write(by_host, args.yaml)
     elif by_host and args.env:
         print("".join(variables(args.env_prefix, next(iter(by_host.values())))), end="")
     elif by_host:
-        write(next(iter(by_host.values())), read_form(args))
+        write(next(iter(by_host.values())), args.yaml)
     return code
 
 

@@ -10,7 +10,7 @@ import argparse
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orchestrator.project.settings import DEFAULT_FORKS
-from orchestrator.runs.request import ConnectionOptions, HostChoice, PlanRequirements
+from orchestrator.runs.request import ConnectionOptions, HostChoice
 from orchestrator.support.seconds import parse_seconds
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
@@ -134,11 +134,6 @@ def add_retention(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(keep=None, history=None, history_token=None)
 
 
-def read_retention(args: argparse.Namespace) -> int:
-    """The settings of ``add_retention``, from the environment and the project file."""
-    return int(args.keep)
-
-
 def add_run(parser: argparse.ArgumentParser) -> None:
     """The permissions and time limits of a run of resources; used with ``add_diff``."""
     parser.add_argument(
@@ -180,11 +175,6 @@ def add_preview(parser: argparse.ArgumentParser) -> None:
     add_bounds(parser)
 
 
-def read_preview(args: argparse.Namespace) -> RunOptions:
-    """The values of the options of ``add_preview``, of a run that changes nothing."""
-    return read_bounds(args)._replace(noop=True)
-
-
 def add_bounds(parser: argparse.ArgumentParser) -> None:
     """For how long a run may be at work on a host."""
     parser.add_argument(
@@ -202,11 +192,6 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
         help="time limit for one host between two events; longer if the timeouts of its resources "
         "require it; 0 for no limit (default: 6h)",
     )
-
-
-def read_bounds(args: argparse.Namespace) -> RunOptions:
-    """The values of the options of ``add_bounds``."""
-    return read_fields(RunOptions, args)
 
 
 def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
@@ -231,11 +216,6 @@ def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_plan_requirements(args: argparse.Namespace) -> PlanRequirements:
-    """The values of the options of ``add_plan_requirements``."""
-    return read_fields(PlanRequirements, args)
-
-
 def add_diff(parser: argparse._ActionsContainer, none: str) -> None:
     """Whether a run makes diffs; ``none`` is the help of ``--no-diff``."""
     parser.add_argument("--no-diff", action="store_false", dest="diff", help=none)
@@ -244,11 +224,6 @@ def add_diff(parser: argparse._ActionsContainer, none: str) -> None:
         action="store_true",
         help="also show diffs of files that others cannot read",
     )
-
-
-def read_run(args: argparse.Namespace) -> RunOptions:
-    """The values of the options of ``add_run`` and ``add_diff``."""
-    return read_fields(RunOptions, args)
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
@@ -310,7 +285,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def read_data(args: argparse.Namespace) -> PlanOptions:
-    """The values of the options of ``add_data``."""
+    """The values of the options of ``add_data``, ``add_facts`` and ``add_selection``."""
     from orchestrator.planning import PlanOptions
 
     return read_fields(PlanOptions, args)
@@ -324,12 +299,6 @@ def add_registration(group: argparse._ActionsContainer) -> None:
         help="store of service registrations: nats://host:4222/STREAM or a JSON file (default: "
         "$CCM_REGISTRATION, else registrations.json in ccm's state directory)",
     )
-
-
-def read_registration(args: argparse.Namespace) -> str | None:
-    """The values of the options of ``add_registration``."""
-    found: str | None = args.registration
-    return found
 
 
 def add_facts(group: argparse._ActionsContainer) -> None:
@@ -348,11 +317,6 @@ def add_facts(group: argparse._ActionsContainer) -> None:
         default=[],
         help="set a fact; overrides all other sources; a.b=1 sets a nested key; repeatable",
     )
-
-
-def read_facts(args: argparse.Namespace) -> PlanOptions:
-    """The values of the options of ``add_facts``."""
-    return read_data(args)
 
 
 def user(name: str) -> str:

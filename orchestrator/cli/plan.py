@@ -10,13 +10,11 @@ from orchestrator.cli.options import (
     add_inventory,
     add_preview,
     add_retention,
-    read_preview,
     seconds,
 )
 from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.run_request import read_request
-from orchestrator.cli.selection_flags import add_selection
-from orchestrator.cli.stage_flags import add_stage_choice
+from orchestrator.cli.selection_flags import add_selection, add_stage_choice
 
 HELP = "Preview a push and save it as a plan, which ccm push then applies exactly."
 EXAMPLE = """
@@ -73,7 +71,8 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.runs.save_plan import save_plan
     from remote_runtime.errors import InputError
 
-    request = read_request(args, "plan")._replace(run=read_preview(args))
+    request = read_request(args, "plan")
+    request = request._replace(run=request.run._replace(noop=True))
     output = Output(read_output(args), request.run)
     result = save_plan(request, output, out=args.out, valid=args.valid)
     if (plan := result.plan) is not None:

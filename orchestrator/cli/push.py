@@ -13,8 +13,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.rollout_options import add_rollout
 from orchestrator.cli.run_request import read_request
-from orchestrator.cli.selection_flags import add_selection
-from orchestrator.cli.stage_flags import add_stage_choice
+from orchestrator.cli.selection_flags import add_selection, add_stage_choice
 from orchestrator.project.settings import ConfigScope
 
 HELP = "Bring hosts to the state described in a manifest, or preview the changes with --noop."

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.documents import write
-from orchestrator.cli.options import add_registration, count, read_registration, seconds
+from orchestrator.cli.options import add_registration, count, seconds
 
 if TYPE_CHECKING:
     from orchestrator.registration.entry import Registration
@@ -131,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.registration.entry import Query
     from orchestrator.registration.store import open_store
 
-    store = open_store(read_registration(args), new=args.action == "init")
+    store = open_store(args.registration, new=args.action == "init")
     if args.action == "init":
         return _init(args, store)
     if args.action == "create":

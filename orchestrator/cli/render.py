@@ -10,9 +10,10 @@ from orchestrator.cli.options import (
     add_data,
     add_inventory,
     read_connection,
+    read_data,
     read_inventory,
 )
-from orchestrator.cli.selection_flags import add_selection, read_selection
+from orchestrator.cli.selection_flags import add_selection
 
 if TYPE_CHECKING:
     from orchestrator.planning import Planner
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
     chosen = wiring.select_targets(read_inventory(args), warn, args.manifest)
     _check_one(chosen)
-    data = read_selection(args)
+    data = read_data(args)
     site, planner = wiring.planner(args.manifest, data)
     oldest = None if args.offline else max_age(data.facts_max_age)
     read = show_hosts([planner], chosen.inventory, oldest)

@@ -5,14 +5,12 @@ import argparse
 from orchestrator.cli.options import (
     read_connection,
     read_data,
+    read_fields,
     read_history,
     read_inventory,
-    read_plan_requirements,
-    read_retention,
-    read_run,
 )
-from orchestrator.cli.stage_flags import read_stage_choice
-from orchestrator.runs.request import RunRequest, Subject
+from orchestrator.runs.request import PlanRequirements, RunRequest, StageChoice, Subject
+from remote_runtime.options import RunOptions
 
 _TAKE_PLANS = ("push", "apply", "plan")
 """Commands whose file may be stages or a plan. Others read it once, so that it may be a pipe."""
@@ -28,12 +26,12 @@ def read_request(args: argparse.Namespace, command: str) -> RunRequest:
         manifest=getattr(args, "manifest", ""),
         hosts=read_inventory(args),
         data=read_data(args),
-        run=read_run(args),
+        run=read_fields(RunOptions, args),
         connection=read_connection(args),
         verify=getattr(args, "verify", False),
-        keep=read_retention(args),
-        plan=read_plan_requirements(args),
-        stages=read_stage_choice(args),
+        keep=args.keep,
+        plan=read_fields(PlanRequirements, args),
+        stages=read_fields(StageChoice, args),
         history=read_history(args),
     )
     # Modules that only fleets need are loaded only for fleets.

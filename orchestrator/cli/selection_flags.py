@@ -1,12 +1,6 @@
-"""The options that choose a part of a manifest (controller)."""
+"""The options that choose a part of a manifest or of a stages file (controller)."""
 
 import argparse
-from typing import TYPE_CHECKING
-
-from orchestrator.cli.options import read_data
-
-if TYPE_CHECKING:
-    from orchestrator.planning import PlanOptions
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +29,13 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_selection(args: argparse.Namespace) -> "PlanOptions":
-    """Read the flags of ``add_selection`` and ``add_data``."""
-    return read_data(args)
+def add_stage_choice(parser: argparse.ArgumentParser) -> None:
+    """Add the options that select stages of a stages file."""
+    group = parser.add_argument_group("stages").add_mutually_exclusive_group()
+    group.add_argument(
+        "--from",
+        metavar="STAGE",
+        dest="begin",
+        help="start with this stage; earlier stages count as done",
+    )
+    group.add_argument("--stage", metavar="STAGE", help="run only this stage")

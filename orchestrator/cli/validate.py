@@ -4,8 +4,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.messages import note, warn
-from orchestrator.cli.options import add_data, add_inventory, read_inventory
-from orchestrator.cli.selection_flags import add_selection, read_selection
+from orchestrator.cli.options import add_data, add_inventory, read_data, read_inventory
+from orchestrator.cli.selection_flags import add_selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.rollout.detection import is_stages
     from remote_runtime.errors import InputError
 
-    data = read_selection(args)._replace(contact=False)
+    data = read_data(args)._replace(contact=False)
     chosen = _chosen(args)
     _tell("note", project_notes(project_files(args.manifest)))
     if is_stages(args.manifest):

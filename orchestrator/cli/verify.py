@@ -9,11 +9,12 @@ from orchestrator.cli.options import (
     add_data,
     add_inventory,
     read_connection,
+    read_data,
     read_inventory,
     seconds,
 )
 from orchestrator.cli.output import Output, OutputOptions
-from orchestrator.cli.selection_flags import add_selection, read_selection
+from orchestrator.cli.selection_flags import add_selection
 from orchestrator.cli.verify_output import VerifyOutput
 from remote_runtime.options import RunOptions
 
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     request = VerifyRequest(
         manifest=args.manifest,
         hosts=read_inventory(args),
-        data=read_selection(args),
+        data=read_data(args),
         connection=read_connection(args),
         timeout=args.command_timeout,
         tests=args.tests,
