@@ -165,6 +165,10 @@ class DataSource:
         pattern = re.compile("".join(fixed), re.DOTALL)
         return [name for name in known if pattern.fullmatch(name)]
 
+    def may_name(self, name: str, files: DataFiles) -> bool:
+        """Whether the order can name this override or file."""
+        return any(name in self.possible(entry, files) for entry in self.order)
+
     def maps(self) -> list[Mapping]:
         """The maps of data and of each override, as they are written."""
         return list(self._maps)

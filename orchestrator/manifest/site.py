@@ -81,6 +81,10 @@ class Site:
     def expressions(self) -> Iterator[Expression]:
         """Every expression of the manifest, without those of templates that it renders."""
         yield from self.source.expressions()
+        yield from self.expressions_outside_data()
+
+    def expressions_outside_data(self) -> Iterator[Expression]:
+        """The expressions of assertions, look-ups and resources."""
         for assertion in self.assertions:
             yield from assertion.expressions()
         for ask in self.asks.values():

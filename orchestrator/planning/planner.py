@@ -18,7 +18,12 @@ from orchestrator.planning.data import RunData, plan_error
 from orchestrator.planning.facts import FactOverlay, GatheredFacts
 from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.site.lookups import Lookups, ManifestLookups
-from orchestrator.planning.site.manifests import AppliedManifest, RunManifest, RunManifests
+from orchestrator.planning.site.manifests import (
+    AppliedManifest,
+    RunManifest,
+    RunManifests,
+    RunSources,
+)
 from orchestrator.planning.site.overview import SiteOverview
 from orchestrator.sources.address import display_name
 from remote_runtime.errors import CcmError, InputError, PlanError, Problem
@@ -64,12 +69,8 @@ class Planner:
         self._lock = Lock()
         self._examined: set[str] = set()  # hosts for which all manifests are known
         run_data = RunData(options, problems, site.warnings, str(site.directory.path))
-        self._sources = run_data.sources
-        self._files = run_data.files
-        self._given_keys = frozenset(run_data.data)
         self._may_read_secrets = False
         self._searched = 0  # the manifests that were searched for secrets
-        self._registry = run_data.registry
         self._run_data = run_data
         root = RunManifest(site, run_data)
         problems += [*_mistakes(root, problems), *root.problems]
@@ -93,7 +94,7 @@ class Planner:
             from orchestrator.planning.site.unknown_data import unknown_data
 
             site.warnings += unknown_data(
-                options.data, survey.parts, run_data.sources, run_data.files
+                options.data, self._sources()._replace(parts=[*survey.parts])
             )
         self._references = frozenset(
             reference for d in site.resources for reference in (*d.require, *d.subscribe)
@@ -166,16 +167,15 @@ class Planner:
     @property
     def _reads_secrets(self) -> bool:
         """Whether anything of the site may read a secret."""
-        parts = self._all()
-        if not self._may_read_secrets and self._searched != len(parts):
-            self._searched = len(parts)
-            containers = [*(part.site.source for part in parts), *self._sources]
-            texts = [one.text for one in containers]
-            texts += [one.source for one in self._files.expressions()]
+        run = self._sources()
+        if not self._may_read_secrets and self._searched != len(run.parts):
+            self._searched = len(run.parts)
+            texts = [one.text for one in run.data]
+            texts += [one.source for one in run.files.expressions()]
             self._may_read_secrets = (
-                any(part.secret_calls for part in parts)
-                or any(one.encrypted for one in containers)
-                or any(True for _ in self._files.encrypted())
+                any(part.secret_calls for part in run.parts)
+                or any(one.encrypted for one in run.data)
+                or any(True for _ in run.files.encrypted())
                 or any("secret" in text and re.search(_CALL, text) for text in texts)
             )
         return self._may_read_secrets
@@ -195,13 +195,13 @@ class Planner:
         """Return each literal call of ``secret()`` in the manifests read so far."""
         from orchestrator.planning.site.secret_reads import secret_reads
 
-        return list(secret_reads(self._all(), self._sources, self._files))
+        return list(secret_reads(self._sources()))
 
     def inline_reads(self) -> list[InlineRead]:
         """Each encrypted value in the data."""
         from orchestrator.planning.site.secret_reads import inline_reads
 
-        return list(inline_reads(self._all(), self._sources, self._files))
+        return list(inline_reads(self._sources()))
 
     def require_answers(self, host: Any, gathered: GatheredFacts) -> None:
         """NeedAnswersError if the host must answer look-ups before its plan can be made."""
@@ -225,7 +225,7 @@ class Planner:
 
         for part in self._all():
             yield from texts_of(part.site)
-        for source in self._sources:
+        for source in self._run_data.sources:
             yield from (expression.source for expression in source.expressions())
         yield from (expression.source for expression in self._run_data.files.expressions())
 
@@ -253,9 +253,10 @@ class Planner:
 
     def notes(self) -> list[Problem]:
         """The positions that YAML 1.1 would read differently, in all files read so far."""
-        sources = [*(part.site.source for part in self._all()), *self._sources]
+        run = self._sources()
+        sources = [*(part.site.source for part in run.parts), *run.sources]
         notes = [note for source in sources for note in source.notes]
-        return list(dict.fromkeys([*notes, *self._files.notes, *self._overlay.notes]))
+        return list(dict.fromkeys([*notes, *run.files.notes, *self._overlay.notes]))
 
     def examine(self, host: Any) -> HostCheck:
         """Check a host's plan without contacting it: with the inventory's variables, its groups and
@@ -309,28 +310,28 @@ class Planner:
         from orchestrator.planning.site.unknown_keys import misspelled_keys
 
         warnings, named = [], []
-        for part in self._all():
+        run = self._sources()
+        for part in run.parts:
             source = part.site.source
             reached = self._reached(part, hosts) if hosts else None
             warnings += unreachable_overrides(source, reached)
             named.append((source, reached))
         facts = frozenset(key for host in hosts for key in self._known_facts(host))
-        warnings += unknown_facts(self._all(), facts, self._files) if hosts else []
+        warnings += unknown_facts(run, facts) if hosts else []
         is_whole = self.survey.is_whole or (
             bool(hosts) and all(host.name in self._examined for host in hosts)
         )
-        unread = self._run_data.unread or self._files.unopened
+        unread = self._run_data.unread or run.files.unopened
         if is_whole and not (self.survey.failing or unread):
             # A manifest without an order leaves the files to other manifests of the project.
             orders = any(source.order != ["default"] for source, _ in named)
-            warnings += unreachable_files(self._files, named) if hosts and orders else []
-            warnings += unknown_reads(self._all(), self._sources, self._given_keys, self._files)
-            warnings += unknown_merges(self._all(), self._sources, self._files)
-            warnings += unknown_overrides(self._all(), self._sources, self._files)
-            sites = [part.site for part in self._all()]
-            warnings += undeclared_lookups(sites, self._sources, self._files)
+            warnings += unreachable_files(run.files, named) if hosts and orders else []
+            warnings += unknown_reads(run, self._run_data.data)
+            warnings += unknown_merges(run)
+            warnings += unknown_overrides(run)
+            warnings += undeclared_lookups(run)
             places = {problem.where for problem in warnings}
-            misspelled = misspelled_keys(self._all(), self._sources, self._files)
+            misspelled = misspelled_keys(run)
             warnings += [problem for problem in misspelled if problem.where not in places]
         return list(dict.fromkeys(warnings))
 
@@ -362,7 +363,7 @@ class Planner:
         run_data = self._run_data
         sealed = [
             *(one for one in run_data.unread if one in run_data.sealed),
-            *self._files.unopened,
+            *run_data.files.unopened,
         ]
         data = [
             f"the data of {display_name(name)} was not checked: no other machine is contacted"
@@ -407,7 +408,7 @@ class Planner:
             if not any(str(question["bucket"]) in text for text in self.texts()):
                 return {"error": ["the site reads no such bucket", "template.kv", ""]}
             return self._run_data.buckets.answer(question)
-        return self._registry.answer(question)
+        return self._run_data.registry.answer(question)
 
     def use_secrets(self, secrets: SecretLookup) -> None:
         """Take the secrets from here."""
@@ -432,7 +433,7 @@ class Planner:
         """A secret for a worker, if the site reads it."""
         if "whole" in question:
             whole = os.path.realpath(os.path.join(self._run_data.root, str(question["whole"])))
-            read = whole in {os.path.realpath(path) for path in self._files.sealed()}
+            read = whole in {os.path.realpath(path) for path in self._run_data.files.sealed()}
         elif "secret" in question:
             quoted = {f"{sign}{question['secret']}{sign}" for sign in "'\"`"}  # not a part of one
             read = any(one in text for text in self.texts() for one in quoted)
@@ -451,7 +452,7 @@ class Planner:
     def files(self) -> set[Path]:
         """The manifests and local files that were read so far."""
         paths = {path for part in self._all() for path in part.files()}
-        return paths | {file.path for file in self._files.all()}
+        return paths | {file.path for file in self._run_data.files.all()}
 
     def reach(self) -> set[Path] | None:
         """The files that plans can need for any host; None if a template may name others."""
@@ -472,6 +473,9 @@ class Planner:
 
     def _all(self) -> list[RunManifest]:
         return [self._root.part, *self._parts.all()]
+
+    def _sources(self) -> RunSources:
+        return RunSources(self._all(), self._run_data.sources, self._run_data.files)
 
     def explanations(self, host: Any, gathered: GatheredFacts) -> list[Explanation]:
         """The origin of each value of the manifest's data on a host, masked; PlanError."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from orchestrator.expressions import Expression, Template
 from orchestrator.language.errors import NEEDS, FactsUnavailableError
 from orchestrator.language.facts import Facts
-from orchestrator.manifest.data import DataSource, ValueContainer
-from orchestrator.manifest.data_files import NO_FILES, DataFiles
+from orchestrator.manifest.data import DataSource
+from orchestrator.manifest.data_files import DataFiles
 from orchestrator.planning.site.template_reads import template_reads
 from remote_runtime.errors import Position, Problem
 from remote_runtime.text.nearest import nearest
 
 if TYPE_CHECKING:
-    from orchestrator.planning.site.manifests import RunManifest
+    from orchestrator.planning.site.manifests import RunManifest, RunSources
     from orchestrator.planning.site.unknown_manifests import UnknownManifest
 
 GATHERED = frozenset(("host", "cpu", "memory", "network", "partition"))
@@ -206,36 +206,27 @@ def _prefix(entry: Template) -> str:
     return "" if isinstance(first, Expression) else str(first)
 
 
-def unknown_reads(
-    parts: Iterable[RunManifest],
-    sources: Iterable[DataSource],
-    data_keys: Iterable[str] = (),
-    files: DataFiles = NO_FILES,
-) -> list[Problem]:
+def unknown_reads(run: RunSources, data_keys: Iterable[str]) -> list[Problem]:
     """A warning for each data value that a template reads by name and nothing sets.
 
-    ``sources`` are those of ``--hiera``, ``data_keys`` the keys of ``--data``, ``files`` those of
-    the project's data directory. Values that an expression treats as optional are ignored.
+    ``data_keys`` are the keys of ``--data``. Values that an expression treats as optional are
+    ignored.
     """
-    parts = list(parts)
-    data = [*sources, *(part.site.source for part in parts)]
-    containers: list[ValueContainer] = [*data, files]
-    handed = _handed(parts)
+    containers = run.containers
+    handed = _handed(run.parts)
     if handed is None:
         return []
     handed.update(data_keys)
-    known_keys = list(
-        dict.fromkeys([*(key for source in containers for key in source.known_keys()), *handed])
-    )
+    known_keys = list(dict.fromkeys([*run.known_keys, *handed]))
     problems: dict[Problem, None] = {}
-    readers = [expression for part in parts for expression in _expressions(part)]
-    readers += [expression for source in data for expression in source.value_expressions()]
+    readers = [one for part in run.parts for one in part.site.expressions_outside_data()]
+    readers += [one for source in run.data for one in source.value_expressions()]
     read: list[tuple[str, Position | None]] = [
         (path, expression.where)
-        for expression in (*readers, *files.expressions())
+        for expression in (*readers, *run.files.expressions())
         for path in _reads(expression.source)
     ]
-    read += [one for part in parts for one in template_reads(part.site, _reads)]
+    read += [one for part in run.parts for one in template_reads(part.site, _reads)]
     for path, where in read:
         keys = path.split(".")
         if keys[0] in handed or any(source.holds(keys) for source in containers):
@@ -249,17 +240,11 @@ def unknown_reads(
     return list(problems)
 
 
-def unknown_merges(
-    parts: Iterable[RunManifest], sources: Iterable[DataSource], files: DataFiles = NO_FILES
-) -> list[Problem]:
-    """A warning for each key of ``hierarchy.keys`` that no data has. The arguments are those of
-    ``unknown_reads``.
-    """
-    data = [*sources, *(part.site.source for part in parts)]
-    containers: list[ValueContainer] = [*data, files]
-    known_keys = list(dict.fromkeys(key for source in containers for key in source.known_keys()))
+def unknown_merges(run: RunSources) -> list[Problem]:
+    """A warning for each key of ``hierarchy.keys`` that no data has."""
+    known_keys = run.known_keys
     problems = []
-    for source in data:
+    for source in run.data:
         for key, where in source.keys_merged.items():
             if key not in known_keys:
                 likely = nearest(key, known_keys)
@@ -269,22 +254,23 @@ def unknown_merges(
     return problems
 
 
-def unknown_facts(
-    parts: Iterable[RunManifest], fact_names: Iterable[str], files: DataFiles = NO_FILES
-) -> list[Problem]:
+def unknown_facts(run: RunSources, fact_names: Iterable[str]) -> list[Problem]:
     """A warning for each fact that a template reads and whose name is similar to a known one.
 
-    ``fact_names`` are those of the inventory and the command line, ``files`` those of the data
-    directory. A host may have other facts, so only probable misspellings are reported.
+    ``fact_names`` are those of the inventory and the command line. A host may have other facts, so
+    only probable misspellings are reported.
     """
     names = [*GATHERED, *fact_names]
     problems: dict[Problem, None] = {}
     readers = [
         expression
-        for part in parts
-        for expression in (*_expressions(part), *part.site.source.expressions())
+        for part in run.parts
+        for expression in (
+            *part.site.expressions_outside_data(),
+            *part.site.source.expressions(),
+        )
     ]
-    for expression in (*readers, *files.expressions()):
+    for expression in (*readers, *run.files.expressions()):
         plain = _TEXT.sub("''", expression.source)
         read = [*_FACT.findall(plain), *(m[2] for m in _FACT_LOOKUP.finditer(expression.source))]
         for name in read:
@@ -296,7 +282,7 @@ def unknown_facts(
     return list(problems)
 
 
-def _handed(parts: list[RunManifest]) -> set[str] | None:
+def _handed(parts: Iterable[RunManifest]) -> set[str] | None:
     """The keys that applies pass to children; None if a template decides."""
     keys: set[str] = set()
     for part in parts:
@@ -306,15 +292,6 @@ def _handed(parts: list[RunManifest]) -> set[str] | None:
                 return None
             keys.update(data if isinstance(data, dict) else ())
     return keys
-
-
-def _expressions(part: RunManifest) -> Iterator[Expression]:
-    for assertion in part.site.assertions:
-        yield from assertion.expressions()
-    for ask in part.site.asks.values():
-        yield from ask.expressions()
-    for declared in part.site.resources:
-        yield from declared.expressions()
 
 
 def _reads(source: str) -> Iterator[str]:

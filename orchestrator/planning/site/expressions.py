@@ -21,11 +21,7 @@ def texts_of(site: Site) -> Iterator[str]:
     """The expressions of a manifest and the templates that it may render: every local file whose
     name is quoted in such an expression or template.
     """
-    sources = [expression.source for expression in site.source.expressions()]
-    sources += [one.source for assertion in site.assertions for one in assertion.expressions()]
-    sources += [one.source for ask in site.asks.values() for one in ask.expressions()]
-    for declared in site.resources:
-        sources += (expression.source for expression in declared.expressions())
+    sources = [expression.source for expression in site.expressions()]
     template = site.resources_template
     paths = [Path(template.name)] if template is not None else []
     yield from texts_behind(sources, site.directory.path, site.resources, paths)

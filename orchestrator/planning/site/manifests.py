@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -13,6 +13,8 @@ from orchestrator.expressions import EvaluationError, Expression, Scope
 from orchestrator.expressions.template_files import TEXT, check_call, templates_of_call
 from orchestrator.language.names import LOOP_VARIABLES
 from orchestrator.language.positions import Positions
+from orchestrator.manifest.data import DataSource, ValueContainer
+from orchestrator.manifest.data_files import DataFiles
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.values import expressions_in
@@ -203,6 +205,31 @@ class RunManifest:
             if not spared:
                 text = f"{prefix}{error.message}"
                 self.problems.append(Problem(text, expression.where, "", error.kind))
+
+
+class RunSources(NamedTuple):
+    """The sources of a run: its manifests so far, the data of ``--hiera``, and the data files of
+    the project.
+    """
+
+    parts: Sequence[RunManifest]
+    sources: Sequence[DataSource]
+    files: DataFiles
+
+    @property
+    def data(self) -> list[DataSource]:
+        """The data of ``--hiera`` and of the manifests."""
+        return [*self.sources, *(part.site.source for part in self.parts)]
+
+    @property
+    def containers(self) -> list[ValueContainer]:
+        """Everything that sets data."""
+        return [*self.data, self.files]
+
+    @property
+    def known_keys(self) -> list[str]:
+        """The top-level keys that some data has."""
+        return list(dict.fromkeys(key for one in self.containers for key in one.known_keys()))
 
 
 def _loop(declared: DeclaredResource) -> tuple[str, ...]:

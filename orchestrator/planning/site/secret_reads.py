@@ -6,39 +6,32 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from orchestrator.expressions import Expression
-from orchestrator.manifest.data import DataSource
-from orchestrator.manifest.data_files import DataFiles
 from orchestrator.secrets.reference import InlineRead, SecretRead, calls_in
 from remote_runtime.errors import Problem
 
 if TYPE_CHECKING:
-    from orchestrator.planning.site.manifests import RunManifest
+    from orchestrator.planning.site.manifests import RunSources
     from orchestrator.secrets.key_sources import KeySources
 
 
-def secret_reads(
-    parts: Iterable[RunManifest], sources: Iterable[DataSource], files: DataFiles
-) -> Iterator[SecretRead]:
+def secret_reads(run: RunSources) -> Iterator[SecretRead]:
     """Each literal call in manifests, their data and templates, ``--hiera`` and data files."""
-    parts = list(parts)
-    top = str(parts[0].site.directory.path) if parts else ""
-    for part in parts:
+    top = str(run.parts[0].site.directory.path)
+    for part in run.parts:
         directory = str(part.site.directory.path)
         yield from part.secret_calls
         if "secret" in part.site.source.text:
-            yield from _in_expressions(_expressions(part), directory)
-    for source in sources:
+            yield from _in_expressions(part.site.expressions(), directory)
+    for source in run.sources:
         if "secret" in source.text:
             yield from _in_expressions(source.expressions(), top)
-    yield from _in_expressions(files.expressions(), top)
+    yield from _in_expressions(run.files.expressions(), top)
 
 
-def inline_reads(
-    parts: Iterable[RunManifest], sources: Iterable[DataSource], files: DataFiles
-) -> Iterator[InlineRead]:
+def inline_reads(run: RunSources) -> Iterator[InlineRead]:
     """Each encrypted value in the data."""
-    containers = [*(part.site.source for part in parts), *sources]
-    for node in [*(node for one in containers for node in one.encrypted), *files.encrypted()]:
+    sources = [*(part.site.source for part in run.parts), *run.sources]
+    for node in [*(node for one in sources for node in one.encrypted), *run.files.encrypted()]:
         yield InlineRead(node.tag, node.text, node.position)
 
 
@@ -71,14 +64,3 @@ def _in_expressions(expressions: Iterable[Expression], directory: str) -> Iterat
     for expression in expressions:
         for text, _ in calls_in(expression.source):
             yield SecretRead(text, directory, expression.where)
-
-
-def _expressions(part: RunManifest) -> Iterator[Expression]:
-    site = part.site
-    yield from site.source.expressions()
-    for assertion in site.assertions:
-        yield from assertion.expressions()
-    for ask in site.asks.values():
-        yield from ask.expressions()
-    for declared in site.resources:
-        yield from declared.expressions()

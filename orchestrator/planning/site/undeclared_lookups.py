@@ -12,31 +12,30 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.expressions import Expression
 from orchestrator.manifest.checks.lookups import unknown_names
 from orchestrator.manifest.data import DataSource
-from orchestrator.manifest.data_files import NO_FILES, DataFile, DataFiles
+from orchestrator.manifest.data_files import NO_FILES, DataFiles
 from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Problem
 
 if TYPE_CHECKING:
     from orchestrator.manifest.lookups import Asks
+    from orchestrator.planning.site.manifests import RunSources
 
 UNDECLARED = "data.ask"
 """The kind of these warnings."""
 
 
-def undeclared_lookups(
-    sites: Sequence[Site], sources: Iterable[DataSource], files: DataFiles
-) -> list[Problem]:
+def undeclared_lookups(run: RunSources) -> list[Problem]:
     """A warning for each value of ``--hiera`` and of a data file that reads such a look-up.
 
-    ``sites`` are all manifests of the run, ``sources`` those of ``--hiera``. A data file is for the
-    manifests whose order may name it; other files are ignored.
+    A data file is for the manifests whose order may name it; other files are ignored.
     """
     problems: list[Problem] = []
-    for source in sources:
+    sites = [part.site for part in run.parts]
+    for source in run.sources:
         problems += _undeclared(source.expressions(), sites)
-    for file in files.all():
-        users = [site for site in sites if _may_use(site, file, files)]
+    for file in run.files.all():
+        users = [site for site in sites if site.source.may_name(file.name, run.files)]
         problems += _undeclared(expressions_in(file.tree), users) if users else []
     return problems
 
@@ -44,11 +43,6 @@ def undeclared_lookups(
 def _undeclared(expressions: Iterable[Expression], sites: Sequence[Site]) -> list[Problem]:
     declared = dict.fromkeys(name for site in sites for name in site.asks)
     return [one._replace(kind=UNDECLARED) for one in unknown_names(expressions, declared)]
-
-
-def _may_use(site: Site, file: DataFile, files: DataFiles) -> bool:
-    source = site.source
-    return any(file.name in source.possible(entry, files) for entry in source.order)
 
 
 def undeclared_everywhere(

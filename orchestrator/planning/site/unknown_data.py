@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.expressions.template_files import texts_of_call
-from orchestrator.manifest.data import DataSource, ValueContainer
-from orchestrator.manifest.data_files import NO_FILES, DataFiles
-from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
-from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.data import INHERIT
-from orchestrator.planning.site.manifests import RunManifest
+from orchestrator.planning.site.manifests import RunManifest, RunSources
 from remote_runtime.errors import InputError, Problem
 from remote_runtime.text.nearest import nearest
 
@@ -40,25 +36,15 @@ class ReadingText(NamedTuple):
     is_code: bool
 
 
-def unknown_data(
-    texts: Sequence[str],
-    parts: Iterable[RunManifest],
-    sources: Iterable[DataSource],
-    files: DataFiles = NO_FILES,
-) -> list[Problem]:
-    """A warning for each assignment to a name that no data has and no template reads.
-
-    ``sources`` are those of ``--hiera``, ``parts`` all manifests of the run, ``files`` those of the
-    project's data directory.
-    """
+def unknown_data(texts: Sequence[str], run: RunSources) -> list[Problem]:
+    """A warning for each assignment to a name that no data has and no template reads."""
     names = list(dict.fromkeys(text.partition("=")[0] for text in texts))
-    parts = list(parts)
-    containers: list[ValueContainer] = [*sources, *(part.site.source for part in parts), files]
+    containers = run.containers
     unknown = [name for name in names if not any(s.holds(name.split(".")) for s in containers)]
     if not unknown:
         return []
-    words = {word for one in reading_texts(parts, containers) for word in _WORD.findall(one.text)}
-    known_keys = [key for source in containers for key in source.known_keys()]
+    words = {word for one in reading_texts(run) for word in _WORD.findall(one.text)}
+    known_keys = run.known_keys
     problems = []
     for name in unknown:
         top, _, _ = name.partition(".")
@@ -68,27 +54,20 @@ def unknown_data(
     return problems
 
 
-def unknown_overrides(
-    parts: Iterable[RunManifest], sources: Iterable[DataSource], files: DataFiles = NO_FILES
-) -> list[Problem]:
-    """A warning for each top-level key of an override that no data has and no template reads.
-
-    The arguments are those of ``unknown_data``.
-    """
-    parts = list(parts)
-    data = [*sources, *(part.site.source for part in parts)]
+def unknown_overrides(run: RunSources) -> list[Problem]:
+    """A warning for each top-level key of an override that no data has and no template reads."""
     known_keys = list(
-        dict.fromkeys([*files.known_keys(), *(k for one in data for k in one.base_keys())])
+        dict.fromkeys([*run.files.known_keys(), *(k for one in run.data for k in one.base_keys())])
     )
     unknown = {
         key.position: key
-        for source in data
+        for source in run.data
         for key in source.keys_of_overrides()
         if key.text not in known_keys
     }
     if not unknown:
         return []
-    texts = [one.text for one in reading_texts(parts, [*data, files])]
+    texts = [one.text for one in reading_texts(run)]
     if any(map(_WHOLE.search, texts)):
         return []  # a template that reads all data may read this
     words = {word for text in texts for word in _WORD.findall(text)}
@@ -102,13 +81,11 @@ def unknown_overrides(
     return problems
 
 
-def reading_texts(
-    parts: Iterable[RunManifest], containers: Iterable[ValueContainer]
-) -> Iterator[ReadingText]:
+def reading_texts(run: RunSources) -> Iterator[ReadingText]:
     """Yield the strings that may read data, from expressions, manifests and templates."""
-    for source in containers:
+    for source in run.containers:
         yield from map(_code, source.expressions())
-    for part in parts:
+    for part in run.parts:
         yield from _texts(part)
         for declared in part.site.resources:
             inherited = declared.raw.get(INHERIT)
@@ -155,7 +132,7 @@ def _texts(part: RunManifest) -> Iterator[ReadingText]:
     if site.resources_template:
         yield from (_of_file(part.text) for part in site.resources_template.reached)
     for declared in site.resources:
-        for expression in _expressions(declared):
+        for expression in declared.expressions():
             yield _code(expression)
             for path in expression.controller_files():
                 yield _of_file(_read(site.directory.path / path))
@@ -176,15 +153,6 @@ def _code(expression: Expression) -> ReadingText:
 def _of_file(text: str) -> ReadingText:
     """Return the source of a file; its header may name other delimiters."""
     return ReadingText(text, text.startswith(_HEADER))
-
-
-def _expressions(declared: DeclaredResource) -> Iterator[Expression]:
-    for value in (declared.name, *declared.values.values()):
-        yield from expressions_in(value)
-    if declared.control:
-        yield from declared.control.expressions()
-    if declared.foreach:
-        yield declared.foreach
 
 
 def _read(path: Path) -> str:

@@ -11,9 +11,7 @@ from typing import NamedTuple
 from inventory.document import Mapping, Node, Scalar
 from inventory.document import Sequence as SequenceNode
 from orchestrator.language.names import VARIABLES
-from orchestrator.manifest.data import DataSource, ValueContainer
-from orchestrator.manifest.data_files import DataFiles
-from orchestrator.planning.site.manifests import RunManifest
+from orchestrator.planning.site.manifests import RunManifest, RunSources
 from orchestrator.planning.site.unknown_data import ReadingText, reading_texts
 from remote_runtime.errors import Problem
 from remote_runtime.text.nearest import nearest
@@ -97,21 +95,18 @@ class _Reads:
         self.whole.add(path)
 
 
-def misspelled_keys(
-    parts: Sequence[RunManifest], sources: Iterable[DataSource], files: DataFiles
-) -> list[Problem]:
+def misspelled_keys(run: RunSources) -> list[Problem]:
     """A warning for each key of data, overrides, data files and applies that looks misspelled.
 
     No template names such a key, and its name is similar to one that a template reads of the same
-    map. The keys of a map that a template reads as a whole are free names. ``sources`` are those of
-    ``--hiera``. Only ``files`` that a manifest of the run may use are checked.
+    map. The keys of a map that a template reads as a whole are free names. Only data files that a
+    manifest of the run may use are checked.
     """
-    data = [*sources, *(part.site.source for part in parts)]
+    data, files = run.data, run.files
     maps = [one for source in data for one in source.maps()]
-    maps += [file.node for file in files.all() if any(_may_name(s, file.name, files) for s in data)]
-    maps += [node for part in parts for node in _passed(part)]
-    containers: list[ValueContainer] = [*data, files]
-    texts = list(reading_texts(parts, containers))
+    maps += [file.node for file in files.all() if any(s.may_name(file.name, files) for s in data)]
+    maps += [node for part in run.parts for node in _passed(part)]
+    texts = list(reading_texts(run))
     words = {word for one in texts for word in _WORD.findall(one.text)}
     reads = _Reads(texts)
     keys = [key for one in maps for key in _keys(one, (), reads.whole)]
@@ -154,7 +149,3 @@ def _keys(node: Node, path: Path, whole: Container[Path]) -> Iterator[_Key]:
     elif isinstance(node, SequenceNode):
         for value in node.nodes:
             yield from _keys(value, (*path, _ELEMENT), whole)
-
-
-def _may_name(source: DataSource, name: str, files: DataFiles) -> bool:
-    return any(name in source.possible(entry, files) for entry in source.order)
