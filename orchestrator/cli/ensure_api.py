@@ -62,7 +62,7 @@ def _answer(args: argparse.Namespace, responses: Responses) -> int:
     from orchestrator.manifest.request import read_request as read_resource
     from orchestrator.manifest.types import types_beside
     from orchestrator.planning import Planner
-    from orchestrator.runs.one_resource import push_resource
+    from orchestrator.runs.push import push_resource
     from orchestrator.runs.push_flow import check_request
 
     request = read_request(args, "ensure")

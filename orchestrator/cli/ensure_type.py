@@ -76,7 +76,7 @@ class EnsureType:
         """Check everything, then push the one resource."""
         from orchestrator.fleet.store.event_store import session_store
         from orchestrator.planning import Planner
-        from orchestrator.runs.one_resource import push_resource
+        from orchestrator.runs.push import push_resource
 
         request = read_request(args, "ensure")
         request = request._replace(data=with_default_data(request.data))

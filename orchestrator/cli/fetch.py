@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.grouped_output import GroupedOutput
     from orchestrator.fleet.host.fetch_target import FetchTarget
     from orchestrator.planning.commands.fetch_command import FetchCommand
-    from orchestrator.runs.fleet_command import run_on_hosts
+    from orchestrator.runs.push import run_on_hosts
 
     landing = FetchTarget(args.directory.absolute(), args.max_size, args.max_total)
     command = FetchCommand(args.paths, landing, args.recursive)

@@ -73,7 +73,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check everything, then run it on all hosts."""
     from orchestrator.cli.grouped_output import GroupedOutput
-    from orchestrator.runs.fleet_command import run_on_hosts
+    from orchestrator.runs.push import run_on_hosts
 
     command = _command(args)
     request = read_request(args, "run")

@@ -6,25 +6,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.window import Window
-from orchestrator.rollout.scheduler import WaveVerdict
+from orchestrator.rollout.scheduler import GateAnswer
 from orchestrator.support.crash import describe_crash
 
 _TICK = 0.2  # seconds
-
-
-class GateAnswer(NamedTuple):
-    """``stop`` is why the rollout stops, "" if it continues; ``failed`` are the hosts with
-    problems, with their new results.
-    """
-
-    stop: str = ""
-    failed: Sequence[HostResult] = ()
 
 
 class GateTime:
@@ -91,7 +82,7 @@ class GateRunner:
         self.gates = gates
         self._publish = publish
         self._cancelled = threading.Event()
-        self._verdict: WaveVerdict | None = None
+        self._verdict: GateAnswer | None = None
 
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
         """Begin to ask about the hosts of a wave."""
@@ -99,7 +90,7 @@ class GateRunner:
         asked = (wave, list(results))
         threading.Thread(target=self._ask, args=asked, name="gates", daemon=True).start()
 
-    def verdict(self) -> WaveVerdict | None:
+    def verdict(self) -> GateAnswer | None:
         """The result; None while it is unknown."""
         return self._verdict
 
@@ -121,7 +112,7 @@ class GateRunner:
             results = [wrong.get(result.host, result) for result in results]
             if stop := answer.stop:
                 break
-        self._verdict = WaveVerdict(stop, failed)
+        self._verdict = GateAnswer(stop, failed)
 
     def _one(self, gate: Gate, wave: int, results: list[HostResult]) -> GateAnswer:
         now = time.time()

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from inventory.programs import running
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.rollout.gates import GateAnswer, GateTime
+from orchestrator.rollout.gates import GateTime
+from orchestrator.rollout.scheduler import GateAnswer
 from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import Mask
 

@@ -21,10 +21,9 @@ from orchestrator.rollout.waves import divide
 KIND = "rollout.gate"  # of a canary that a gate did not let through
 
 
-class WaveVerdict(NamedTuple):
-    """The result of the gates of a wave: ``stop`` is why the rollout stops, "" if it continues.
-
-    ``failed`` has the hosts with problems, with their new results.
+class GateAnswer(NamedTuple):
+    """The result of a gate, or of all gates of a wave: ``stop`` is why the rollout stops, "" if it
+    continues. ``failed`` has the hosts with problems, with their new results.
     """
 
     stop: str = ""
@@ -38,7 +37,7 @@ class Gates(Protocol):
         """Begin to ask about the hosts of a wave."""
         ...
 
-    def verdict(self) -> WaveVerdict | None:
+    def verdict(self) -> GateAnswer | None:
         """The result; None while it is unknown."""
         ...
 
@@ -53,9 +52,9 @@ class NoGates:
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
         """There is nothing to run."""
 
-    def verdict(self) -> WaveVerdict | None:
+    def verdict(self) -> GateAnswer | None:
         """Continue."""
-        return WaveVerdict()
+        return GateAnswer()
 
     def cancel(self) -> None:
         """There is nothing to cancel."""
@@ -231,7 +230,7 @@ class RolloutScheduler:
         if late and not self._stopped and not self._rounds and any(self._left()):
             self._stop(UNTIL, "")
 
-    def _apply_verdicts(self, verdicts: Sequence[WaveVerdict]) -> None:
+    def _apply_verdicts(self, verdicts: Sequence[GateAnswer]) -> None:
         """Count the hosts that the gates found wrong, and continue as far as the gates allow."""
         wrong = {result.host for result in self._results if is_failure(result)}
         for verdict, result in zip(verdicts, self._results, strict=False):

@@ -9,7 +9,8 @@ from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
 from orchestrator.fleet.window import Window
-from orchestrator.rollout.gates import GateAnswer, GateTime, failed_result
+from orchestrator.rollout.gates import GateTime, failed_result
+from orchestrator.rollout.scheduler import GateAnswer
 
 KIND = "rollout.soak"
 CHECKING = 1800.0  # seconds that all checks of a wave may take together

@@ -8,8 +8,8 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.stage_host import StageHost, host_itself
 from orchestrator.report.host_names import named
-from orchestrator.rollout.gates import Gate, GateAnswer, GateRunner, GateTime
-from orchestrator.rollout.scheduler import Gates, NoGates
+from orchestrator.rollout.gates import Gate, GateRunner, GateTime
+from orchestrator.rollout.scheduler import GateAnswer, Gates, NoGates
 
 if TYPE_CHECKING:
     from orchestrator.fleet import events as run_events

@@ -33,8 +33,7 @@ def retry_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
         return ()
     record = request.record()
     words = ["ccm", push.command]
-    for path in request.hosts.inventory:
-        words += ["-i", path]
+    words += _of_inventory(request)
     words += _of_run(request.run)
     words += ["--verify"] if request.verify else []
     settled = push.binder is not None and push.words  # a plan's file has settled these
@@ -48,11 +47,7 @@ def retry_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
         words += [flag] if value is True else [w for one in _listed(value) for w in (flag, one)]
     if not settled:
         words += [f"--{name}={one}" for name in SELECTION for one in _listed(record.get(name))]
-    for name in ("data", "fact"):
-        for key in _listed(record.get(name)):
-            words += [f"--{name}", f"{key}={PLACEHOLDER}"]
-    words += ["--engine", record["engine"]] if "engine" in record else []
-    words += _of_connection(request.connection)
+    words += _last(request, record)
     return (*words, *(push.words or [_path(push.what, request.hosts.inventory)]))
 
 
@@ -64,21 +59,13 @@ def retry_failed_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...
     *choice, plan = (word for word in push.words if not word.startswith(_APPROVAL))
     record = request.record()
     words = ["ccm", "plan"]
-    for path in request.hosts.inventory or ():
-        words += ["-i", path]
+    words += _of_inventory(request)
     bounds = {name: getattr(request.run, name) for name in _OF_PREVIEW}
     words += _of_run(RunOptions(**bounds))
     for name in (*_OF_PLAN, "user"):
         words += [word for value in _listed(record.get(name)) for word in (_flag(name), value)]
     words += [f"--{name}={one}" for name in SELECTION for one in _listed(record.get(name))]
-    for name in ("data", "fact"):
-        words += [
-            word
-            for key in _listed(record.get(name))
-            for word in (_flag(name), f"{key}={PLACEHOLDER}")
-        ]
-    words += ["--engine", record["engine"]] if "engine" in record else []
-    words += _of_connection(request.connection)
+    words += _last(request, record)
     return (*words, *choice, "-o", plan, _path(push.what, request.hosts.inventory or ()))
 
 
@@ -103,6 +90,20 @@ def _of_run(run: RunOptions) -> "Iterator[str]":
             yield f"{_flag(name)}={value:g}"
         else:
             yield _flag(name) if value else _flag(f"no_{name}")
+
+
+def _of_inventory(request: "RunRequest") -> list[str]:
+    return [word for path in request.hosts.inventory or () for word in ("-i", path)]
+
+
+def _last(request: "RunRequest", record: dict[str, Any]) -> "Iterator[str]":
+    """The options of both command lines that come last."""
+    for name in ("data", "fact"):
+        for key in _listed(record.get(name)):
+            yield from (_flag(name), f"{key}={PLACEHOLDER}")
+    if "engine" in record:
+        yield from ("--engine", record["engine"])
+    yield from _of_connection(request.connection)
 
 
 def _of_connection(connection: "ConnectionOptions") -> "Iterator[str]":

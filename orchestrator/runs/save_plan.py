@@ -13,7 +13,7 @@ from orchestrator.runs.apply_plan import PlanPush, require_id
 from orchestrator.runs.push_flow import PushFlow, own_types, user_at_host
 from orchestrator.runs.request import Subject
 from orchestrator.runs.staged_job import StagedJob
-from orchestrator.runs.wiring import ManifestJob
+from orchestrator.runs.wiring import checked_job
 from remote_runtime.errors import UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.version import VERSION
@@ -62,8 +62,9 @@ def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
 def _preview(flow: PushFlow, valid: float) -> RunResult:
     """Preview; the result has a plan if at least one host has one."""
     request, reporter = flow.request, flow.reporter
-    kind = StagedJob if request.subject is Subject.STAGES else ManifestJob
-    push, maker = _with_maker(kind(request, flow.chosen).job())
+    is_staged = request.subject is Subject.STAGES
+    job = StagedJob(request, flow.chosen).job() if is_staged else checked_job(request, flow.chosen)
+    push, maker = _with_maker(job)
     created = int(time.time())
     result = flow.run(push)
     if result.interrupted:

@@ -122,11 +122,6 @@ def _archived(url: str, archives: Archives) -> Path:
     return archived.path
 
 
-def manifest_name(manifest: str) -> str:
-    """The identity of a manifest in a run: the absolute path, or the URL."""
-    return manifest if is_url(manifest) else os.path.abspath(manifest)
-
-
 def with_sources(request: RunRequest) -> RunRequest:
     """The request with the data that it names by URLs, read once for all that is pushed.
 
@@ -139,38 +134,32 @@ def with_sources(request: RunRequest) -> RunRequest:
     return request._replace(data=fetched(request.data))
 
 
-class ManifestJob:
-    """The push of a request's manifest to the ``chosen`` hosts."""
+def checked_job(request: RunRequest, chosen: TargetSelection) -> PushJob:
+    """The push of a request's manifest to the ``chosen`` hosts, which are not contacted.
 
-    def __init__(self, request: RunRequest, chosen: TargetSelection) -> None:
-        self._request = request
-        self._chosen = chosen
+    InputError with every mistake; UsageError.
+    """
+    refuse_stages(request, request.manifest)
+    job = manifest_job(request)
+    survey = cast("Planner", job.planner).survey
+    if request.data.selection() and not survey.is_whole:
+        _require_selected(request, chosen)
+    return job
 
-    def job(self) -> PushJob:
-        """Read and check the manifest; no host is contacted.
 
-        InputError with every mistake; UsageError.
-        """
-        refuse_stages(self._request, self._request.manifest)
-        job = manifest_job(self._request)
-        survey = cast("Planner", job.planner).survey
-        if self._request.data.selection() and not survey.is_whole:
-            self._require_selected()
-        return job
+def _require_selected(request: RunRequest, chosen: TargetSelection) -> None:
+    """InputError for names of ``--only``, ``--tags`` or ``--skip`` that match nothing on any host
+    of the inventory, if the resources are known before the hosts are contacted."""
+    from orchestrator.runs.fleet_facts import show_hosts
 
-    def _require_selected(self) -> None:
-        """InputError for names of ``--only``, ``--tags`` or ``--skip`` that match nothing on any
-        host of the inventory, if the resources are known before the hosts are contacted."""
-        from orchestrator.runs.fleet_facts import show_hosts
-
-        hosts, inventory = self._chosen.hosts, self._chosen.inventory
-        made = cast("Planner", manifest_job(self._request).planner)  # its notes are not the run's
-        show_hosts([made], inventory)
-        others = [host for host in inventory.hosts.values() if host not in hosts]
-        for host in (*hosts, *others):
-            if made.examine(host).problems or not (made.unmatched() and made.sees_all):
-                return
-        raise InputError([Problem(text, None, "", "input.selection") for text in made.unmatched()])
+    hosts, inventory = chosen.hosts, chosen.inventory
+    made = cast("Planner", manifest_job(request).planner)  # its notes are not the run's
+    show_hosts([made], inventory)
+    others = [host for host in inventory.hosts.values() if host not in hosts]
+    for host in (*hosts, *others):
+        if made.examine(host).problems or not (made.unmatched() and made.sees_all):
+            return
+    raise InputError([Problem(text, None, "", "input.selection") for text in made.unmatched()])
 
 
 def manifest_job(request: RunRequest) -> PushJob:
@@ -180,7 +169,7 @@ def manifest_job(request: RunRequest) -> PushJob:
 
     data = request.data._replace(run=request.run)
     site, made = planner(request.manifest, data)
-    path = manifest_name(request.manifest)
+    path = request.manifest if is_url(request.manifest) else os.path.abspath(request.manifest)
     return PushJob(
         request.command,
         path,

@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from orchestrator.rollout.gates import GateAnswer, GateTime, failed_result
+from orchestrator.rollout.gates import GateTime, failed_result
+from orchestrator.rollout.scheduler import GateAnswer
 
 if TYPE_CHECKING:
     from inventory import Host

@@ -9,8 +9,8 @@ import pytest
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.rollout.gates import GateAnswer, GateRunner, GateTime, failed_result
-from orchestrator.rollout.scheduler import WaveVerdict
+from orchestrator.rollout.gates import GateRunner, GateTime, failed_result
+from orchestrator.rollout.scheduler import GateAnswer
 
 RESULTS = [HostResult("a", Tally()), HostResult("b", Tally()), HostResult("c", Tally(), "failed")]
 
@@ -41,7 +41,7 @@ class FakeGate:
 
 def verdict(
     *gates: FakeGate, results: Sequence[HostResult] = RESULTS
-) -> tuple[WaveVerdict, list[run_events.Event]]:
+) -> tuple[GateAnswer, list[run_events.Event]]:
     told: list[run_events.Event] = []
     keeper = GateRunner(gates, told.append)
     keeper.ask(1, results)
@@ -59,7 +59,7 @@ def test_each_is_asked_about_those_that_are_well() -> None:
     first, second = FakeGate("first", GateAnswer(failed=[bad])), FakeGate("second")
     found, told = verdict(first, second)
     assert (first.asked, second.asked) == (["a", "b"], ["b"])
-    assert found == WaveVerdict("", [bad])
+    assert found == GateAnswer("", [bad])
     assert (bad.outcome, bad.kind, bad.message) == (outcome.FAILED, "rollout.soak", "unwell")
     answers = [event for event in told if isinstance(event, run_events.GateAnswered)]
     assert [(one.gate, one.passed, one.hosts) for one in answers] == [

@@ -16,7 +16,7 @@ from orchestrator.fleet.ports import OnPhase, Target
 from orchestrator.fleet.window import Window
 from orchestrator.rollout.amounts import parse_amount
 from orchestrator.rollout.options import RolloutOptions
-from orchestrator.rollout.scheduler import RolloutScheduler, WaveVerdict
+from orchestrator.rollout.scheduler import GateAnswer, RolloutScheduler
 from orchestrator.rollout.shared_limits import parse_per
 from orchestrator.rollout.waves import parse_waves
 from remote_runtime.errors import UnreachableError
@@ -189,7 +189,7 @@ def test_hosts_that_share_a_rack_come_one_after_the_other() -> None:
 class Scripted:
     """Gates with an answer per wave, after some looks; ``None`` never answers."""
 
-    def __init__(self, *answers: WaveVerdict | None, looks: int = 2) -> None:
+    def __init__(self, *answers: GateAnswer | None, looks: int = 2) -> None:
         self._answers = list(answers)
         self._looks = looks
         self._left = 0
@@ -200,7 +200,7 @@ class Scripted:
         self.asked.append((wave, sorted(result.host for result in results)))
         self._left = self._looks
 
-    def verdict(self) -> WaveVerdict | None:
+    def verdict(self) -> GateAnswer | None:
         self._left -= 1
         return self._answers.pop(0) if self._left < 0 and self._answers[0] is not None else None
 
@@ -210,7 +210,7 @@ class Scripted:
 
 def test_a_gate_stands_after_each_wave() -> None:
     """The next wave begins once the gates have let this one through."""
-    gates = Scripted(WaveVerdict(), WaveVerdict())
+    gates = Scripted(GateAnswer(), GateAnswer())
     connector = Touched()
     rolled = roll_out(HOSTS[:4], connector, RolloutOptions(parse_waves("1")), gates=lambda: gates)
     assert gates.asked == [(1, ["h00"]), (2, ["h01", "h02", "h03"])]
@@ -219,7 +219,7 @@ def test_a_gate_stands_after_each_wave() -> None:
 
 def test_a_gate_that_says_no_holds_the_rollout() -> None:
     """No host of the next wave is touched, though all were well."""
-    gates = Scripted(WaveVerdict("deploy.sh exited with 1"))
+    gates = Scripted(GateAnswer("deploy.sh exited with 1"))
     connector = Touched()
     rolled = roll_out(HOSTS[:4], connector, RolloutOptions(parse_waves("1")), gates=lambda: gates)
     assert connector.order == ["h00"]
@@ -231,7 +231,7 @@ def test_a_host_that_a_gate_finds_wrong_has_failed() -> None:
     """Its result is told again, and it counts in the budget."""
     bad = HostResult("h00", roll_out(HOSTS[:1], Touched(), RolloutOptions()).results["h00"].tally)
     bad = bad._replace(outcome=outcome.FAILED, message="unwell")
-    gates = Scripted(WaveVerdict(failed=[bad]))
+    gates = Scripted(GateAnswer(failed=[bad]))
     connector = Touched()
     rolled = roll_out(HOSTS[:4], connector, RolloutOptions(parse_waves("1")), gates=lambda: gates)
     assert rolled.outcomes() == {"h00": "failed", "h01": "held", "h02": "held", "h03": "held"}
@@ -272,7 +272,7 @@ def test_a_canary_that_has_failed_is_no_question_for_the_gates() -> None:
     gates: list[Scripted] = []
 
     def make() -> Scripted:
-        gates.append(Scripted(WaveVerdict(), looks=0))
+        gates.append(Scripted(GateAnswer(), looks=0))
         return gates[-1]
 
     options = RolloutOptions(waves=parse_waves("3"), canary="auto")
@@ -304,9 +304,9 @@ def test_each_canary_has_its_own_gate() -> None:
         def ask(self, wave: int, results: Sequence[HostResult]) -> None:
             names = sorted(result.host for result in results)
             asked.append(names)
-            self._told = WaveVerdict("" if wave > 1 or names == ["h10"] else "the rate is high")
+            self._told = GateAnswer("" if wave > 1 or names == ["h10"] else "the rate is high")
 
-        def verdict(self) -> WaveVerdict | None:
+        def verdict(self) -> GateAnswer | None:
             return self._told
 
         def cancel(self) -> None:

@@ -16,7 +16,7 @@ from orchestrator.fleet.window import Window
 from orchestrator.rollout.amounts import parse_amount
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.reasons import BUDGET, GATE, INTERRUPTED
-from orchestrator.rollout.scheduler import RolloutScheduler, StagePosition, WaveVerdict
+from orchestrator.rollout.scheduler import GateAnswer, RolloutScheduler, StagePosition
 from orchestrator.rollout.staged_scheduler import StagedScheduler, StageRun
 from orchestrator.rollout.waves import parse_waves
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner, Recorder
@@ -180,7 +180,7 @@ class Never:
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
         self.asked.append(wave)
 
-    def verdict(self) -> WaveVerdict | None:
+    def verdict(self) -> GateAnswer | None:
         return None
 
     def cancel(self) -> None:
@@ -209,8 +209,8 @@ class No:
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
         self.asked.append(wave)
 
-    def verdict(self) -> WaveVerdict | None:
-        return WaveVerdict("" if self.asked[-1] == 1 else "the pool is degraded")
+    def verdict(self) -> GateAnswer | None:
+        return GateAnswer("" if self.asked[-1] == 1 else "the pool is degraded")
 
     def cancel(self) -> None:
         """Nobody was asked."""
