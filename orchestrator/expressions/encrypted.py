@@ -7,10 +7,11 @@ from typing import Any
 from inventory.document import EncryptedScalar
 from orchestrator.expressions.expression import Expression
 from orchestrator.expressions.scope import Scope
+from orchestrator.expressions.simple_paths import Runnable
 from orchestrator.expressions.template import Template
 
 
-class EncryptedValue:
+class EncryptedValue(Runnable):
     """The program of such an expression: it decrypts the value when it is evaluated."""
 
     def __init__(self, tag: str, text: str) -> None:
@@ -20,26 +21,6 @@ class EncryptedValue:
     def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
         """The plain text; EvaluationError."""
         return scope.encrypted(self.tag, self.text)
-
-    def constant(self) -> tuple[bool, Any]:
-        """It is no literal."""
-        return False, None
-
-    def data_paths(self) -> list[str]:
-        """It reads no data."""
-        return []
-
-    def files(self) -> list[str]:
-        """It reads no files."""
-        return []
-
-    def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """It renders no templates."""
-        return []
-
-    def chooses(self) -> bool:
-        """It has no alternatives."""
-        return False
 
 
 def encrypted_template(node: EncryptedScalar) -> Template:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 
 from orchestrator.expressions.scope import FUNCTIONS, Scope
+from orchestrator.expressions.simple_paths import Runnable
 from orchestrator.language.checks import (
     Finding,
     Vocabulary,
@@ -30,7 +31,7 @@ _KNOWN = (*VARIABLES, *FUNCTIONS, "range", "dict")
 _FILE_FUNCTIONS = ("file", "readFile")
 
 
-class Program:
+class Program(Runnable):
     """The program of a source text, wherever it occurs. Thread-safe.
 
     Text that Jinja2 can parse has Jinja2's meaning. Other text is parsed as expr-lang, into the
@@ -93,28 +94,21 @@ class Program:
         return self._compiled(names)
 
     def constant(self) -> tuple[bool, Any]:
-        """Whether it is a literal, and its value."""
         tree = self._trees[0] if self._trees else None
         return (True, tree.value) if isinstance(tree, nodes.Const) else (False, None)
 
     def data_paths(self) -> list[str]:
-        """The literal paths below the data that it reads, such as ``data.port`` or ``Data``."""
         found = [name.name for name in self._walk(nodes.Name) if name.name == "Data"]
         paths = literal_arguments(self._trees, ("lookup",))
         return found + [path for path in paths if path.split(".")[0] == "data"]
 
     def chooses(self) -> bool:
-        """Whether it has parts that may not be evaluated, as in ``a if b else c``."""
         return any(map(self._walk, (nodes.CondExpr, nodes.And, nodes.Or)))
 
     def files(self) -> list[str]:
-        """The literal paths passed to ``file()``."""
         return literal_arguments(self._trees, _FILE_FUNCTIONS)
 
     def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """Return the literal strings passed to ``template()`` or ``jet()`` with default delimiters,
-        each with the function's name and the keywords.
-        """
         alone = [call for call in calls(self._trees, TEMPLATE_FUNCTIONS) if len(call.args) == 1]
         return [
             (call.node.name, call.args[0].value, tuple(word.key for word in call.kwargs))

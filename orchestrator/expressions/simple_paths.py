@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from orchestrator.expressions.scope import Scope
 from orchestrator.language.names import VARIABLES
@@ -21,43 +21,37 @@ _NAME = rf"(?:{'|'.join(VARIABLES)})(?:\.[A-Za-z][A-Za-z0-9_]*)*"
 _LOOKUP = r"""lookup\((?:'([^'\\\r\n]*)'|"([^"\\\r\n]*)")\)"""
 
 
-class Runnable(Protocol):
-    """A program: the compiled source of an expression."""
+class Runnable:
+    """The compiled source of an expression."""
 
-    def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any: ...
-
-    def constant(self) -> tuple[bool, Any]: ...
-
-    def data_paths(self) -> list[str]: ...
-
-    def files(self) -> list[str]: ...
-
-    def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]: ...
-
-    def chooses(self) -> bool: ...
-
-
-class _Plain:
-    """The common parts of both kinds: no literal, no files."""
+    def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
+        """The value for this scope, with more names; EvaluationError."""
+        raise NotImplementedError
 
     def constant(self) -> tuple[bool, Any]:
-        """A path is not a literal."""
+        """Whether it is a literal, and its value."""
         return False, None
 
+    def data_paths(self) -> list[str]:
+        """The literal paths below the data that it reads, such as ``data.port`` or ``Data``."""
+        return []
+
     def files(self) -> list[str]:
-        """A path reads no files."""
+        """The literal paths passed to ``file()``."""
         return []
 
     def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """A path renders no templates."""
+        """Return the literal strings passed to ``template()`` or ``jet()`` with default delimiters,
+        each with the function's name and the keywords.
+        """
         return []
 
     def chooses(self) -> bool:
-        """A path has no alternatives."""
+        """Whether it has parts that may not be evaluated, as in ``a if b else c``."""
         return False
 
 
-class NamePath(_Plain):
+class NamePath(Runnable):
     """``Data.web.port``. ``program`` makes the Jinja2 program on demand."""
 
     def __init__(self, source: str, program: Callable[[], Runnable]) -> None:
@@ -77,11 +71,10 @@ class NamePath(_Plain):
         return tree
 
     def data_paths(self) -> list[str]:
-        """``Data`` as a whole, if the expression is just that."""
         return ["Data"] if self._root == "Data" else []
 
 
-class Lookup(_Plain):
+class Lookup(Runnable):
     """``lookup('data.web.port')``."""
 
     def __init__(self, path: str) -> None:
@@ -92,7 +85,6 @@ class Lookup(_Plain):
         return scope.lookup(self._path)
 
     def data_paths(self) -> list[str]:
-        """The path, if it starts in the data."""
         return [self._path] if self._path.split(".")[0] == "data" else []
 
 
