@@ -329,7 +329,8 @@ class Planner:
             warnings += unknown_reads(run, self._run_data.data)
             warnings += unknown_merges(run)
             warnings += unknown_overrides(run)
-            warnings += undeclared_lookups(run)
+            sites = [part.site for part in run.parts]
+            warnings += undeclared_lookups(sites, run.sources, run.files)
             places = {problem.where for problem in warnings}
             misspelled = misspelled_keys(run)
             warnings += [problem for problem in misspelled if problem.where not in places]

@@ -19,23 +19,24 @@ from remote_runtime.errors import Problem
 
 if TYPE_CHECKING:
     from orchestrator.manifest.lookups import Asks
-    from orchestrator.planning.site.manifests import RunSources
 
 UNDECLARED = "data.ask"
 """The kind of these warnings."""
 
 
-def undeclared_lookups(run: RunSources) -> list[Problem]:
+def undeclared_lookups(
+    sites: Sequence[Site], sources: Iterable[DataSource], files: DataFiles
+) -> list[Problem]:
     """A warning for each value of ``--hiera`` and of a data file that reads such a look-up.
 
-    A data file is for the manifests whose order may name it; other files are ignored.
+    ``sites`` are all manifests of the run, ``sources`` those of ``--hiera``. A data file is for the
+    manifests whose order may name it; other files are ignored.
     """
     problems: list[Problem] = []
-    sites = [part.site for part in run.parts]
-    for source in run.sources:
+    for source in sources:
         problems += _undeclared(source.expressions(), sites)
-    for file in run.files.all():
-        users = [site for site in sites if site.source.may_name(file.name, run.files)]
+    for file in files.all():
+        users = [site for site in sites if site.source.may_name(file.name, files)]
         problems += _undeclared(expressions_in(file.tree), users) if users else []
     return problems
 
