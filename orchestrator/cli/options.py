@@ -1,7 +1,7 @@
 """Options that several commands share, and their values (controller).
 
-``add_X`` adds options to a parser, ``read_X`` reads their values: except for these and the file of
-a command, nothing uses the parser.
+``add_X`` adds options to a parser, ``read_X`` reads their values, as ``read_request`` does: except
+for these and the file of a command, nothing uses the parser.
 """
 
 from __future__ import annotations
