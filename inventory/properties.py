@@ -87,7 +87,7 @@ def _text(name: str, node: Scalar) -> str:
     return node.text
 
 
-_PLAIN = "it must not be empty, start with a dash, or contain blanks or shell characters"
+_PLAIN = "it must not be empty, start with a dash, or contain whitespace or shell characters"
 
 
 def _matching(pattern: str, hint: str = _PLAIN) -> Callable[[str, Scalar, str], PropertyValue]:

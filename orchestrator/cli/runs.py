@@ -20,7 +20,7 @@ EXAMPLE = """
 ccm runs
 ccm runs site.yaml        # runs of one manifest
 ccm runs -n 5 --json
-ccm runs --history        # runs of everybody; see history in ccm.yaml
+ccm runs --history        # everyone's runs; see history in ccm.yaml
 ccm runs push             # copies what the history lacks
 """
 BELOW = ("push",)

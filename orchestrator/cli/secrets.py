@@ -281,5 +281,5 @@ def _used(args: argparse.Namespace) -> int:
             message = f"{use.host}: {use.unknown} {which} could not be examined without facts"
             print(message, file=sys.stderr)
     if not count:
-        print(f"{args.name} reaches no resource of these hosts")
+        print(f"{args.name} reaches no resource on these hosts")
     return 0

@@ -28,7 +28,7 @@ class UnclosedError(ValueError):
 
     def __init__(self, opener: str, start: int) -> None:
         closer = "}}" if opener == "{{" else "}"
-        super().__init__(f"{opener} is not closed, {closer} is missing")
+        super().__init__(f"{opener} is not closed: {closer} is missing")
         self.start = start
 
 

@@ -51,7 +51,7 @@ def checked_run_file(text: bytes, run_id: str, now: float) -> dict[str, Any]:
     about = _object(text)
     _members(about, required=(*_BEGIN, *_END), optional=("incomplete",))
     if about["run_id"] != run_id:
-        raise ValueError("run_id is not the one of the address")
+        raise ValueError("run_id differs from the ID in the address")
     if about["format"] != 2 or about["command"] not in _COMMANDS:
         raise ValueError("format or command is unknown")
     for name in ("manifest", "identity"):
@@ -61,7 +61,7 @@ def checked_run_file(text: bytes, run_id: str, now: float) -> dict[str, Any]:
     _short(about.get("incomplete", ""), MAX_LENGTH)
     again = records.texts(about["again"])
     if len(again) > MAX_PLAN or sum(map(len, again)) > MAX_OPTIONS:
-        raise ValueError("again is too long")
+        raise ValueError("'again' is too long")
     _members(about["origin"], optional=Origin._fields)
     Origin.from_record(about["origin"])
     options = records.mapping(about["options"])
@@ -246,7 +246,7 @@ def _members(
     if type(told) is not dict:
         raise ValueError("expected an object")
     if not told.keys() >= set(required) or told.keys() - set(required) - set(optional):
-        raise ValueError("a member is missing, or unknown")
+        raise ValueError("a member is missing or unknown")
 
 
 def _short(value: Any, maximum: int) -> None:

@@ -131,7 +131,7 @@ class StudioClient:
                 f"{self.label} redirects to another address, which ccm does not follow",
                 hint="set history to that address",
             )
-        why = _REFUSED.get(status, f"the studio answers {status}")
+        why = _REFUSED.get(status, f"the studio responded with {status}")
         text = body[:_MAX_MESSAGES].decode("utf-8", "replace").replace(self._token, "***")
         said = one_line(text, _MAX_LENGTH)
         return HistoryError(
@@ -144,8 +144,8 @@ class StudioClient:
         if isinstance(error, ssl.SSLCertVerificationError):
             return HistoryError(
                 f"the certificate of {self.label} is not trusted: {error.verify_message}",
-                hint="add its authority to those of the system, or set SSL_CERT_FILE",
+                hint="add its CA to those of the system, or set SSL_CERT_FILE",
             )
         return HistoryUnreachableError(
-            f"{self.label} does not answer: {text}", hint="try again later"
+            f"{self.label} does not respond: {text}", hint="try again later"
         )

@@ -89,7 +89,7 @@ def bounded_range(*arguments: int) -> range:
     numbers = range(*arguments)
     if len(numbers) > MAX_ITEMS:
         raise TooLargeError(
-            f"range() gives {len(numbers)} numbers, at most {MAX_ITEMS} are allowed"
+            f"range() returns {len(numbers)} numbers, but at most {MAX_ITEMS} are allowed"
         )
     return numbers
 
@@ -249,7 +249,7 @@ def check_numbers(arguments: tuple[Any, ...]) -> None:
     for value in arguments:
         if isinstance(value, int) and abs(value) >= MAX_WIDTH:
             raise TooLargeError(
-                f"the number {value} is too large here, below {MAX_WIDTH} is allowed"
+                f"the number {value} is too large here; it must be below {MAX_WIDTH} is allowed"
             )
 
 

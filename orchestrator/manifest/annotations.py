@@ -157,7 +157,7 @@ def _refusal(check: Expression, value: Any, scope: Scope) -> str:
         if validator and isinstance(value, list):
             what = f"entry {next(i for i, e in enumerate(value) if not validator(e))}"
         return f"{what} does not satisfy @validate {source}"
-    return f"@validate {source} gives {result!r}, not true or false"
+    return f"@validate {source} returns {result!r}, not true or false"
 
 
 def _values(tree: Any, path: Path) -> list[Any]:

@@ -130,5 +130,5 @@ def needs_host(problem: Problem) -> bool:
 
 def _not_boolean(expression: Expression, value: Any) -> Problem:
     source = expression.source.strip()
-    message = f"{KEY}: that must return true or false, {source} gives {value!r:.60}"
+    message = f"{KEY}: that must return true or false, but {source} returns {value!r:.60}"
     return Problem(message, expression.where, "compare it with ==", "template.assert")

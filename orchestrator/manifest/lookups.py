@@ -193,7 +193,7 @@ def _check(ask: Ask, node: Mapping, problems: list[Problem]) -> None:
     """Check the parts of a look-up that are not templates."""
     for expression in ask.expressions():
         if "Asked" in expression.source:
-            message = f"{ask.told} reads Asked, and a look-up cannot wait for another one"
+            message = f"{ask.told} reads Asked, but a look-up cannot use the answer of another one"
             hint = "ask in one command, or in a child manifest"
             problems.append(Problem(message, expression.where, hint, "template"))
         for path in expression.target_files():

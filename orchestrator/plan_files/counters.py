@@ -12,11 +12,11 @@ from orchestrator.plan_files.plan_file import PlanFile
 
 COUNTERS = {
     danger.REMOVES: "Everything that would be removed: paths, packages, accounts and others",
-    danger.PACKAGES: "Packages that would be removed, also by the transaction of another package",
+    danger.PACKAGES: "Packages that would be removed, including by another package's transaction",
     danger.ACCOUNTS: "Users and groups that would be removed",
     danger.REBOOTS: "Reboots",
-    danger.RESTARTS: "Services that would restart, also by the scripts of a package",
-    danger.STOPS: "Services that would stop, also by the scripts of a package",
+    danger.RESTARTS: "Services that would restart, including by package scripts",
+    danger.STOPS: "Services that would stop, including by package scripts",
     danger.MODES: "Modes that would give the group or others more access, or set setuid or setgid",
     "commands": "Commands that would run; their effects are not counted",
     "changes": "Resources that would change",

@@ -182,9 +182,8 @@ class Rendering:
         if isinstance(value, bool):
             return value
         source = expression.source.strip()
-        message = (
-            f"{self._declared.id}: control must return true or false, {source} gives {value!r}"
-        )
+        wrong = f"control must return true or false, but {source} returns {value!r}"
+        message = f"{self._declared.id}: {wrong}"
         hint = "compare it with =="
         self.problems.append(Problem(message, expression.where, hint, "template.control"))
         return False

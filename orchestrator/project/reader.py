@@ -202,7 +202,7 @@ def _logins(root: Mapping) -> list[Problem]:
         node = root.get(name)
         if isinstance(node, Scalar) and "://" in node.text and "@" in urlsplit(node.text).netloc:
             hint = f"the file is shared with others: give the login in {variable}"
-            found.append(Problem(f"{name} holds a login", node.position, hint, "input.secret"))
+            found.append(Problem(f"{name} contains a login", node.position, hint, "input.secret"))
     return found
 
 

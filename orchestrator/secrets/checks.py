@@ -36,7 +36,7 @@ def problem(text: str, directory: str, keys: KeySources) -> SecretError | None:
 def inline_problem(tag: str, text: str) -> SecretError | None:
     """The problem of an encrypted value's text."""
     if re.search(r"^\s*[<>]{7} ", text, re.MULTILINE):
-        hint = "an encrypted text cannot be merged line by line: take one side whole"
+        hint = "encrypted text cannot be merged line by line: keep one side completely"
         return SecretError("unresolved merge conflict in a value", "secret.conflict", hint)
     if tag == "vault":
         try:

@@ -34,7 +34,7 @@ def require_whole(data: bytes, name: str) -> Kind:
     """The kind of a file that can be decrypted as far as shows without a key; SecretError."""
     if _CONFLICT.search(data):
         message = f"{name} has unresolved merge conflicts"
-        hint = "an encrypted text cannot be merged line by line: take one side whole"
+        hint = "encrypted text cannot be merged line by line: keep one side completely"
         raise SecretError(message, "secret.conflict", f"{hint}, then repeat the other's change")
     kind = kind_of(data)
     if kind == "vault":

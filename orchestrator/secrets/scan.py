@@ -33,17 +33,17 @@ _WHOLE_KEY = re.compile(
 )
 _FORMS = (
     ("an age identity", r"AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{20,}"),
-    ("an access key of AWS", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    ("a token of GitHub", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{40,})"),
-    ("a token of GitLab", r"\bgl(?:pat|rt|dt|ptt)-[\w-]{20,}"),
+    ("an AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    ("a GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{40,})"),
+    ("a GitLab token", r"\bgl(?:pat|rt|dt|ptt)-[\w-]{20,}"),
     (
-        "a token of Slack",
+        "a Slack token",
         r"\bxox[abposr]-[A-Za-z0-9-]{10,}|hooks\.slack\.com/services/T\w+/B\w+/\w+",
     ),
-    ("a key of Stripe", r"\b[rs]k_live_[A-Za-z0-9]{16,}"),
-    ("a key of Google", r"\bAIza[\w-]{35}\b"),
-    ("a token of npm or PyPI", r"\bnpm_[A-Za-z0-9]{36}\b|\bpypi-[\w-]{50,}"),
-    ("a token of HashiCorp Vault", r"\bhv[sb]\.[\w-]{24,}"),
+    ("a Stripe key", r"\b[rs]k_live_[A-Za-z0-9]{16,}"),
+    ("a Google key", r"\bAIza[\w-]{35}\b"),
+    ("an npm or PyPI token", r"\bnpm_[A-Za-z0-9]{36}\b|\bpypi-[\w-]{50,}"),
+    ("a HashiCorp Vault token", r"\bhv[sb]\.[\w-]{24,}"),
     ("a JSON web token", r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
 )
 _LOGIN = re.compile(r"://[^/\s:@'\"{}$<>]+:(?P<password>[^/\s@'\"{}$<>*\[]{3,})@")
@@ -265,7 +265,7 @@ def _random(line: str, kind: _Kind) -> str:
             continue
         kinds = [any(map(kind_of, word)) for kind_of in (str.islower, str.isupper, str.isdigit)]
         if all(kinds) and entropy(word) >= _MIN_ENTROPY:
-            return "a random text, such as a key or a token"
+            return "a random string, such as a key or a token"
     return ""
 
 

@@ -79,7 +79,7 @@ def encrypt(plain: bytes, password: bytes, vault_id: str = "") -> str:
 
     if re.search(r"[\s;]|[^\x20-\x7e]", vault_id):
         message = f"a vault cannot have the ID {vault_id[:40]!r}"
-        raise SecretError(message, hint="use ASCII characters without blanks and semicolons")
+        raise SecretError(message, hint="use ASCII characters without spaces or semicolons")
     salt = os.urandom(_SALT)
     key, authentication, counter = _keys(password, salt)
     size = _BLOCK - len(plain) % _BLOCK

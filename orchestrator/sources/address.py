@@ -66,7 +66,7 @@ def display_name(name: str) -> str:
 def parse_address(text: str) -> Address:
     """The parsed URL; SourceError, which never contains a password."""
     if len(text) > _MAX_LENGTH or not text.isprintable() or " " in text:
-        raise SourceError("this URL is too long or has a blank or a control character")
+        raise SourceError("this URL is too long, or contains whitespace or a control character")
     url, _, fragment = text.partition("#")
     try:
         found = urlsplit(url)

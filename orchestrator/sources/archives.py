@@ -75,7 +75,7 @@ def check_archive(url: str) -> Address:
             hint="append #sha256=HEX of an archive that you have reviewed",
         )
     if "?" in url:
-        hint = "use a URL without ?, which events and reports would show"
+        hint = "use a URL without a query: events and reports would show it"
         raise SourceError(f"the URL {address.shown} of a manifest has a query", hint=hint)
     return address
 

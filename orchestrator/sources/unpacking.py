@@ -142,5 +142,5 @@ def _above(path: str) -> Iterator[str]:
 
 
 def _refused(shown: str, why: str) -> SourceError:
-    hint = "make it with: tar czf NAME.tar.gz -C DIR ."
+    hint = "create it with: tar czf NAME.tar.gz -C DIR ."
     return SourceError(f"the archive {shown} is refused: {why}", hint=hint)

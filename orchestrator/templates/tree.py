@@ -234,7 +234,7 @@ class TreeRendering:
 def below_directory(path: Any) -> str:
     """A path that a template names, in its plain form; ValueError if it leads out."""
     if not isinstance(path, str) or not path:
-        raise ValueError("a path must be a text")
+        raise ValueError("a path must be text")
     if path.startswith("/"):
         raise ValueError(f"the path {path!r} must be relative to the directory")
     clean = posixpath.normpath(path)

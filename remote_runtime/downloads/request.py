@@ -59,7 +59,7 @@ def url_problem(url: str) -> str:
     from urllib.parse import urlsplit
 
     if any(ord(char) <= 32 or ord(char) == 127 for char in url):
-        return "it contains a blank or a control character; write %20 for a blank"
+        return "it contains whitespace or a control character; write %20 for a space"
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

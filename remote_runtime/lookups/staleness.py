@@ -45,7 +45,7 @@ def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Con
     if found != known and by:
         return "%s, and %s changes it first" % (before, by)
     if found != known:
-        return "%s, and would be answered otherwise by then" % before
+        return "%s, and its answer would differ by then" % before
     return "%s, and %s" % (before, uncertainty.reason) if uncertainty.level else ""
 
 

@@ -133,7 +133,7 @@ def split_options(text: str) -> List[str]:
             found.append(text[start:at])
             start = at + 1
         elif char in _BLANKS and not quoted:
-            raise ValueError("a blank outside of quotes ends the options")
+            raise ValueError("whitespace outside of quotes ends the options")
         elif char in "\r\n\0":
             raise ValueError("the options must be one line")
         at += 1

@@ -168,7 +168,7 @@ class UserSystemd(Systemd):
                 if units.files.links(units.definition(full_name(name))):
                     what = "the systemd manager of %s starts %s when it starts"
                     raise Unknowable(what % (self.user, name))
-                self.context.suppose("the systemd manager of %s is to start first" % self.user)
+                self.context.suppose("the systemd manager of %s must start first" % self.user)
                 return
             self.context.sleep(_EVERY)
             left -= _EVERY

@@ -71,15 +71,15 @@ class Builder(Conversion):
     def _rescue(self, block: Block) -> None:
         tasks = flat(block.rescue)
         if all(one.module in ("fail", "debug", "meta") for one in tasks):
-            reason = "not needed: a failure ends the run of ccm, which shows it"
+            reason = "not needed: ccm ends the run after a failure and shows it"
             for one in tasks:
                 self.record(one).reasons.append(reason)
             self.manifest.items.append(Comment([f"rescue: {reason}"]))
             return
         for one in tasks:
             record = self.record(one)
-            self.mark(record, KEPT, "rescue: ccm has no reaction to a failure")
-        text = "NOT CONVERTED: rescue: ccm has no reaction to a failure"
+            self.mark(record, KEPT, "rescue: ccm cannot react to a failure")
+        text = "NOT CONVERTED: rescue: ccm cannot react to a failure"
         first, last = block.rescue_lines
         self.manifest.items.append(Comment([text, *self.original(block.path, first, last)]))
 
@@ -123,7 +123,7 @@ class Builder(Conversion):
     def _note_once(self, task: Task, record: Record) -> None:
         """Mark facts that the original finds once for all hosts."""
         if task.is_once and task.module in _FOUND_OUT:
-            text = "each host finds this out for itself; the original does it once for all"
+            text = "each host determines this itself; the original does it once for all hosts"
             self.mark(record, CHECK, text)
             self.manifest.items.append(Comment([f"CHECK: {text}"]))
 

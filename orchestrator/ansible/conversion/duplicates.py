@@ -78,7 +78,7 @@ def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:
         target = next((one for one in whole if one.conditions == part.conditions), None)
         if target is None or target.properties.get("ensure") == "absent":
             if part.type == "cron":
-                _keep(builder, part, f"no job of /etc/cron.d/{part.name} takes the setting")
+                _keep(builder, part, f"no job of /etc/cron.d/{part.name} uses the setting")
             else:
                 _answer(builder, part)
             continue
@@ -96,7 +96,7 @@ def _add_setting(builder: Conversion, job: Entry, part: Entry) -> None:
     """A setting in the file of a job: ccm writes it below the comment, Ansible above."""
     job.properties.setdefault("environment", []).extend(part.properties["environment"])
     if job.properties.pop("comment", None) is not None:
-        builder.check(job, "the lines of the file are in another order than in the original")
+        builder.check(job, "the lines of the file are in a different order than in the original")
 
 
 def _have_own_files(entries: list[Entry]) -> bool:
@@ -193,7 +193,7 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
             ]
         return
     for one in kept[1:]:
-        _keep(builder, one, f"{one.type}#{one.name} is managed above already, in another way")
+        _keep(builder, one, f"{one.type}#{one.name} is already managed above, in another way")
 
 
 def _without_twins(builder: Conversion, entries: list[Entry]) -> list[Entry]:
@@ -212,7 +212,7 @@ def _without_twins(builder: Conversion, entries: list[Entry]) -> list[Entry]:
             twin.properties["types"] = list(dict.fromkeys(types))
             _join(builder, twin, entry)
         else:
-            _keep(builder, entry, f"{entry.type}#{entry.name} is managed above already")
+            _keep(builder, entry, f"{entry.type}#{entry.name} is already managed above")
     return left
 
 
@@ -305,7 +305,7 @@ def check_notified(builder: Conversion, entries: list[Entry]) -> None:
     if len({repr(notified(builder, one)) for one in entries}) > 1:
         text = "only some of these tasks notify a handler; here each change does"
     elif len({_is_awaited(builder, one) for one in entries}) > 1:
-        text = "something runs after a change by some of these tasks; here after each change"
+        text = "the original reacts to changes by some of these tasks, ccm to each change"
     if not text:
         return
     builder.check_all(entries, text)

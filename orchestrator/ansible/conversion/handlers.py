@@ -75,14 +75,14 @@ _STATES = (
 def _by_state(entry: Entry) -> None:
     """A state that the original sets after a change only: ccm keeps it. NotConvertible."""
     if entry.type not in _STATES or (entry.foreach and entry.type == "apply"):
-        raise NotConvertible(f"ccm has no {entry.type} that acts after a change only")
+        raise NotConvertible(f"ccm has no {entry.type} that acts only after a change")
     if entry.properties.get("ensure") == "absent" or entry.properties.get("purge"):
         if entry.type not in ("file", "link"):
-            raise NotConvertible(f"ccm has no {entry.type} that acts after a change only")
+            raise NotConvertible(f"ccm has no {entry.type} that acts only after a change")
         entry.type, path = "exec", entry.name
         entry.properties = {"command": f"rm -rf {path}", "refresh_only": True}
         return
-    entry.checks.append("ccm keeps it so on each push; the original does it after a change only")
+    entry.checks.append("ccm ensures this on each push; the original does it only after a change")
 
 
 def _guard_by_control(entry: Entry) -> None:

@@ -109,7 +109,7 @@ def _why_not_shared(name: str, value: Any) -> str:
     if name in _FACTS:
         return "in the inventory, it would hide facts of this name"
     if is_password_variable(name):
-        return "an inventory never has passwords"
+        return "an inventory never contains passwords"
     if isinstance(value, Vaulted):
         return "its value is encrypted"
     if isinstance(value, str) and is_template(value):
@@ -244,7 +244,7 @@ def _properties(variables: dict[str, Any], project: Project) -> dict[str, Any]:
             if match:
                 found["jump"] = match.group(1) or match.group(2)
             else:
-                _note(project, f"{key} of the inventory: put options of SSH into ~/.ssh/config")
+                _note(project, f"{key} of the inventory: put SSH options into ~/.ssh/config")
         elif "pass" in key and key in _DROPPED:
             _note(
                 project,

@@ -216,8 +216,8 @@ def note_unset(builder: Conversion, task: Task, name: str) -> None:
     known = name in builder.given or name in builder.facts or _is_included(builder, name)
     if conditions and known:
         uses.uncertain[name] = (
-            f"{name} is as it was before “{task.name or task.module}”, which is not converted; "
-            f"the original sets it if {' and '.join(conditions)}"
+            f"{name} has its value from before “{task.name or task.module}”, which is not "
+            f"converted; the original sets it if {' and '.join(conditions)}"
         )
         return
     uses.broken.setdefault(name, f"{name} of “{task.name or task.module}”, which is not converted")

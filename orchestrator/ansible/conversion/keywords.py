@@ -40,7 +40,7 @@ def refuse(task: Task, is_root: bool) -> None:
     elsewhere = words.get("delegate_to")
     own = _host_of(elsewhere) is not None and (task.is_once or _host_of(elsewhere) == "")
     if elsewhere is not None and not (local or own or (anywhere and task.is_local)):
-        reason = " without run_once: each host has the other one do it, with its own values"
+        reason = " without run_once: each host delegates this to the other one, with its own values"
         named = _host_of(elsewhere) is not None or task.is_local or is_template(elsewhere)
         raise NotConvertible(
             f"delegate_to: {elsewhere}{reason if named and not task.is_once else ''}"
@@ -105,7 +105,7 @@ def environment_of(found: Any) -> dict[str, Any]:
         elif is_template(one):
             result[TEMPLATE] = one
         else:
-            raise NotConvertible("environment is a text")
+            raise NotConvertible("environment is text")
     return result
 
 
@@ -314,7 +314,7 @@ def _tries(task: Task, context: Context, entries: list[Entry]) -> None:
     )  # fmt: skip
     if words.get("until") is not None and shown not in plain:
         if task.module in ("get_url", "unarchive", "git", "pip", "package", "apt", "yum", "dnf"):
-            context.check(f"it is tried until it succeeds; the original until {shown}")
+            context.check(f"it is retried until it succeeds; the original retries until {shown}")
         elif any(one.type != "exec" for one in entries):
             raise NotConvertible(f"until: {shown}")
         else:
@@ -323,12 +323,12 @@ def _tries(task: Task, context: Context, entries: list[Entry]) -> None:
     retries, delay = words.get("retries", 3), words.get("delay", 5)
     for entry in entries:
         if entry.type not in _RETRIED:
-            context.check("the original tries again if this fails")
+            context.check("the original retries if this fails")
             continue
         entry.properties["tries"] = _number(retries, context, 1)
         entry.properties["try_sleep"] = f"{_number(delay, context, 0)}s"
     if any(one.type == "package" for one in entries):
-        context.note("only downloads are tried again")
+        context.note("only downloads are retried")
 
 
 def _number(value: Any, context: Context, more: int) -> Any:

@@ -223,7 +223,7 @@ def _page(task: Task, given: Arguments) -> dict[str, Any]:
         words.append("--insecure")
     headers = given.raw("headers") or {}
     if not isinstance(headers, dict):
-        raise NotConvertible("headers as a text")
+        raise NotConvertible("headers as text")
     for key, one in headers.items():
         words += ["--header", _word(f"{key}: {text_rewriter.text(str(one), given.scope)}")]
     user, password = given.text("url_username", "user"), given.text("url_password", "password")

@@ -82,7 +82,7 @@ def _end(builder: Conversion, task: Task, record: Record, action: str) -> None:
     if task.variables:
         raise NotConvertible(f"meta: {action} with vars")
     builder.ended.append(opposite(when))
-    text = "a condition of all that follows"
+    text = "a condition for everything that follows"
     if action != "end_role":
         text += ", but not of later roles and of handlers"
         builder.mark(record, CHECK, text)
@@ -251,7 +251,7 @@ def facts_of(builder: Conversion, task: Task, record: Record) -> None:
     """``service_facts`` and ``package_facts``: look-ups of the names in the conditions."""
     kind = "services" if task.module == "service_facts" else "packages"
     builder.scope.uses.listed[kind] = builder.is_untouched
-    builder.tell(task, record, f"not needed: conditions ask for the {kind} that they name")
+    builder.tell(task, record, f"not needed: conditions query the {kind} that they name")
 
 
 def include_tasks(builder: Conversion, task: Task, record: Record) -> None:

@@ -201,7 +201,9 @@ class _Writer:
         """Return several values with conditions as one expression; the last true one wins."""
         lower = self.manifest.data.get(name)
         if known and (lower is None or name in self.layered or name in self.plan.passed):
-            raise NotConvertible(f"{name} is set under a condition, over values of several places")
+            raise NotConvertible(
+                f"{name} is set under a condition, and overrides values from several places"
+            )
         text = "''" if lower is None else _inner(lower.value)
         for value, when, task in settings:
             conditions = [self._condition(one, task) for one in when if not _defines(name, one)]

@@ -93,7 +93,7 @@ def _is_defined(node: Any) -> bool:
 def _check_algorithm(node: Any) -> None:
     value = node.value if isinstance(node, nodes.Const) else None
     if value not in ("sha512", "bcrypt"):
-        raise NotConvertible("password_hash makes sha512 and bcrypt only")
+        raise NotConvertible("password_hash supports only sha512 and bcrypt")
 
 
 def _check_names(name: str, arguments: list[Any], whole: bool) -> None:

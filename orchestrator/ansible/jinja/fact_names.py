@@ -214,7 +214,7 @@ UNCERTAIN_FACTS = {
     ("default_ipv4", "address"): _ROUTED.format("8.8.8.8"),
     ("default_ipv6", "address"): _ROUTED.format("2404:6800:400a:800::1012"),
     ("virtualization_type",): (
-        "ccm's name of the virtual machine or container; the original also knows openstack, "
+        "ccm's name for the virtual machine or container; the original also knows openstack, "
         "oVirt, RHEV and others, which are kvm here"
     ),
 }

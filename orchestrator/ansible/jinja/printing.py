@@ -60,9 +60,7 @@ def printed(node: nodes.Expr, scope: Scope) -> str:
     kinds = sample.all_kinds()
     plain = isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem))
     if plain and len(kinds) == 1 and kinds & {"list", "map"}:
-        raise NotConvertible(
-            "a list or map in a text: ccm writes JSON there, Ansible the form of Python"
-        )
+        raise NotConvertible("a list or map in text: ccm writes JSON, Ansible writes Python syntax")
     if kinds == {"bool"} and not (plain and not any(sample.values) and not sample.kinds):
         return f"'True' if {grouped(result, node)} else 'False'"
     if "bool" in kinds:

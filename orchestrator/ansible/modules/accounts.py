@@ -107,7 +107,7 @@ def user(context: Context, given: Arguments) -> list[Entry]:
 
 def _first_password(context: Context, name: str, secret: str) -> Entry:
     """The password of a user that has none yet."""
-    context.check("the password is set while the user has none; the original does it once")
+    context.check("the password is set if the user has none; the original sets it once")
     test = f"getent shadow {name} | cut -d: -f2 | grep -q '[$]'"
     return Entry(
         "exec",
@@ -140,7 +140,7 @@ def _ageing(context: Context, given: Arguments, name: str) -> list[Entry]:
         "command": f"chage {' '.join(words)} {name}",
         "unless": shell(" && ".join(tests)),
     }
-    return [Entry("exec", context.unique(f"ageing of the password of {name}"), properties)]
+    return [Entry("exec", context.unique(f"password aging of {name}"), properties)]
 
 
 def _refuse(given: Arguments) -> None:

@@ -95,7 +95,7 @@ class Arguments:
         empty = bool(found.values) and not found.open and not found.kinds
         if not empty or any(one not in ("", None) for one in found.values):
             return False
-        self.notes.append(f"{name} is left out, as {value} is empty")
+        self.notes.append(f"{name} is omitted because {value} is empty")
         return True
 
     def text(self, *names: str) -> str | None:
@@ -381,7 +381,7 @@ class Arguments:
             known = sample_of(node, self.scope)
             closed = bool(known.values) and not known.open and not known.kinds
             if empty and closed and not any(known.values):
-                self.notes.append(f"{name} is left out, as {root} is empty")
+                self.notes.append(f"{name} is omitted because {root} is empty")
                 return None
         if root in self.scope.task_vars or root in self.scope.locals:
             return self._kept_of_element(name, node, root, keys)
@@ -389,7 +389,7 @@ class Arguments:
             return self._kept_of_variable(name, node, root, keys)
         if root.startswith("ansible_"):
             return node
-        self.notes.append(f"{name} is left out, as nothing sets {root}")
+        self.notes.append(f"{name} is omitted because nothing sets {root}")
         return None
 
     def _kept_of_variable(
@@ -406,7 +406,7 @@ class Arguments:
         if maps and not sample.open and all(maps):
             return node
         if maps and not sample.open and not any(maps):
-            self.notes.append(f"{name} is left out, as nothing sets {key}")
+            self.notes.append(f"{name} is omitted because nothing sets {key}")
             return None
         raise OmitChoice(key, in_loop=False)
 
@@ -432,7 +432,7 @@ class Arguments:
             if all(have):
                 return node
             if not any(have):
-                self.notes.append(f"{name} is left out, as no element has {key}")
+                self.notes.append(f"{name} is omitted because no element has {key}")
                 return None
         raise OmitChoice(key)
 

@@ -76,7 +76,7 @@ def _attributes(given: Arguments, properties: dict[str, Any]) -> None:
     headers = given.raw("headers")
     if headers is not None:
         if not isinstance(headers, dict):
-            raise NotConvertible("headers as a text")
+            raise NotConvertible("headers as text")
         properties["headers"] = given.value("headers")
 
 

@@ -69,7 +69,7 @@ def lineinfile(context: Context, given: Arguments) -> list[Entry]:
         raise NotConvertible("a line that consists of several lines; use blockinfile")
     line = line.rstrip("\n")
     if given.flag("firstmatch", default=False):
-        context.check("with several matches the original takes the first, ccm the last one")
+        context.check("with several matches, the original uses the first one, ccm the last")
     create = given.flag("create", default=False)
     if given.flag("backrefs", default=False):
         return _entries(context, given, _with_groups(given, match, line), create=False)
@@ -154,7 +154,7 @@ def replace(context: Context, given: Arguments) -> list[Entry]:
     text = given.text("replace") or ""
     assert match is not None
     if "\n" in text or "\n" in match or "(?s" in match:
-        raise NotConvertible("a replacement that may reach over several lines")
+        raise NotConvertible("a replacement that may span several lines")
     if re.search(r"^\^?\\s[*+]|(?<!\\)\[\^", match):
         context.check("the pattern is searched line by line; it may match a line's end, too")
     edit = {"match": match, "replace": re.sub(r"\\(\d)", r"\\g<\1>", text)}
@@ -170,7 +170,7 @@ def ini_file(context: Context, given: Arguments) -> list[Entry]:
     if not given.flag("exclusive", default=True):
         raise NotConvertible("exclusive: false")
     if given.flag("no_extra_spaces", default=False):
-        context.check("a new key is written as `key = value`; the original writes no blanks")
+        context.check("a new key is written as `key = value`; the original writes no spaces")
     section, option = given.text("section"), given.text("option")
     value = given.printed("value")
     state = given.literal("state", default="present")

@@ -36,7 +36,7 @@ def attributes(
     """Owner, group and mode, with a mark if the original does not change them."""
     given.refuse(*_UNSUPPORTED)
     for name in given.others(*_CONTEXT):
-        context.check(f"{name}, a part of the context of SELinux, is not managed")
+        context.check(f"{name}, a part of the SELinux context, is not managed")
     given.refuse(*_TIMES, unless=("preserve", "now"))
     given.ignore("unsafe_writes")
     user = context.become_user or "root"
@@ -77,7 +77,7 @@ def file(context: Context, given: Arguments) -> list[Entry]:
             command = {"command": f"rm -rf {path}", "onlyif": f"test -e {path}"}
             return [context.exec(f"remove {path}", command)]
         if is_template(raw) and re.search(r"[*?\[]", path.split("{{")[0]):
-            raise NotConvertible("a pattern as path")
+            raise NotConvertible("a pattern as the path")
         return [Entry("file", path, {"ensure": "absent", "force": True})]
     if state == "directory":
         return _directory(context, given, path)
@@ -304,7 +304,7 @@ def copy(context: Context, given: Arguments) -> list[Entry]:
     if given.flag("remote_src", default=False) or here:
         path = target_path(context, given, source)
         if source.endswith("/"):
-            raise NotConvertible("a directory of the target as source")
+            raise NotConvertible("a directory on the target as the source")
         context.check("the source must be a file, not a directory")
         own = attributes(context, given, "0644")
         return [Entry("file", path, _common(context, given, {"source": source, **own}))]

@@ -110,7 +110,7 @@ def tempfile(context: Context, given: Arguments) -> list[Entry]:
         raise NotConvertible(f"state {state}")
     path = temporary_path(context.task)
     context.files.temporary.add(path)
-    context.check(f"its path is {path}, in the original another one on each run")
+    context.check(f"its path is {path}; the original uses a different one on each run")
     line = f"install -d -m 0700 {path}"
     if state == "file":
         line = f"install -m 0600 /dev/null {path}"

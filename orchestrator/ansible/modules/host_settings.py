@@ -66,7 +66,7 @@ def _job(context: Context, given: Arguments, file: str | None) -> Entry:
     if state == "absent":
         given.ignore("job", "value", "special_time", *(word for words in _TIMES for word in words))
         if file is not None:
-            context.check(f"the file /etc/cron.d/{file} is removed, with all that is in it")
+            context.check(f"the file /etc/cron.d/{file} is removed, with everything in it")
         del properties["comment"]
         return Entry("cron", title, {"ensure": "absent", **properties})
     properties.update(_times(given))

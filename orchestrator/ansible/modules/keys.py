@@ -93,7 +93,7 @@ def _certificate(given: Arguments, path: str) -> str:
     given.refuse("selfsigned_digest", unless=("sha256",))
     given.ignore("selfsigned_not_before")
     if given.literal("provider") != "selfsigned":
-        raise NotConvertible("a certificate that is not signed by itself")
+        raise NotConvertible("a certificate that is not self-signed")
     after = given.text("selfsigned_not_after") or "+3650d"
     match = re.fullmatch(r"\+(\d+)d", after)
     if match is None:

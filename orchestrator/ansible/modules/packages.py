@@ -130,7 +130,7 @@ def _rpm_file(context: Context, manager: str, path: str, ensure: str) -> list[En
         "command": f"{program} install -y {path}",
         "unless": shell("rpm -q " + name),
     }
-    context.check("an installed package of another version is kept")
+    context.check("a package installed in another version is kept")
     return [context.exec(f"install {path}", command)]
 
 

@@ -316,7 +316,7 @@ def apt_key(context: Context, given: Arguments) -> list[Entry]:
     else:
         name = slug(re.sub(r"^\w+://", "", url))
     context.check(
-        "the key is a file of trusted.gpg.d, which apt trusts for all repositories, too; "
+        "the key is a file in trusted.gpg.d, which apt also trusts for all repositories; "
         "an armored key is expected"
     )
     path = ring or f"/etc/apt/trusted.gpg.d/{name}.asc"
@@ -350,5 +350,5 @@ def rpm_key(context: Context, given: Arguments) -> list[Entry]:
         short = re.sub(r"\s", "", fingerprint).lower()[-8:]
         properties["unless"] = f"rpm -q gpg-pubkey-{short}"
     else:
-        context.check("the key is imported on each push, as its fingerprint is not known")
+        context.check("the key is imported on each push because its fingerprint is not known")
     return [context.exec(f"import {key}", properties)]

@@ -137,7 +137,7 @@ def make(context: Context, given: Arguments) -> list[Entry]:
     program = given.text("make") or "make"
     values = given.raw("params") or {}
     if not isinstance(values, dict):
-        raise NotConvertible("params as a text")
+        raise NotConvertible("params as text")
     options = [
         f"{key}={shell_word(str(one))}" for key, one in (given.value("params") or {}).items()
     ]
@@ -195,7 +195,7 @@ def htpasswd(context: Context, given: Arguments) -> list[Entry]:
         f"chgrp {group} {path}" if group else "",
         f"chmod {mode} {path}" if mode else "",
     ]
-    context.check("owner and mode of the file are set together with a password only")
+    context.check("owner and mode of the file are set only together with a password")
     test = f'printf %s "$CCM_PASSWORD" | htpasswd -iv {path} {user}'
     return by_program(context, "htpasswd")(
         " && ".join(one if "||" not in one else f"{{ {one}; }}" for one in lines if one),

@@ -129,7 +129,7 @@ def _request(context: Context, given: Arguments, method: str) -> Entry:
     headers = given.raw("headers") or {}
     kind = given.literal("body_format", default="raw")
     if not isinstance(headers, dict) or kind not in ("raw", "json"):
-        raise NotConvertible("headers as a text, or the body of a form")
+        raise NotConvertible("headers as text, or the body of a form")
     shown = [f"{key}: {text_rewriter.text(str(one), given.scope)}" for key, one in headers.items()]
     if kind == "json" and "content-type" not in {str(one).lower() for one in headers}:
         shown.append("Content-Type: application/json")

@@ -25,7 +25,7 @@ _Result = TypeVar("_Result")
 _STEPS = 3
 _IN_CHECK_MODE = "would change in check mode"
 _FAILED_IN_CHECK_MODE = "fails in check mode, which skips commands"
-_SKIPPED = "skipped, as check mode runs no commands"
+_SKIPPED = "skipped because check mode runs no commands"
 _NOT_LOOKED_AT = "not checked, because an earlier task fails in check mode"
 
 

@@ -168,7 +168,7 @@ def parse(text: str, path: str) -> Any:
             return None
         if _count(node, {}) > MAX_VALUES:
             raise bad_input(
-                f"{path}: its aliases expand to too many values", hint="write out fewer aliases"
+                f"{path}: its aliases expand to too many values", hint="use fewer aliases"
             )
         return loader.construct_document(node)
     except yaml.MarkedYAMLError as error:

@@ -120,5 +120,5 @@ def _answer(entry: Any) -> Answer:
 def _custom(entry: Any) -> tuple[str, str]:
     path, text = (entry.get("path"), entry.get("text")) if isinstance(entry, dict) else (None, None)
     if not isinstance(path, str) or not isinstance(text, str) or len(text) > MAX_CUSTOM:
-        raise ProtocolError("a custom fact is not a path and a text", kind="protocol.facts")
+        raise ProtocolError("a custom fact is not a path with text", kind="protocol.facts")
     return one_line(path), text

@@ -25,7 +25,7 @@ _LIMIT = 10**15
 def text(value: Any) -> str:
     """Return a string without control characters; ValueError if it is not a string."""
     if not isinstance(value, str):
-        raise ValueError(f"expected a text, got {_shown(value)}")
+        raise ValueError(f"expected text, got {_shown(value)}")
     return plain(value)
 
 

@@ -154,7 +154,7 @@ class RunDirectory:
         line, printed = event.line, len(event.event.get("output", ""))
         self._printed += printed
         if printed and self._printed > self._max_output:
-            note = f"[... {printed} characters left out: this run has printed enough ...]\n"
+            note = f"[... {printed} characters omitted: the run has reached its output limit ...]\n"
             line = json.dumps({**event.event, "output": note}, separators=(",", ":"))
         self._spool("events", line + "\n")
 

@@ -172,7 +172,7 @@ def _matching(name: str, entries: Any, predicate: Predicate) -> Iterator[tuple[i
 def _holds(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError(
-            f"the predicate of {name} gives {value_types.kind(value)}, not true or false"
+            f"the predicate of {name} returns {value_types.kind(value)}, not true or false"
         )
     return value
 

@@ -58,7 +58,7 @@ class Literals(Reader):
         if name in self.variables:
             return nodes.Name(self.variable(name), "load", lineno=token.at)
         if name.startswith(PREFIX):
-            raise ParseError(f"{name!r} is not a name of templates", token.at)
+            raise ParseError(f"{name!r} is not a name that templates can use", token.at)
         if name == "if":
             hint = "write condition ? yes : no"
             raise ParseError("if { } is not supported here", token.at, hint)

@@ -157,7 +157,9 @@ class Parser(Operands):
             return self.filters(left)  # behind a function
         at = self.take().at
         if left is self._undivided:
-            message = "the pipe takes everything before it in expr-lang, in Jinja2 only one value"
+            message = (
+                "the pipe takes everything before it in expr-lang, but only one value in Jinja2"
+            )
             hint = "put its input in parentheses: a == (b | lower())"
             raise ParseError(message, at, hint)
         return self.members(self.function(self.take(), left))

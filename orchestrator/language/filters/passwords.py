@@ -80,7 +80,7 @@ def _bcrypt(password: str, salt: str, seed: bytes, rounds: Any) -> str:
     try:
         import bcrypt
     except ImportError as error:
-        raise ValueError("bcrypt is not available here, use sha512") from error
+        raise ValueError("bcrypt is not available here; use sha512") from error
     cost = _BCRYPT_ROUNDS if rounds is None else value_types.whole("password_hash", rounds)
     if not 4 <= cost <= _MAX_BCRYPT_ROUNDS:
         raise ValueError(f"bcrypt takes 4 to {_MAX_BCRYPT_ROUNDS} rounds, not {cost}")
@@ -90,7 +90,7 @@ def _bcrypt(password: str, salt: str, seed: bytes, rounds: Any) -> str:
     if not re.fullmatch(r"[./0-9A-Za-z]{21}[.Oeu]", chosen):
         raise ValueError("bcrypt takes a salt of 22 letters, digits, dots and slashes")
     if len(password.encode()) > 72:
-        raise ValueError("bcrypt takes passwords of at most 72 bytes, use sha512")
+        raise ValueError("bcrypt takes passwords of at most 72 bytes; use sha512")
     bounds.spend(_STEPS << max(0, cost - 8))
     return _bcrypt_of(bcrypt, password, f"$2b${cost:02}${chosen}")
 

@@ -166,7 +166,7 @@ def regex_search(
 
 @_documented(
     "regex_findall(pattern[, ignorecase, multiline])",
-    meaning="All matches, or the group of each; lists where the pattern has several groups",
+    meaning="All matches, or the group of each; lists if the pattern has several groups",
     example="'a1 b22' | regex_findall('[a-z]([0-9]+)')",
     result="['1', '22']",
 )

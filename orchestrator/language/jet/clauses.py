@@ -50,7 +50,7 @@ class ClauseParser(ActionParser):
         found: list[tuple[str, Expr]] = []
         self.expect("(", f"'(' as in yield {block}()")
         while self.sign != ")":
-            hint = f'arguments are given by name: yield {block}(title="x")'
+            hint = f'pass arguments by name: yield {block}(title="x")'
             if self.sign != "name":
                 raise self.unexpected("an argument as name=value", hint)
             argument = self.take()

@@ -143,7 +143,7 @@ class Lexer:
                 _count(match.group(), depth)
             spaced = match.lastgroup == "blank"
             at = match.end()
-        raise ParseError(f"{self._left} is not closed, {self._right} is missing", start)
+        raise ParseError(f"{self._left} is not closed: {self._right} is missing", start)
 
     def _closes(self, at: int, depth: dict[str, int]) -> bool:
         """Whether the action ends here: ``]]`` inside of an index closes that first."""

@@ -131,7 +131,7 @@ class Library:
     def find(self, path: Any, asking: Template, optional: bool = False) -> Template | None:
         """The template that another one names; None for a missing optional one."""
         if not isinstance(path, str) or not path:
-            raise ValueError("the path of a template is a text")
+            raise ValueError("the path of a template must be text")
         with self._lock:
             found = self._find(path, asking)
             if found is None and not optional:

@@ -171,7 +171,7 @@ class Run(Operations):
                 continue
             frame = self._frame if let else self._frame_of(name)
             if frame is None or (frame.parent is None and not let):
-                raise ValueError(f"{name!r} is not a variable yet, write {name} := …")
+                raise ValueError(f"{name!r} is not a variable yet; write {name} := …")
             frame.variables[name] = value
 
     def jet_set_found(self, let: bool, names: list[str], base: Any, key: Any, at: int) -> None:

@@ -153,7 +153,7 @@ class WholeSandbox(Sandbox):
     def join_path(self, template: str, parent: str) -> str:
         """The name that a template means which names another."""
         if not isinstance(template, str) or not template:
-            raise EvaluationError("the path of a template is a text")
+            raise EvaluationError("the path of a template must be text")
         return self._join(template, parent)
 
     def handle_exception(self, source: str | None = None) -> NoReturn:

@@ -313,7 +313,7 @@ def not_a_loop(declared: DeclaredResource, expression: Expression, value: object
     """Return the problem of a ``foreach`` that is neither a list nor a map."""
     source = expression.source.strip()
     given = "null" if value is None else f"{value!r:.60}"
-    message = f"{declared.id}: foreach must return a list or a map, {source} gives {given}"
+    message = f"{declared.id}: foreach must return a list or a map, but {source} returns {given}"
     return Problem(message, expression.where, "such as Data.users", "template.foreach")
 
 
@@ -336,7 +336,7 @@ def _condition(
         return None
     literal, value = expression.constant()
     if literal and not isinstance(value, bool):
-        message = f"control must return true or false, {node.text} gives {value!r}"
+        message = f"control must return true or false, but {node.text} returns {value!r}"
         problems.append(Problem(message, node.position, "compare it with ==", "template.control"))
     _refuse_target_files([expression], "control", problems)
     return expression

@@ -153,8 +153,8 @@ class Previews:
     ) -> Preview:
         """Preview a draft on the hosts of a pattern. Returns once the run has a page, or failed.
 
-        UsageError while another preview runs, for a pattern that reads a file, and for one without
-        a host that the user may see.
+        UsageError while another preview is running, for a pattern that reads a file, and for one
+        without a host that the user may see.
         """
         if set(pattern) & set("@~") or not pattern.strip():
             raise UsageError(
@@ -167,7 +167,7 @@ class Previews:
                 raise UsageError("there is no such host", hint="choose one from the inventory")
             choice = choice._replace(limit=[one.name for one in chosen], visible=hosts.visible)
         if not self._busy.acquire(blocking=False):
-            raise UsageError("another preview runs", hint="wait until it has ended")
+            raise UsageError("another preview is running", hint="wait until it has ended")
         preview = self._known[user, draft.stored.name] = Preview()
         began = threading.Event()
         work = threading.Thread(

@@ -185,7 +185,7 @@ class HistoryApi:
 def _offset(request: Request) -> int:
     text: Any = request.query_params.get("at", "0")
     if not text.isascii() or not text.isdecimal() or len(text) > 13:
-        raise RefusalError(400, "at is not an offset")
+        raise RefusalError(400, "'at' is not an offset")
     return min(int(text), _LAST)
 
 

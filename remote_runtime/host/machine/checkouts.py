@@ -361,15 +361,15 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._fetch(node, path, source, target)
         if own and self._has_own_commits(node, path, branch):
             raise refused(path, "local commits that its remote does not have")
-        self._must(node, path, ["update-ref", git.CUT, target.commit], "note the update")
+        self._must(node, path, ["update-ref", git.CUT, target.commit], "record the update")
         with self._adapter.protected(begun=True):
             try:
                 self._check_out(node, path, source=source, target=target, force=discards)
             except ResourceError:
                 if not discards and self._is_untouched(node, path, found):
-                    self._must(node, path, ["update-ref", "-d", git.CUT], "note the update")
+                    self._must(node, path, ["update-ref", "-d", git.CUT], "record the update")
                 raise
-            self._must(node, path, ["update-ref", "-d", git.CUT], "note the update")
+            self._must(node, path, ["update-ref", "-d", git.CUT], "record the update")
 
     def _is_untouched(self, node: "Node", path: str, checkout: Checkout) -> bool:
         """Return whether git refused before it changed anything."""
@@ -430,7 +430,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
             for key, value in (("remote", "origin"), ("merge", "refs/heads/" + target.name)):
                 name = "branch.%s.%s" % (target.name, key)
                 self._must(node, path, ["config", name, value], "set the upstream")
-        self._must(node, path, ["update-ref", _HEAD, target.commit], "note the commit")
+        self._must(node, path, ["update-ref", _HEAD, target.commit], "record the commit")
         self._submodules(node, path, source, force)
 
     def _submodules(self, node: "Node", path: str, source: Source, force: bool) -> None:

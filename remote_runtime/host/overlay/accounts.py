@@ -44,7 +44,7 @@ class Accounts(accounts.Accounts):
         except ResourceError as error:
             if any(unit.active is False for unit in self._record.world.units.values()):
                 raise Unknowable(
-                    "%s now, but an earlier change may end this" % error.message
+                    "%s now, but an earlier change may change that" % error.message
                 ) from error
             raise
 

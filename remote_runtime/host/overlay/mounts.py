@@ -64,7 +64,7 @@ class Mounts(mounts.Mounts):
         found = users(point) if point not in world.mounts.planned else []
         if found and any(unit.active is False for unit in world.units.values()):
             raise Unknowable(
-                "%s, but an earlier change may end this" % mounts.busy_error(point, found)
+                "%s, but an earlier change may change that" % mounts.busy_error(point, found)
             )
         return found
 
@@ -165,7 +165,7 @@ class Mounts(mounts.Mounts):
                 _unknown_effect("%s is mounted with other options" % entry.point, entry.point)
             )
         if not changed:
-            reason = "if %s takes its new options while it is mounted" % entry.point
+            reason = "if %s accepts its new options while it is mounted" % entry.point
             self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
         self._record.add(*effects)
 

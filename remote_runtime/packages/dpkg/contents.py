@@ -136,7 +136,7 @@ def _member(entry: Any) -> Member:
     if not all(type(number) is int and 0 <= number < 1 << 48 for number in numbers):
         raise ValueError("a file of a package has impossible numbers")
     if member.kind not in _KINDS or member.mode > 0o7777:
-        raise ValueError("a file of a package is of no known kind")
+        raise ValueError("a file of a package is of an unknown kind")
     limits = ((member.sha256, _MAX_LENGTH), (member.target, _MAX_LENGTH), (member.text, MAX_SCRIPT))
     if not all(_is_text(text, maximum) and "\0" not in text for text, maximum in limits):
         raise ValueError("a file of a package has impossible texts")

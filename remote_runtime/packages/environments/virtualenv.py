@@ -19,7 +19,7 @@ _OWN = {"bin", "include", "lib", "lib64", "share"}  # that the program makes bef
 _EXTERNAL = "EXTERNALLY-MANAGED"
 _SHOWN = 3
 _LARGEST = 1 << 16
-HINT = "use the path of a virtual environment, such as /opt/NAME/venv; ccm makes a missing one"
+HINT = "use the path of a virtual environment, such as /opt/NAME/venv; ccm creates a missing one"
 
 
 class Environment(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Dict, NamedTuple, Tuple
 OPEN = ("/etc", "/var", "/srv", "/run")
 
 
-ACCOUNT = "it changes accounts, which are predicted by themselves"
+ACCOUNT = "it changes accounts, which are predicted separately"
 
 
 class Known(NamedTuple):
@@ -51,11 +51,11 @@ ROWS = (
         ("/var/cache/debconf",),
     ),
     Known(
-        "it acts on units, which are predicted by themselves",
+        "it acts on units, which are predicted separately",
         "deb-systemd-helper deb-systemd-invoke systemctl invoke-rc.d service systemd-update-helper",
     ),
     Known(
-        "it makes and removes the links that start a script of /etc/init.d",
+        "it creates and removes the links that start a script of /etc/init.d",
         "update-rc.d rc-update",
         ("/etc/rc?.d/*", "/etc/runlevels/*"),
     ),
@@ -72,7 +72,7 @@ ROWS = (
         named=True,
     ),
     Known(
-        "it makes the accounts of sysusers.d",
+        "it creates the accounts of sysusers.d",
         "systemd-sysusers",
     ),
     Known(
@@ -95,13 +95,13 @@ ROWS = (
     ),
     Known("it records the package of a configuration file", "ucfr", ("/var/lib/ucf",)),
     Known(
-        "it keeps the links of alternatives",
+        "it maintains the links of alternatives",
         "update-alternatives",
         ("/etc/alternatives", "/var/lib/dpkg/alternatives", "/var/log/alternatives.log"),
         named=True,
     ),
     Known(
-        "it activates a trigger, which is followed by itself",
+        "it activates a trigger, which is processed separately",
         "dpkg-trigger",
     ),
     Known(
@@ -115,17 +115,17 @@ ROWS = (
         ("*/__pycache__*", "*.pyc"),
     ),
     Known(
-        "it keeps the cache of the dynamic linker",
+        "it maintains the cache of the dynamic linker",
         "ldconfig",
         ("/etc/ld.so.cache*", "/var/cache/ldconfig"),
     ),
     Known(
-        "it keeps the index of manual pages",
+        "it maintains the index of manual pages",
         "mandb",
         ("/var/cache/man",),
     ),
     Known(
-        "it keeps the index of info pages",
+        "it maintains the index of info pages",
         "install-info update-info-dir ginstall-info",
         ("/usr/share/info",),
     ),
@@ -145,32 +145,32 @@ ROWS = (
         ),
     ),
     Known(
-        "it keeps the list of programs by MIME type",
+        "it maintains the list of programs by MIME type",
         "update-mime",
         ("/etc/mailcap*", "/etc/mailcap.order", "/var/lib/mime-support"),
     ),
     Known(
-        "it keeps the menus",
+        "it maintains the menus",
         "update-menus",
         ("/var/lib/menu-xdg", "/usr/share/applications", "/etc/menu-methods", "/var/lib/menu"),
     ),
     Known(
-        "it keeps the catalog of messages of the journal",
+        "it maintains the catalog of messages of the journal",
         "journalctl",
         ("/var/lib/systemd/catalog", "/var/log/journal"),
     ),
     Known(
-        "it keeps the database of hardware",
+        "it maintains the database of hardware",
         "systemd-hwdb",
         ("/etc/udev/hwdb.bin", "/usr/lib/udev/hwdb.bin", "/lib/udev/hwdb.bin"),
     ),
     Known(
-        "it keeps the initial RAM file systems",
+        "it maintains the initial RAM file systems",
         "update-initramfs mkinitramfs",
         ("/boot", "/var/lib/initramfs-tools"),
     ),
     Known(
-        "it keeps the boot menu",
+        "it maintains the boot menu",
         "update-grub update-grub2 grub-mkconfig",
         ("/boot/grub",),
     ),
@@ -180,27 +180,27 @@ ROWS = (
         ("/lib/modules", "/usr/lib/modules"),
     ),
     Known(
-        "it keeps the list of certificates",
+        "it maintains the list of certificates",
         "update-ca-certificates c_rehash",
         ("/etc/ssl/certs", "/etc/ca-certificates/update.d/*"),
     ),
     Known(
-        "it keeps the list of shells",
+        "it maintains the list of shells",
         "add-shell remove-shell update-shells",
         ("/etc/shells*", "/var/lib/shells.state*"),
     ),
     Known(
-        "it keeps the stacks of PAM",
+        "it maintains the stacks of PAM",
         "pam-auth-update",
         ("/etc/pam.d/common-*", "/var/lib/pam"),
     ),
     Known(
-        "it keeps the list of binary formats",
+        "it maintains the list of binary formats",
         "update-binfmts",
         ("/var/lib/binfmts", "/var/cache/binfmts", "/proc/sys/fs/binfmt_misc"),
     ),
     Known(
-        "it keeps the catalog of XML",
+        "it maintains the catalog of XML",
         "update-xmlcatalog update-catalog",
         ("/etc/xml", "/etc/sgml", "/var/lib/xml-core", "/var/lib/sgml-base"),
     ),
@@ -210,13 +210,13 @@ ROWS = (
         ("/usr/share/emacs*", "/var/lib/emacsen-common", "/etc/emacs*"),
     ),
     Known(
-        "it keeps the files of TeX",
+        "it maintains the files of TeX",
         "mktexlsr updmap-sys fmtutil-sys update-texmf tl-paper texhash update-updmap"
         " update-language update-fmtutil",
         ("/var/lib/texmf", "/etc/texmf", "/usr/share/texlive", "/var/lib/tex-common"),
     ),
     Known(
-        "it keeps the dictionaries",
+        "it maintains the dictionaries",
         "update-dictcommon-aspell update-dictcommon-hunspell update-default-ispell"
         " update-default-wordlist update-default-aspell installdeb-aspell",
         (
@@ -228,7 +228,7 @@ ROWS = (
         ),
     ),
     Known(
-        "it keeps the dictionaries of PostgreSQL",
+        "it maintains the dictionaries of PostgreSQL",
         "pg_updatedicts",
         ("/var/cache/postgresql", "/usr/share/postgresql"),
     ),
@@ -259,23 +259,23 @@ ROWS = (
         ("/usr/lib/locale",),
     ),
     Known(
-        "it keeps the aliases' database",
+        "it maintains the aliases' database",
         "newaliases runnewaliases postalias postmap",
         ("/etc/aliases.db", "/etc/postfix/*.db", "/etc/postfix/*.lmdb"),
         named=True,
     ),
     Known(
-        "it keeps services of inetd",
+        "it maintains services of inetd",
         "update-inetd",
         ("/etc/inetd.conf*", "/etc/xinetd.d"),
     ),
     Known(
-        "it keeps services of runit",
+        "it maintains services of runit",
         "runit-helper update-service sysuser-helper sv cpsv",
         ("/etc/runit", "/etc/service", "/etc/sv", "/var/lib/runit", "/run/runit", "/var/log/runit"),
     ),
     Known(
-        "it makes a certificate of the host's own name",
+        "it creates a certificate for the host's own name",
         "make-ssl-cert",
         ("/etc/ssl/certs", "/etc/ssl/private"),
         named=True,

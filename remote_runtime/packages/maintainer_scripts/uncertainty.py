@@ -45,7 +45,7 @@ def of_accounts(package: str, calls: AccountCalls) -> List[UnknownEffect]:
             return True
         return calls.nameless and not present
 
-    text = "the scripts of the package %s make, remove or rename accounts" % package
+    text = "the scripts of the package %s create, remove or rename accounts" % package
     return [UnknownEffect(Uncertainty(NOT_KNOWN, text), covers)]
 
 

@@ -132,7 +132,7 @@ class Pip(EnvironmentManager):
                 "%s: %s has no hash, and require_hashes is true"
                 % (path or "requirements", bare[0]),
                 kind="package.requirements",
-                hint="make the file with pip-compile --generate-hashes",
+                hint="create the file with pip-compile --generate-hashes",
             )
         return found
 
@@ -211,7 +211,7 @@ class Pip(EnvironmentManager):
         needed = os.path.join(self._library(place, program), "ensurepip", "__init__.py")
         if not self.context.files.exists(needed):
             raise ResourceError(
-                "%s cannot make virtual environments: it has no ensurepip" % program,
+                "%s cannot create virtual environments: it has no ensurepip" % program,
                 kind=KIND,
                 hint="install the package python3-venv in an earlier resource",
             )

@@ -186,7 +186,7 @@ def _of_setting(key: str, value: Any, kind: str, section: str = "") -> Iterator[
         if "\n" in text or "\r" in text or "\0" in text:
             yield "settings", "%s: a value has no line break and no NUL" % where
         elif text != text.strip():
-            yield "settings", "%s: the value begins or ends with a blank" % where
+            yield "settings", "%s: the value begins or ends with whitespace" % where
 
 
 def warnings(name: str, properties: Spec) -> List[Tuple[str, str, str]]:
@@ -224,7 +224,7 @@ def _doubts_of(name: str, spec: Spec) -> Iterator[Tuple[str, str, str]]:
             message = "the pattern also matches the replacement, so every run would change it again"
             yield "match", message, "write a pattern that does not match its own result"
     if kind == "settings" and name.endswith(_SSHD) and spec.get("format") != "ssh":
-        message = "this file has keys without case, and Match and Host sections"
+        message = "keys in this file are case-insensitive, and it has Match and Host sections"
         yield "settings", message, "set format: ssh"
 
 

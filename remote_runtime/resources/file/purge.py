@@ -21,7 +21,7 @@ def extra(walk: Walk) -> List[Entry]:
     """
     if walk.others.unknown:
         raise ResourceError(
-            "the plan does not have the files of %s, so nothing was purged"
+            "the plan does not contain the files of %s, so nothing was purged"
             % ", ".join(walk.others.unknown),
             kind="resource.file.purge",
             hint="manage the scaffold on this host, too; a scaffold whose templates fail "

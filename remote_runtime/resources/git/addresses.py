@@ -19,7 +19,7 @@ def of_url(url: str) -> List[str]:
     if "::" in url.partition("/")[0]:
         return ["transport helpers such as ext:: are refused; %s" % _HINT]
     if any(ord(char) <= 32 or ord(char) == 127 for char in url):
-        return ["it contains a blank or a control character"]
+        return ["it contains whitespace or a control character"]
     scheme, separator, rest = url.partition("://")
     if not separator:
         if url.startswith("/"):

@@ -37,7 +37,7 @@ def _of_delimiters(properties: Dict[str, Any]) -> Problems:
         if not properties.get(other + "_delimiter"):
             found.append((key + "_delimiter", "%s_delimiter is also required" % other))
         if any(char.isspace() for char in str(value)):
-            found.append((key + "_delimiter", "a delimiter must not contain blanks"))
+            found.append((key + "_delimiter", "a delimiter must not contain whitespace"))
     left = properties.get("left_delimiter")
     if left is not None and left == properties.get("right_delimiter"):
         found.append(("right_delimiter", "the two delimiters must be different"))

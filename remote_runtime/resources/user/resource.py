@@ -43,7 +43,7 @@ class Resource(AccountStateType):
                 wrong.append((key, "the path contains . or .."))
         group = given("group") or ""
         if group.isdigit() and group.strip("0123456789"):
-            wrong.append(("group", "the number of a group must have only the digits 0 to 9"))
+            wrong.append(("group", "a group number may contain only the digits 0 to 9"))
         pairs = (("append", "groups"), ("move_home", "home"))
         wrong += [(k, "%s requires %s" % (k, o)) for k, o in pairs if given(k) and given(o) is None]
         if given("generate_ssh_key") and given("system") and not given("create_home"):

@@ -102,7 +102,7 @@ def test_changes_of_tasks_are_subscriptions(tmp_path: Path) -> None:
     )
     assert 'refresh_only: true\n            subscribe: ["file#/etc/a"]' in text
     assert result.records[2].outcome == "check"
-    assert "ccm keeps it so on each push" in text
+    assert "ccm ensures this on each push" in text
 
 
 def test_stat_is_a_condition_on_the_host(tmp_path: Path) -> None:
@@ -354,7 +354,7 @@ def test_a_fact_that_is_kept_leaves_the_default(tmp_path: Path) -> None:
     """
     result, text = convert_tasks(tmp_path, tasks, defaults__main="version: '1'\n")
     assert [one.outcome for one in result.records] == ["not converted", "not converted", "check"]
-    assert "version is as it was before" in text
+    assert "version has its value from before" in text
     check_valid(tmp_path / "site")
 
 

@@ -19,7 +19,7 @@ def test_jobs_in_files_of_another_name(tmp_path: Path) -> None:
     assert [one.outcome for one in result.records] == ["converted", "check"]
     assert "- of-app:" in text
     assert 'comment: "#Ansible: clean up"' in text
-    assert "the file /etc/cron.d/old-app is removed, with all that is in it" in text
+    assert "the file /etc/cron.d/old-app is removed, with everything in it" in text
     check_valid(tmp_path / "site")
 
 
@@ -77,7 +77,7 @@ def test_settings(tmp_path: Path) -> None:
     assert "environment: ['SETTING=MAILTO=\"{{ Data.mail }}\"']" in text
     assert "crontab -l 2>/dev/null | grep -v '^PATH=' | crontab -" in text
     assert "environment: ['MAILTO=\"ops\"']" in text
-    assert "NOT CONVERTED: no job of /etc/cron.d/other takes the setting" in text
+    assert "NOT CONVERTED: no job of /etc/cron.d/other uses the setting" in text
     check_valid(tmp_path / "site")
 
 

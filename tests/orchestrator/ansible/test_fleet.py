@@ -114,7 +114,7 @@ def test_a_task_for_one_other_host(tmp_path: Path) -> None:
     assert "if: Host.name == 'db1'\n" in text
     assert [one.outcome for one in result.records] == ["check", "not converted", "not converted"]
     assert "with the values of the first host of the play" in " ".join(result.records[0].reasons)
-    assert "each host has the other one do it" in " ".join(result.records[1].reasons)
+    assert "each host delegates this to the other one" in " ".join(result.records[1].reasons)
     check_valid(tmp_path / "site")
 
 

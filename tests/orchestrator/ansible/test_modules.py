@@ -231,9 +231,9 @@ NOT_EXACT = {
     ),
     "selinux": (
         "file: {path: /srv, state: directory, owner: root, group: root, mode: '0755', setype: a}",
-        "setype, a part of the context of SELinux",
+        "setype, a part of the SELinux context",
     ),
-    "pip": ("pip: {name: requests}", "an installed package of another version is kept"),
+    "pip": ("pip: {name: requests}", "a package installed in another version is kept"),
 }
 
 

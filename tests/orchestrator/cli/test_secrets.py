@@ -144,7 +144,7 @@ def test_used(ccm: Ccm) -> None:
     assert used("v.yml#db.password") == ["web1  file#/x/hashed", "web1  file#/x/late"]
     assert len(used("v.yml")) == 3
     assert used("site.yaml#token") == ["web1  file#/x/inline"]
-    assert used("v.yml#db.none") == ["v.yml#db.none reaches no resource of these hosts"]
+    assert used("v.yml#db.none") == ["v.yml#db.none reaches no resource on these hosts"]
 
 
 def test_check(ccm: Ccm) -> None:

@@ -57,7 +57,7 @@ def test_a_host_that_holds_has_its_plan(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("Data.port", "that must return true or false, Data.port gives 80"),
+        ("Data.port", "that must return true or false, but Data.port returns 80"),
         ("Data.nope.x == 1", "assert: "),
     ],
 )
@@ -83,7 +83,7 @@ def test_a_condition_that_cannot_be_told_refuses_too(
         ("[{that: '{{ x }}', message: m}]", "braces are not allowed here"),
         ("[{that: nope, message: m}]", "nope"),
         ("[{that: 5, message: m}]", "assert: that must be text, not "),
-        ("[{that: '5', message: m}]", "assert: that must return true or false, 5 gives 5"),
+        ("[{that: '5', message: m}]", "assert: that must return true or false, but 5 returns 5"),
         ('[{that: \'file("/etc/x") == ""\', message: m}]', "assert cannot read"),
         ("[{that: true, message: '{{ nope }}'}]", "nope"),
     ],

@@ -128,7 +128,7 @@ def test_all_mistakes_at_once() -> None:
 def test_a_login_is_refused_and_not_shown() -> None:
     """An address with a password belongs in no file that others read."""
     (problem,) = problems("registration: nats://ccm:s3cret@host/S\n")
-    assert problem.startswith("ccm.yaml:1:15: registration holds a login")
+    assert problem.startswith("ccm.yaml:1:15: registration contains a login")
     assert "s3cret" not in problem
 
 

@@ -17,13 +17,13 @@ END = "-----END " + "PRIVATE KEY-----"
     [
         ("-----BEGIN OPENSSH PRIVATE " + "KEY-----", "a private key"),
         ("AGE-SECRET-" + "KEY-1QQQQQQQQQQQQQQQQQQQQQQQQQQQQ", "an age identity"),
-        ("id = AKIA" + "ABCDEFGHIJKLMNOP", "an access key of AWS"),
-        ("t: ghp" + "_" + "a1B2" * 9, "a token of GitHub"),
+        ("id = AKIA" + "ABCDEFGHIJKLMNOP", "an AWS access key"),
+        ("t: ghp" + "_" + "a1B2" * 9, "a GitHub token"),
         ("url: https://me:" + "hunter2@example.net/x", "a login in a URL"),
         ('password: "hunter2-hunter2"', "a literal value"),
         ("DB_PASSWORD=hunter2Hunter2", "a literal value"),
         ("api_key: 'abcdefgh1'", "a literal value"),
-        (f"blob: {RANDOM}", "a random text"),
+        (f"blob: {RANDOM}", "a random string"),
     ],
 )
 def test_what_is_found(line: str, what: str) -> None:

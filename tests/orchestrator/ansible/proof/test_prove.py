@@ -177,7 +177,7 @@ def test_commands_that_check_mode_skips_are_listed(by_condition: bool, tmp_path:
     proof = world.prove("ccm")
     assert proof.holds
     found = [(one.resource, one.what) for one in proof.unknown]
-    expected = ("exec#date", "skipped, as check mode runs no commands")
+    expected = ("exec#date", "skipped because check mode runs no commands")
     assert found == ([] if by_condition else [expected])
 
 

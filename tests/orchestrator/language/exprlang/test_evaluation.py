@@ -152,7 +152,7 @@ REFUSED = [
     ("len(Data.port)", "len takes a map, not a number"),
     ("upper(Data.nope)", "upper(Data.nope): there is no 'nope'"),
     ("int('8o')", "int('8o'): not a whole number"),
-    ("filter(Data.list, #)", "the predicate of filter gives a number"),
+    ("filter(Data.list, #)", "the predicate of filter returns a number"),
     ("map(Data.users, .nick)", "there is no 'nick'"),
     ("sort([1, 'a'])", "sort sorts numbers or texts"),
     ("fromJSON('{')", "this is not JSON"),

@@ -10,7 +10,7 @@ from tests.orchestrator.language.jet.fakes import failure, refused, render
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a\n  {{ 1", "t.jet:2:3: {{ is not closed, }} is missing"),
+        ("a\n  {{ 1", "t.jet:2:3: {{ is not closed: }} is missing"),
         ("{* never", "t.jet:1:1: the comment {* is not closed"),
         ("{{ 'x' }}", "t.jet:1:4: single quotes are not supported"),
         ('{{ "x }}', 't.jet:1:4: the text that begins with " is not closed'),
@@ -56,7 +56,7 @@ from tests.orchestrator.language.jet.fakes import failure, refused, render
         ("x{{ import `a` }}", "import must come before everything else"),
         ("{{ trans `a` }}", "trans is not supported"),
         ("{{ yield menu }}", "'(' as in yield menu()"),
-        ("{{ yield menu(1) }}", "arguments are given by name"),
+        ("{{ yield menu(1) }}", "pass arguments by name"),
         ("{{ block menu }}{{ end }}", "expected '(' and optional parameters"),
         ("{{ upper(includeIfExists(`x`)) }}", "it must be alone in its action"),
         ("{{ x.y: 1 }}", "only a function is allowed before a colon"),

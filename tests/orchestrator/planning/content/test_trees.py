@@ -136,7 +136,7 @@ def test_secrets_reach_the_mask(tmp_path: Path) -> None:
         (", engine: erb", "engine"),
         (", left_delimiter: '<<'", "right_delimiter is also required"),
         (", left_delimiter: '<<', right_delimiter: '<<'", "must be different"),
-        (", left_delimiter: 'a b', right_delimiter: 'c'", "not contain blanks"),
+        (", left_delimiter: 'a b', right_delimiter: 'c'", "not contain whitespace"),
         (", left_delimiter: ab, right_delimiter: cd", "a delimiter consists of symbols"),
         (", post: [{'': x}]", "the pattern of 'x' is empty"),
         (", post: [{'*': ' '}]", "the command for '*' is empty"),
