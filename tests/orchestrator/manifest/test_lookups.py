@@ -41,7 +41,7 @@ def text(asks: str, resources: str = RESOURCES, head: str = "") -> str:
         ("{a: {package: 'a b'}}", "ask.a: name 'a b' is not allowed"),
         ("{a: {stat: /a, sensitive: 1}}", "sensitive must be true or false"),
         ("{a: {stat: '{{ nope }}'}}", "nope"),
-        ("{a: {stat: /a}, b: {stat: '{{ Asked.a.target }}'}}", "cannot use the answer of another one"),
+        ("{a: {stat: /a}, b: {stat: '{{ Asked.a.target }}'}}", "cannot use the answer of another"),
         (
             "{a: {stat: '{{ file(\"/etc/x\") }}'}}",
             "reads a file on the target (use a file look-up)",
