@@ -45,7 +45,7 @@ class ImportResult:
     inventories: list[str] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """The report as JSON has it."""
+        """The report as a JSON document."""
         return document(self.records, self.notes, self.files)
 
     def text(self) -> str:
@@ -56,8 +56,8 @@ class ImportResult:
 def import_project(source: str, output: str) -> ImportResult:
     """Convert a playbook, a role or a project into the directory ``output``.
 
-    InputError if a file of the project is broken, UsageError where ``source`` is nothing of
-    Ansible's or ``output`` is not empty.
+    InputError if a file of the project is broken, UsageError if ``source`` is not part of an
+    Ansible project or ``output`` is not empty.
     """
     path = Path(source)
     if not path.exists():
@@ -98,7 +98,7 @@ def _imported(path: Path, target: Path) -> ImportResult:
 
 
 def _playbooks(path: Path) -> list[Path]:
-    """The playbooks that were named or found; none of a role."""
+    """The playbooks that were named or found; empty for a role."""
     if path.is_file():
         return [path]
     return [] if is_role(path) and (path / "tasks").is_dir() else _found_playbooks(path)
@@ -133,7 +133,7 @@ def _require_tasks(play: Play, path: Path) -> None:
 
 
 def _found_playbooks(path: Path) -> list[Path]:
-    """The playbook of a project: one of the usual name, else all of them."""
+    """The playbook of a project: the one with the usual name, else all playbooks."""
     for name in _PLAYBOOKS:
         for ending in (".yml", ".yaml"):
             one = path / (name + ending)
@@ -147,7 +147,7 @@ def _found_playbooks(path: Path) -> list[Path]:
 
 
 class _Writer:
-    """Writes the site. Nothing outside of the directory is touched."""
+    """Writes the site. Nothing outside the directory is changed."""
 
     def __init__(
         self, project: Project, plays: list[Play], target: Path, keys: dict[str, Any]
@@ -156,7 +156,7 @@ class _Writer:
         self.written: list[str] = []
 
     def write(self) -> ImportResult:
-        """Write all files, the report last."""
+        """Write all files, with the report last."""
         project = self.project
         data = data_files(project)
         hosts = hosts_text(project, *self._login())

@@ -1,4 +1,4 @@
-"""Why a part of a project cannot be converted (controller)."""
+"""Reasons why a part of a project cannot be converted (controller)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from remote_runtime.errors import InputError, Problem
 
 
 class NotConvertible(Exception):  # noqa: N818 - a result that the conversion catches; no error
-    """A task, a property or an expression that has no exact counterpart; the text is the reason."""
+    """A task, a property or an expression that has no exact equivalent; the text is the reason."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -14,7 +14,7 @@ class NotConvertible(Exception):  # noqa: N818 - a result that the conversion ca
 
 
 class TemplateArgument(NotConvertible):
-    """An argument with a template, although the conversion needs its value."""
+    """An argument is a template, but the conversion needs its value."""
 
     def __init__(self, argument: str, value: str) -> None:
         super().__init__(f"{argument} is a template: {value}")

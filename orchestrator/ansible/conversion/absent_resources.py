@@ -19,12 +19,12 @@ _DATA = re.compile(r"\bData\.(\w+)\b(?! is (?:not )?(?:un)?defined| \| default\(
 """A variable that must be set if it is read."""
 _LIST = re.compile(r"\[?Data\.(\w+)\]?(?: \| (?:flatten|unique|list))*")
 _AT_ITS_TURN = frozenset(["content", "command", "unless", "onlyif", "environment", "validate"])
-"""Properties that ccm renders only for resources that run."""
+"""Properties that ccm renders only if the resource runs."""
 _NAMED_FREELY = frozenset(["exec", "wait", "apply"])
 
 
 def leave_out(builder: Conversion) -> None:
-    """Create resources only if their conditions are true, if they could not exist otherwise."""
+    """Omit resources whose conditions are false if they could not exist otherwise."""
     _leave_to_lists(builder)
     entries = builder.manifest.entries()
     twins = {
@@ -43,7 +43,7 @@ def leave_out(builder: Conversion) -> None:
 
 
 def _is_twin(one: Entry, other: Entry) -> bool:
-    """Whether two resources have the same names in a list, or the same computed name."""
+    """Whether two resources have the same names in a list or the same computed name."""
     if one.type != other.type or one.type in _NAMED_FREELY or one.type == "edit":
         return False
     computed = bool(one.foreach) or "{{" in one.name
@@ -76,7 +76,7 @@ def _may_be_empty(builder: Conversion, name: str) -> bool:
 
 
 def _exist_only_where(builder: Conversion, entry: Entry, *, not_where: list[Entry]) -> None:
-    """Move the conditions of a resource into its list, which is empty if they are false."""
+    """Move the conditions of a resource into its list, so that the list is empty if they are false."""
     old = entry.reference
     on_element = [one for one in entry.conditions if entry.foreach and _reads_element(one)]
     conditions = [one for one in entry.conditions if one not in on_element]
@@ -111,7 +111,7 @@ def _reads_element(condition: str) -> bool:
 
 
 def _leave_to_lists(builder: Conversion) -> None:
-    """Omit a package on hosts on which a list of another task contains it."""
+    """Omit a package on hosts where a list of another task contains it."""
     entries = builder.manifest.entries()
     lists = [one for one in entries if one.type == "package" and one.name == "{{ item }}"]
     for entry in entries:

@@ -37,12 +37,12 @@ _FOUND_OUT = ("set_fact", "stat", "slurp", "getent", "service_facts", "package_f
 
 
 class Builder(Conversion):
-    """Converts the tasks of a role or play in their order."""
+    """Converts the tasks of a role or play in order."""
 
     # --- walking
 
     def run(self, tasks: list[Task | Block], outer: dict[str, Any] | None = None) -> None:
-        """Convert tasks and blocks in their order."""
+        """Convert tasks and blocks in order."""
         for one in tasks:
             merged = inherit(one.keywords, outer or {})
             if self.ended and not isinstance(one, Block):
@@ -107,7 +107,7 @@ class Builder(Conversion):
             self.keep(task, record, error.reason)
 
     def _never(self, task: Task) -> bool:
-        """Whether a condition of a task is false on each host that ccm can manage."""
+        """Whether a condition of a task is false on every host that ccm can manage."""
         scope = self.scope_of(task)
         for one in listed(task.keywords.get("when")):
             uncertainties = len(scope.uses.uncertainties)
@@ -121,7 +121,7 @@ class Builder(Conversion):
         return False
 
     def _note_once(self, task: Task, record: Record) -> None:
-        """Mark facts that the original finds once for all hosts."""
+        """Mark facts that the original determines once for all hosts."""
         if task.is_once and task.module in _FOUND_OUT:
             text = "each host determines this itself; the original does it once for all hosts"
             self.mark(record, CHECK, text)
@@ -206,7 +206,7 @@ class Builder(Conversion):
         return self._choices(task, record, scope=inner, loop=loop, omits={})
 
     def _first_found(self, task: Task, record: Record, scope: Scope) -> list[Entry]:
-        """The resources of a task for the first file that there is, which facts may choose."""
+        """The resources of a task that uses the first existing file; facts may decide which one."""
         folder = "templates" if task.module == "template" else "files"
         found: list[Entry] = []
         for name, conditions in included_vars.first_files(self, task, folder):
@@ -269,7 +269,7 @@ class Builder(Conversion):
     def _choices(
         self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool]
     ) -> list[Entry]:
-        """Return the resources of a loop: one for each set of omitted properties."""
+        """Return the resources of a loop: one for each combination of omitted properties."""
         try:
             return self._variant(task, record, scope=scope, loop=loop, omits=omits)
         except OmitChoice as choice:
@@ -289,7 +289,7 @@ class Builder(Conversion):
         self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool],
         key: str,
     ) -> list[Entry]:  # fmt: skip
-        """The resources of a loop without a property, which no element may have."""
+        """The resources of a loop without a property that no element may have."""
         elements = operand(parse_expression(loop.foreach))
         that = f"({elements} | selectattr('{key}', 'defined') | list) == []"
         message = f"“{task.name or task.module}” has no resource for elements with {key}"
@@ -434,7 +434,7 @@ class Builder(Conversion):
                 self.pending.setdefault(index, []).extend(references)
 
     def flush(self) -> None:
-        """Append what pending handlers become."""
+        """Append the resources of the pending handlers."""
         handlers.flush(self)
 
 

@@ -78,7 +78,7 @@ def _add(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry
 
 
 def _change_or(result: Conditions, node: nodes.Or, scope: Scope) -> bool:
-    """``a or b.changed``: subscriptions, and a guard for what else holds."""
+    """``a or b.changed``: subscriptions, and a guard for the other conditions."""
     parts = parts_of(node, nodes.Or)
     changes = [one for one in parts if _changed(one, scope) is not None]
     if not changes or result.either:
@@ -93,7 +93,7 @@ def _change_or(result: Conditions, node: nodes.Or, scope: Scope) -> bool:
 
 
 def _shell_test(node: nodes.Expr, scope: Scope) -> str:
-    """Return a condition as a command: a test on the host, or of facts on the controller."""
+    """Return a condition as a command that tests the host, or facts on the controller."""
     names = names_in(node) & set(scope.registers)
     if len(names) == 1:
         register = scope.registers[next(iter(names))]
@@ -122,7 +122,7 @@ def _changed(node: nodes.Expr, scope: Scope) -> list[str] | None:
 
 
 def _uncertainties_of_change(node: nodes.Expr, scope: Scope) -> list[str]:
-    """Return what ccm counts as a change and the original counts only under a condition."""
+    """Return what ccm always counts as a change but the original counts only under a condition."""
     if isinstance(node, nodes.Or):
         return [
             *_uncertainties_of_change(node.left, scope),

@@ -1,4 +1,4 @@
-"""Resources of the same name, which a manifest may hold once (controller)."""
+"""Resources with the same name, which a manifest may contain only once (controller)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STARTS = re.compile(r"systemctl (?!daemon-reload|enable|disable|is-)[a-z-]*(sta
 
 
 def resolve_duplicates(builder: Conversion) -> None:
-    """Merge resources of one name, make them exclusive, or keep the later ones as comments."""
+    """Merge resources with the same name, make them exclusive, or leave the later ones as comments."""
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in builder.manifest.entries():
         if entry.implied or entry.type not in ("exec", "wait", "reboot"):
@@ -53,7 +53,7 @@ def resolve_duplicates(builder: Conversion) -> None:
 def _drop_reloads(builder: Conversion) -> None:
     """Remove reloads of systemd before a ``service``, which reloads changed units itself.
 
-    A command that starts a service does not, so with such a command, the reloads stay.
+    A command that starts a service does not, so the reloads before such a command are kept.
     """
     entries = builder.manifest.entries()
     commands = [str(one.properties.get("command")) for one in entries if one.type == "exec"]
@@ -71,7 +71,7 @@ def _drop_reloads(builder: Conversion) -> None:
 
 
 def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:
-    """Join parts with the resource that they belong to, or keep them as comments."""
+    """Merge parts into the resource that they belong to, or leave them as comments."""
     parts = [one for one in entries if one.partial]
     whole = [one for one in entries if not one.partial]
     for part in parts:
@@ -93,14 +93,14 @@ def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:
 
 
 def _add_setting(builder: Conversion, job: Entry, part: Entry) -> None:
-    """A setting in the file of a job: ccm writes it below the comment, Ansible above."""
+    """A setting in the file of a job. ccm writes it below the comment, Ansible above it."""
     job.properties.setdefault("environment", []).extend(part.properties["environment"])
     if job.properties.pop("comment", None) is not None:
         builder.check(job, "the lines of the file are in a different order than in the original")
 
 
 def _have_own_files(entries: list[Entry]) -> bool:
-    """Whether jobs of one file in cron.d can have separate files: they share no settings."""
+    """Whether jobs in one cron.d file can have separate files because they share no settings."""
     jobs = [_job_of(one) for one in entries]
     return (
         any(jobs)
@@ -111,14 +111,13 @@ def _have_own_files(entries: list[Entry]) -> bool:
 
 
 def _job_of(entry: Entry) -> str:
-    """The name of the job in a file in cron.d; "" for anything else, such as a file that is
-    removed."""
+    """The name of the job in a cron.d file; "" for anything else, such as a file that is removed."""
     is_cron = entry.type == "cron"
     return entry.properties.get("comment", "").removeprefix(CRON_MARK) if is_cron else ""
 
 
 def _name_by_job(builder: Conversion, entries: list[Entry]) -> None:
-    """Give each job of a file in cron.d its own file with the name of the job, as ccm does."""
+    """Give each job in a cron.d file its own file with the name of the job, as ccm does."""
     file = entries[0].name
     for one in entries:
         job = _job_of(one)
@@ -132,7 +131,7 @@ def _name_by_job(builder: Conversion, entries: list[Entry]) -> None:
 
 
 def _answer(builder: Conversion, part: Entry) -> None:
-    """An answer to a question of a package that no resource installs: by debconf's program."""
+    """An answer to a question of a package that no resource installs, set with debconf's program."""
     answers = part.properties.get("debconf", {})
     lines, tests = [], []
     for question, one in answers.items():
@@ -197,8 +196,9 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
 
 
 def _without_twins(builder: Conversion, entries: list[Entry]) -> list[Entry]:
-    """Two resources under one condition cannot both exist: join the types of sources, or keep
-    them."""
+    """Two resources under one condition cannot both exist: merge the types of sources, or keep
+    them.
+    """
     left: list[Entry] = []
     for entry in entries:
         twin = next((one for one in left if one.conditions == entry.conditions), None)
@@ -221,7 +221,7 @@ def _without_types(entry: Entry) -> dict[str, object]:
 
 
 def _without_stops(builder: Conversion, entries: list[Entry]) -> list[Entry]:
-    """Stop a service by a command if a later task starts it; return the others."""
+    """Stop a service with a command if a later task starts it; return the other resources."""
     if entries[-1].properties.get("ensure", "running") == "stopped":
         return entries
     left = [entries[-1]]
@@ -258,9 +258,10 @@ def _widen(entries: list[Entry]) -> None:
 def _stands_apart(
     builder: Conversion, earlier: list[Entry], entry: Entry, before: list[list[str]]
 ) -> bool:
-    """Whether a resource must stay where it is: under another condition, after others.
+    """Whether a resource must keep its place, because of a different condition or of earlier
+    resources.
 
-    ``before`` has the conditions of the tasks of the earlier ones.
+    ``before`` has the conditions of the tasks of the earlier resources.
     """
     if not earlier or not all([entry.conditions, *before]) or entry.conditions in before:
         return False
@@ -284,7 +285,7 @@ def _same(one: Entry, other: Entry) -> bool:
 
 
 def _join(builder: Conversion, one: Entry, other: Entry) -> None:
-    """The same properties: one resource where either condition holds."""
+    """Merge resources with the same properties into one that exists if either condition is true."""
     if one.conditions and other.conditions:
         one.conditions = [any_of([one.conditions, other.conditions])]
     else:
@@ -298,8 +299,8 @@ def _join(builder: Conversion, one: Entry, other: Entry) -> None:
 
 
 def check_notified(builder: Conversion, entries: list[Entry]) -> None:
-    """Mark where only some of the tasks that became one resource notify a handler, or have a
-    result that something waits for.
+    """Mark where only some of the tasks that became one resource notify a handler, or have a result
+    that another task waits for.
     """
     text = ""
     if len({repr(notified(builder, one)) for one in entries}) > 1:
@@ -312,7 +313,7 @@ def check_notified(builder: Conversion, entries: list[Entry]) -> None:
 
 
 def _is_awaited(builder: Conversion, entry: Entry) -> bool:
-    """Whether a resource subscribes to that of a task with a result."""
+    """Whether a resource subscribes to one whose task has a registered result."""
     task = builder.task_of(entry)
     if task is None or task.keywords.get("register") is None:
         return False
@@ -320,7 +321,7 @@ def _is_awaited(builder: Conversion, entry: Entry) -> bool:
 
 
 def _serves(one: Entry, other: Entry) -> bool:
-    """Whether two tasks about one service can be one resource: started, then enabled."""
+    """Whether two tasks for one service can be one resource: started, then enabled."""
     shared = set(one.properties) & set(other.properties)
     agree = all(one.properties[name] == other.properties[name] for name in shared)
     return agree and one.conditions == other.conditions and one.control == other.control
@@ -353,7 +354,7 @@ def _are_literal(entries: list[Entry]) -> bool:
 
 
 def _exclusive(builder: Conversion, entry: Entry) -> str:
-    """Exists only where its condition holds: a list of one name, or of none."""
+    """Make a resource exist only if its condition is true: a list with one name, or with none."""
     entry.foreach = chosen(text_expression(entry.name), entry.conditions)
     name = entry.name
     entry.name = "{{ item }}"

@@ -16,7 +16,7 @@ _QUIET = frozenset(["edit", "file", "link"])
 
 
 def loop_edits(entry: Entry, foreach: str) -> None:
-    """The edits of a loop over one file: a list that a template makes. NotConvertible."""
+    """The edits of a loop over one file, as a list that a template creates. NotConvertible."""
     if "index" in repr(entry.properties):
         raise NotConvertible("a loop over one file with the number of the element")
     edits = list_of(value_expression(_edit_of(entry)), foreach, entry.conditions)
@@ -35,7 +35,7 @@ def _edit_of(entry: Entry) -> dict[str, Any]:
 
 
 def merge_edits(builder: Conversion, entries: list[Entry]) -> None:
-    """Make edits of one file one resource, at the place of the first one."""
+    """Merge edits of one file into one resource, in place of the first one."""
     first = entries[0]
     if any(one.control != first.control for one in entries):
         raise NotConvertible("edits of one file under different conditions on the host")

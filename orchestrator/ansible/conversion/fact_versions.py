@@ -1,7 +1,7 @@
-"""Facts that replace a value that was read before: their own name in data (controller).
+"""Facts that replace a value that was read before: they get a separate name in data (controller).
 
 ``set_fact`` may read the earlier value of its own variable, or follow tasks that read it. Data has
-one value for each name, so the new value has its own name, which what follows reads.
+one value for each name, so the new value has its own name, and everything after it reads that name.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
 
 
 def _may_stay_unset(task: Task, name: str) -> bool:
-    """Whether a fact is set under a condition other than that it is not set yet."""
+    """Whether a fact is set under a condition other than that it is still undefined."""
     whens = [one for one in listed(task.keywords.get("when")) if one is not True]
     return any(name not in names_in(condition_tree(one)) for one in whens)
 
 
 def set_versions(builder: Conversion, task: Task, record: Record, given: dict[str, Any]) -> None:
-    """Set facts under names of their own. NotConvertible."""
+    """Set facts under separate names. NotConvertible."""
     scope = builder.scope_of(task)
     before = len(scope.uses.uncertainties)
     if task.loop is not None:
@@ -93,7 +93,7 @@ def _expression(value: Any, scope: Scope) -> str:
 
 
 def _chosen(builder: Conversion, name: str, value: str, conditions: list[str]) -> str:
-    """The value where the conditions hold, else the earlier one."""
+    """The new value if the conditions are true, else the earlier one."""
     if not conditions:
         return value
     return f"{_group(value)} if {as_test(conditions)} else {_earlier(builder, name)}"
@@ -117,7 +117,7 @@ def _earlier(builder: Conversion, name: str) -> str:
 
 
 def _define(builder: Conversion, name: str, text: str, comment: str) -> str:
-    """Data with an expression, under a new name that what follows reads."""
+    """Define data with an expression, under a new name that everything after it reads."""
     new = numbered(f"{name}_set", {*builder.manifest.data, *builder.scope.values}, "{}_{}")
     builder.manifest.data[new] = Datum("{{ " + text + " }}", [f"{name}, {comment}"])
     builder.scope.renames[name] = f"Data.{new}"
@@ -126,7 +126,9 @@ def _define(builder: Conversion, name: str, text: str, comment: str) -> str:
 
 
 def _follow(builder: Conversion, names: list[str]) -> None:
-    """Variables that read a fact have new values as well. NotConvertible."""
+    """Give new names to variables that read a fact, because their values change too.
+    NotConvertible.
+    """
     scope, found = builder.scope, list(names)
     readers: list[str] = []
     while found:
@@ -225,7 +227,7 @@ def _old(builder: Conversion, name: str, default: Any) -> str:
 
 
 def _each(scope: Scope, tree: Any, loop: Loop, conditions: list[str]) -> str:
-    """Return the list of an expression's values for each element."""
+    """Return the list of an expression's values for all elements."""
     value = operand(parse_expression(text_rewriter.expression_text(unparse(tree), scope)))
     return list_of(value, loop.foreach, conditions)
 

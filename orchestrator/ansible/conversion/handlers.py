@@ -16,7 +16,7 @@ _MAX_ROUNDS = 10
 
 
 def read(tasks: list[Task | Block], role: str, base: Any) -> list[Handler]:
-    """The handlers of a file, those in blocks included."""
+    """The handlers of a file, including those in blocks."""
     found: list[Handler] = []
     for one in tasks:
         if isinstance(one, Block):
@@ -31,7 +31,9 @@ def read(tasks: list[Task | Block], role: str, base: Any) -> list[Handler]:
 
 
 def find(handlers: list[Handler], name: str) -> list[int]:
-    """The positions of the handlers that a name notifies: one of that name, all that listen."""
+    """The positions of the handlers that a name notifies: the one with that name, and all that
+    listen to it.
+    """
     found: list[int] = []
     for index, one in enumerate(handlers):
         names = {one.task.name, f"{one.role} : {one.task.name}" if one.role else ""}
@@ -43,7 +45,7 @@ def find(handlers: list[Handler], name: str) -> list[int]:
 
 
 def fire(entry: Entry, references: list[str]) -> None:
-    """Make a resource act on a change of others only. NotConvertible."""
+    """Make a resource act only on a change of others. NotConvertible."""
     if entry.type == "exec":
         _guard_by_control(entry)
         entry.properties["refresh_only"] = True
@@ -56,7 +58,7 @@ def fire(entry: Entry, references: list[str]) -> None:
 
 
 def fire_or(entry: Entry, references: list[str], tests: list[str]) -> None:
-    """Make a command act on a change of others, or where one of the tests passes."""
+    """Make a command run if others change or if one of the tests passes."""
     if entry.type != "exec":
         raise NotConvertible(f"ccm has no {entry.type} that acts after a change or by a condition")
     if any(name in entry.properties for name in ("creates", "onlyif", "unless")):
@@ -73,7 +75,9 @@ _STATES = (
 
 
 def _by_state(entry: Entry) -> None:
-    """A state that the original sets after a change only: ccm keeps it. NotConvertible."""
+    """A state that the original sets only after a change; ccm ensures it on each push.
+    NotConvertible.
+    """
     if entry.type not in _STATES or (entry.foreach and entry.type == "apply"):
         raise NotConvertible(f"ccm has no {entry.type} that acts only after a change")
     if entry.properties.get("ensure") == "absent" or entry.properties.get("purge"):
@@ -86,7 +90,9 @@ def _by_state(entry: Entry) -> None:
 
 
 def _guard_by_control(entry: Entry) -> None:
-    """``subscribe`` overrides guards of an exec, so they become conditions. NotConvertible."""
+    """Turn the guards of an exec into conditions, because ``subscribe`` overrides guards.
+    NotConvertible.
+    """
     created = entry.properties.pop("creates", None)
     if created is not None and "absent" not in entry.control:
         entry.control["absent"] = created
@@ -101,7 +107,7 @@ def _guard_by_control(entry: Entry) -> None:
 
 
 def flush(builder: Conversion) -> None:
-    """Append the pending handlers in their order; handlers that these notify follow."""
+    """Append the pending handlers in order, followed by the handlers that they notify."""
     for _ in range(_MAX_ROUNDS):
         if not builder.pending:
             return
@@ -178,7 +184,7 @@ def _included(builder: Conversion, task: Task, references: list[str]) -> list[En
 
 
 def _joined(builder: Conversion, entry: Entry, references: list[str]) -> bool:
-    """Whether a resource of the service, after all that notify, could subscribe itself."""
+    """Whether a resource of the service, after everything that notifies it, could subscribe itself."""
     assert entry.restarts is not None
     word, name = entry.restarts
     entries = builder.manifest.entries()

@@ -52,7 +52,7 @@ _JUMP = re.compile(r"ProxyJump[= ]([\w.@:,-]+)|-J\s*([\w.@:,-]+)")
 
 
 def read_layers(project: Project, places: list[Path]) -> None:
-    """Join the variables of the inventory with group_vars and host_vars, the weakest first."""
+    """Merge the variables of the inventory with group_vars and host_vars, the weakest first."""
     hosts = project.hosts
     groups: dict[str, Map] = {}
     singles: dict[str, Map] = {}
@@ -97,7 +97,7 @@ def read_layers(project: Project, places: list[Path]) -> None:
 
 
 def _note_shared(project: Project) -> None:
-    """Note which variables other hosts can read."""
+    """Record which variables other hosts can read."""
     for layer in project.layers:
         for key, value in layer.values.items():
             known = project.fleet.known.get(key, "")
@@ -119,7 +119,7 @@ def _why_not_shared(name: str, value: Any) -> str:
 
 
 def _join_connections(hosts: Hosts, of_groups: dict[str, Map], of_hosts: dict[str, Map]) -> None:
-    """Let the inventory know how hosts are reached, where group_vars and host_vars say it."""
+    """Move connection variables from group_vars and host_vars to the inventory."""
     for name, found in of_groups.items():
         connection = _connection(found)
         if connection and (name == "all" or name in hosts.groups):

@@ -32,7 +32,7 @@ from remote_runtime.errors import CcmError
 
 @dataclass
 class Candidate:
-    """A name of a file with the values of the facts in it."""
+    """A file name with the values of the facts in it."""
 
     path: Path
     name: str
@@ -40,7 +40,7 @@ class Candidate:
 
 
 def include_vars(builder: Conversion, task: Task, record: Record) -> None:
-    """Files of variables: entries of the hierarchy."""
+    """Files of variables, as entries of the hierarchy."""
     if task.args.get("dir") is not None or task.args.get("name") is not None:
         raise NotConvertible("include_vars with dir or name")
     names, first_found = _names(task)
@@ -75,7 +75,9 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str]) -> None:
-    """Variables of a file that are read under a condition on data: each is a fact under it."""
+    """Turn variables of a file that is read under a condition on data into facts under that
+    condition.
+    """
     for name in names:
         path = _vars_file(builder, name)
         if path is None:
@@ -101,7 +103,7 @@ def _is_included(builder: Conversion, name: str) -> bool:
 
 
 def _names(task: Task) -> tuple[list[str], bool]:
-    """The names of the files in their order, and whether a missing one is no error."""
+    """The names of the files in order, and whether a missing file is allowed."""
     name = task.file
     if not isinstance(name, str):
         raise NotConvertible("include_vars without a file")
@@ -154,7 +156,7 @@ def _first_found_of(name: str, task: Task) -> list[str] | None:
 
 
 def _conditions(builder: Conversion, task: Task) -> tuple[list[str], list[Any]]:
-    """The conditions of a task on facts, as expressions; and the others, as they are written."""
+    """The conditions of a task on facts, as expressions, and its other conditions as written."""
     from orchestrator.ansible.conversion.conditions import read_conditions
 
     scope, entries = builder.scope.having(no_data=True), builder.manifest.entries()
@@ -207,9 +209,10 @@ def _vars_file(builder: Conversion, name: str) -> Path | None:
 
 
 def note_unset(builder: Conversion, task: Task, name: str) -> None:
-    """A variable that a task does not set: what reads it is not converted.
+    """Mark a variable that a task does not set, so that its readers are not converted.
 
-    Where the task has a condition and something else sets the variable, it is marked.
+    If the task has a condition and something else sets the variable, it is only marked as
+    uncertain.
     """
     uses = builder.scope.uses
     conditions = [str(one) for one in listed(task.keywords.get("when")) if one is not True]
@@ -224,7 +227,7 @@ def note_unset(builder: Conversion, task: Task, name: str) -> None:
 
 
 def note_broken(builder: Conversion, task: Task) -> None:
-    """Variables of an unconverted ``include_vars`` can no longer be read."""
+    """Make the variables of an unconverted ``include_vars`` unreadable."""
     folder = builder.files.base / "vars"
     paths = sorted(folder.glob("*.y*ml")) if folder.is_dir() else []
     try:
@@ -406,7 +409,7 @@ def _candidates(builder: Conversion, name: str, folder: str) -> list[Candidate]:
 
 
 def _own_values(kind: str, value: str) -> list[str]:
-    """The values of ccm for which Ansible's fact has a value."""
+    """The values in ccm that correspond to Ansible's value of the fact."""
     how, fact = kind.split(":")
     table = _WORDS[fact][1]
     if fact == "distribution_release":
@@ -418,7 +421,7 @@ def _own_values(kind: str, value: str) -> list[str]:
 
 
 def _own_words(candidate: Candidate) -> list[str]:
-    """Return the hierarchy entries for a file: facts in the values of ccm, joined by dashes."""
+    """Return the hierarchy entries for a file: facts with ccm's values, joined by dashes."""
     words = [""]
     for kind, value in candidate.facts:
         own = _own_values(kind, value)
@@ -434,7 +437,9 @@ def _own_expression(name: str) -> str:
 def candidates(
     builder: Conversion, task: Task, name: str, folder: str
 ) -> list[tuple[str, list[str]]]:
-    """Return the files that a computed name can refer to, each with the conditions of Ansible."""
+    """Return the files that a computed name can refer to, each with its conditions in Ansible's
+    syntax.
+    """
     looked = _first_found_of(name, task)
     if looked is not None:
         return _first_of(builder, looked, folder)
@@ -501,7 +506,9 @@ def _test_of(candidate: Candidate) -> str:
 
 
 def first_files(builder: Conversion, task: Task, folder: str) -> list[tuple[str, list[str]]]:
-    """The files of ``with_first_found``, each with the conditions of Ansible. NotConvertible."""
+    """The files of ``with_first_found``, each with its conditions in Ansible's syntax.
+    NotConvertible.
+    """
     assert task.loop is not None
     return _first_of(builder, _found_names(task.loop[1]), folder)
 
@@ -535,7 +542,7 @@ def _first_of(builder: Conversion, names: list[str], folder: str) -> list[tuple[
 
 
 def own_default(name: str, value: Any) -> Any:
-    """``{{ a | default('x') }}`` of the fact ``a`` is its default alone: ``x``."""
+    """Reduce ``{{ a | default('x') }}`` in the fact ``a`` to its default: ``x``."""
     node = only_expression(value) if is_template(value) else None
     if not isinstance(node, nodes.Filter) or node.name not in ("default", "d"):
         return value
@@ -547,7 +554,7 @@ def own_default(name: str, value: Any) -> Any:
 def check_fact(
     builder: Conversion, task: Task, *, name: str, value: Any, variables: dict[str, Any]
 ) -> None:
-    """NotConvertible where a fact reads itself, or what cannot be known."""
+    """NotConvertible if a fact reads itself or something that cannot be known."""
     value = own_default(name, value)
     tree = tree_of(value) if not is_template(value) or only_expression(value) else None
     if tree is not None and name in names_in(tree):

@@ -23,17 +23,19 @@ _RETRIED = ("exec", "download", "archive", "package")
 
 _ANYWHERE = ("assert", "fail", "debug", "include_tasks", "import_tasks", "include", "setup",
              "set_fact")  # fmt: skip
-"""Modules that manage nothing: it makes no difference on which host, and how often, they run. The
-tasks of a file that is included have the keywords of the include."""
+"""Modules that manage nothing: on which host and how often they run makes no difference. The tasks
+of an included file have the keywords of the include.
+"""
 
 
 _ON_HOST = ("get_url", "unarchive", "uri", "file")
-"""Modules that a host can run instead of the controller: they fetch public files, or prepare a
-directory for them."""
+"""Modules that a host can run instead of the controller: they fetch public files or prepare a
+directory for them.
+"""
 
 
 def refuse(task: Task, is_root: bool) -> None:
-    """NotConvertible where a keyword has no counterpart."""
+    """NotConvertible if a keyword has no equivalent."""
     words = task.keywords
     anywhere = task.module in _ANYWHERE and not words.get("register")
     local = task.is_local and task.module in _ON_HOST and not _of_controller(task)
@@ -71,7 +73,7 @@ _NAME = re.compile(r"[\w][\w.-]*")
 
 
 def _host_of(value: Any) -> str | None:
-    """The host of a delegation as an expression; empty for the host itself, None for others."""
+    """The host of a delegation as an expression: empty for the host itself, None for other values."""
     text = str(value or "").strip()
     if _NAME.fullmatch(text) and text not in LOCAL:
         return literal(text)
@@ -84,7 +86,7 @@ def _host_of(value: Any) -> str | None:
 
 
 def _of_controller(task: Task) -> bool:
-    """Whether a task that runs on the controller reads or removes a file of it."""
+    """Whether a task that runs on the controller reads or removes one of the controller's files."""
     if task.module == "file":
         return task.args.get("state") != "directory"
     return task.module == "uri" and str(task.args.get("method", "GET")).upper() != "GET"
@@ -115,7 +117,7 @@ def may_be_empty(value: Any, scope: Scope) -> bool:
 
 
 TEMPLATE = "*"
-"""The key of environment variables that are the map of a template."""
+"""The environment key of a map that a template returns."""
 
 
 def arguments(task: Task) -> dict[str, Any]:
@@ -131,7 +133,7 @@ def arguments(task: Task) -> dict[str, Any]:
 
 
 def apply(task: Task, context: Context, entries: list[Entry]) -> None:
-    """Write what keywords say into the resources of a task."""
+    """Apply the keywords of a task to its resources."""
     words = task.keywords
     tags = [part.strip() for one in listed(words.get("tags")) for part in str(one).split(",")]
     for entry in entries:
@@ -235,7 +237,7 @@ def _failures(task: Task, context: Context, entries: list[Entry]) -> None:
 
 
 def _tested(task: Task, context: Context, *, entry: Entry, condition: Any, word: str) -> None:
-    """Make a command fail unless a condition on its result holds. NotConvertible."""
+    """Make a command fail unless a condition on its result is true. NotConvertible."""
     properties = entry.properties
     shell = properties.get("provider") == "shell" or "interpreter" in properties
     register = str(task.keywords.get("register", ""))
@@ -262,7 +264,7 @@ def _never_fails(entry: Entry) -> None:
 
 
 def exit_codes(condition: Any, register: str) -> list[int] | None:
-    """The exit codes that are no failure; None for other conditions."""
+    """The exit codes that are not failures; None for other conditions."""
     parts = [str(one) for one in listed(condition)]
     text = " and ".join(parts).strip()
     name = re.escape(register)

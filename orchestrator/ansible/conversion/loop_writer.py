@@ -65,7 +65,7 @@ def loop_over(
 
 
 def _reads_index(text: str) -> bool:
-    """Whether an expression in a string reads the number of the element."""
+    """Whether an expression in a string reads the loop index."""
     return any(_INDEX.search(_TEXT.sub("", one)) for one in _EXPRESSION.findall(text))
 
 
@@ -79,7 +79,7 @@ def _chosen(text: str, key: str, present: bool) -> str:
 
 
 def _where(text: str, conditions: list[str]) -> str:
-    """The elements for which conditions hold."""
+    """The elements for which the conditions are true."""
     left: list[str] = []
     for one in conditions:
         key, present = _defined(one)
@@ -91,7 +91,7 @@ def _where(text: str, conditions: list[str]) -> str:
 
 
 def _defined(condition: str) -> tuple[str, bool]:
-    """The key of ``item.KEY is defined``, and whether it must be."""
+    """The key in ``item.KEY is defined``, and whether it must be defined."""
     node = parse_expression(condition)
     negative = isinstance(node, nodes.Not)
     test = node.node if isinstance(node, nodes.Not) else node

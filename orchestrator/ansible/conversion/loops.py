@@ -1,4 +1,4 @@
-"""Loops of tasks: a ``foreach``, or one resource for each written element (controller)."""
+"""Loops of tasks: a ``foreach``, or one resource for each literal element (controller)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STATES = 2
 
 @dataclass
 class Loop:
-    """``elements`` where they are written out, else the expression of ``foreach``."""
+    """``elements`` if they are literal, else the expression of ``foreach``."""
 
     variable: str = "item"
     index: str = ""
@@ -132,7 +132,7 @@ def _literal(loop: Loop, value: list[Any], scope: Scope) -> None:
 
 
 def _coincide(value: list[Any], scope: Scope) -> bool:
-    """Whether an element that is a variable has the value of another one by default."""
+    """Whether an element that is a variable equals another element by default."""
     written = []
     for one in value:
         node = only_expression(one) if isinstance(one, str) and is_template(one) else None
@@ -162,7 +162,7 @@ def _expression(loop: Loop, value: Any, scope: Scope) -> None:
 
 
 def _unique(loop: Loop, sample: Sample) -> None:
-    """ccm refuses the same element twice; a second time makes no difference in a state."""
+    """Remove repeated elements, which ccm refuses; repetition makes no difference to a state."""
     for one in sample.values:
         if isinstance(one, list):
             written = [repr(element) for element in one]

@@ -1,4 +1,4 @@
-"""The state of the conversion of one manifest, and its interface to the parts (controller)."""
+"""The state of the conversion of one manifest, and its interface to the other modules (controller)."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ class Roles(Protocol):
     def file_entry(
         self, builder: Any, path: Path, *, name: str, sample: Any, given: dict[str, tuple[Any, Any]]
     ) -> Entry:
-        """The resource that applies a file of tasks for one element of a loop. NotConvertible."""
+        """The resource that applies a task file for one element of a loop. NotConvertible."""
 
 
 @dataclass
 class Conversion(ABC):
-    """The conversion of one manifest. ``sources`` has the text of all its files of tasks."""
+    """The conversion of one manifest. ``sources`` has the text of all its task files."""
 
     manifest: Manifest
     scope: Scope
@@ -99,7 +99,7 @@ class Conversion(ABC):
 
     @abstractmethod
     def run(self, tasks: list[Task | Block], outer: dict[str, Any] | None = None) -> None:
-        """Convert tasks and blocks in their order."""
+        """Convert tasks and blocks in order."""
 
     @abstractmethod
     def convert(
@@ -113,10 +113,10 @@ class Conversion(ABC):
 
     @abstractmethod
     def flush(self) -> None:
-        """Append what pending handlers become."""
+        """Append the resources of the pending handlers."""
 
     def original(self, path: str, line: int, end: int) -> list[str]:
-        """Lines of a file of the original, without their common indentation."""
+        """Lines of the original file, without their common indentation."""
         if path not in self.lines:
             try:
                 text = Path(path).read_text(encoding="utf-8", errors="replace")
@@ -130,7 +130,7 @@ class Conversion(ABC):
         return ["  " + one[blanks:] for one in found]
 
     def record(self, task: Task) -> Record:
-        """The record of a task, which counts in the report."""
+        """The record of a task, which is counted in the report."""
         place = (task.module, task.name, task.path, task.line)
         record = Record(*place, manifest=self.manifest.path, role=self.role)
         self.records.append(record)
@@ -138,7 +138,7 @@ class Conversion(ABC):
         return record
 
     def mark(self, record: Record, outcome: str, reason: str) -> None:
-        """Note a reason, and an outcome that is worse than the one before."""
+        """Add a reason, and an outcome if it is worse than the previous one."""
         order = ("converted", CHECK, "not converted")
         if order.index(outcome) > order.index(record.outcome):
             record.outcome = outcome
@@ -155,7 +155,7 @@ class Conversion(ABC):
         return self.scope.having(task_vars={**self.scope.task_vars, **task.variables}, **changes)
 
     def tell(self, task: Task, record: Record, text: str, *more: str) -> None:
-        """Record the result for a task, without resources."""
+        """Record the result of a task that has no resources."""
         self.manifest.items.append(Comment([*([task.name] if task.name else []), text, *more]))
         record.reasons.append(text)
 
@@ -178,7 +178,7 @@ class Conversion(ABC):
             self.mark(entry.record, CHECK, reason)
 
     def task_file(self, name: str) -> Path | None:
-        """The path of a file of tasks, next to the including one or in the role."""
+        """The path of a task file, next to the including file or in the role."""
         beside = Path(self.stack[-1]).parent if self.stack else self.files.base / "tasks"
         for place in (beside, self.files.base / "tasks", self.files.base):
             for ending in ("", ".yml", ".yaml"):
@@ -201,7 +201,7 @@ class Conversion(ABC):
         return f"Data.{name}"
 
     def unique(self, name: str) -> str:
-        """A name for an exec that no other one of the manifest has."""
+        """A unique name for an exec in the manifest."""
         if self.element and f"Data.{self.element}" not in name:
             name = f"{name}: {{{{ {self.element_key} }}}}"
         found = numbered(_with_even_quotes(name), self.names, "{} ({})")
@@ -209,7 +209,9 @@ class Conversion(ABC):
         return found
 
     def reference(self, entry: Entry) -> str:
-        """How to name a resource in ``subscribe``; it gets an alias if its name is computed."""
+        """The reference to a resource in ``subscribe``; a resource with a computed name gets an
+        alias.
+        """
         if not entry.is_literal and not entry.alias:
             base = slug(entry.comments[0] if entry.comments else entry.name)
             found = numbered(f"{entry.type}#{base}", self.aliases)
@@ -219,7 +221,7 @@ class Conversion(ABC):
 
 
 def _with_even_quotes(name: str) -> str:
-    """The name of an exec, which must be a valid command line even if it is only a title."""
+    """The name of an exec, made a valid command line, which it must be even if it is only a title."""
     parts = _TEMPLATE.split(name)
     try:
         shell_words.split("".join(parts[::2]))

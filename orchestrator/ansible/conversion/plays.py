@@ -36,7 +36,7 @@ _ROLLOUT = ("serial", "max_fail_percentage", "any_errors_fatal", "strategy", "or
 
 
 def convert_plays(project: Project, plays: list[Play], base: Path, title: str) -> None:
-    """Write site.yaml, and one manifest more for each play that needs its own."""
+    """Write site.yaml, and an additional manifest for each play that needs its own."""
     site = Manifest("site.yaml", [title])
     single = len(plays) == 1 and plays[0].hosts.strip() in ("all", "*") and not plays[0].when
     for play in plays:
@@ -173,11 +173,11 @@ _DEFAULTED = re.compile(r"\{\{\s*(\w+)\s*\|\s*(?:default|d)\(\s*(['\"])([^'\"{}]
 
 
 def _with_defaults(project: Project, play_vars: Map, name: Any) -> Any:
-    """The name of a file of variables, with the defaults of variables that nothing sets."""
+    """The name of a variables file, with the defaults of variables that nothing sets."""
     known = {key for layer in project.layers for key in layer.values} | set(play_vars)
 
     def value(match: re.Match[str]) -> str:
-        """The default, with a note; the whole expression where the project has the variable."""
+        """The default, with a note; the whole expression if the project has the variable."""
         if match[1] in known:
             return match[0]
         project.notes.append(f"vars_files {name}: read without {match[1]}, which nothing sets")

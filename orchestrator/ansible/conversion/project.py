@@ -33,7 +33,7 @@ _MAX_NESTING = 9
 
 @dataclass
 class RoleManifest:
-    """A converted role, and what its manifest takes from who applies it."""
+    """A converted role, and the variables that its manifest gets from the manifest that applies it."""
 
     path: str
     builder: Builder
@@ -78,7 +78,7 @@ class Project:
     # --- roles
 
     def role_manifest(self, name: str, entry: str = "main") -> RoleManifest:
-        """The manifest of a role. NotConvertible where it is missing or contains itself."""
+        """The manifest of a role. NotConvertible if it is missing or contains itself."""
         key = (name, entry)
         if key in self._converted:
             return self._converted[key]
@@ -135,7 +135,7 @@ class Project:
         return RoleManifest(manifest.path, builder, plan, missing)
 
     def plan_of(self, role: Role | None) -> DataPlan:
-        """Where the data of a role, or of a play, comes from."""
+        """The sources of the data of a role or a play."""
         others: dict[str, tuple[str, Any]] = {}
         for name in self.in_play:
             other = self.role(name)
@@ -197,7 +197,7 @@ class Project:
         self, builder: Builder, path: Path, *, name: str, sample: Sample,
         given: dict[str, tuple[Any, Any]],
     ) -> Entry:  # fmt: skip
-        """The resource that applies a file of tasks for one element of a loop. NotConvertible.
+        """The resource that applies a task file for one element of a loop. NotConvertible.
 
         Its manifest gets all variables that it reads from the manifest that applies it. ``given``
         are further variables of each element, in the syntax of Ansible and of ccm.
@@ -249,7 +249,7 @@ class Project:
         return entry
 
     def _inherited(self, found: RoleManifest, variables: dict[str, Any]) -> list[str]:
-        """The variables of the play that the role reads, and that nothing of the role overrides."""
+        """The variables of the play that the role reads and that nothing in the role overrides."""
         stronger = set(found.plan.own) | set(found.builder.facts)
         stronger |= {k for c in found.builder.includes for m in c.files.values() for k in m}
         read = found.builder.scope.uses.data | set(found.builder.manifest.data)
@@ -262,7 +262,7 @@ class Project:
     # --- what every manifest has
 
     def finish(self, builder: Builder, plan: DataPlan) -> set[str]:
-        """Resolve duplicates, take the files and records of a manifest, and write its data.
+        """Resolve duplicates, collect the files and records of a manifest, and write its data.
 
         Returns the names that nothing sets.
         """
@@ -282,7 +282,7 @@ class Project:
 
 
 def _inherit(builder: Builder, names: list[str], properties: dict[str, Any]) -> dict[str, str]:
-    """Make an ``apply`` inherit variables; return the ones with another name here.
+    """Make an ``apply`` inherit variables; return those that have a different name here.
 
     A variable that nothing sets cannot be inherited. The child tests whether it is defined.
     """
@@ -297,7 +297,7 @@ def _inherit(builder: Builder, names: list[str], properties: dict[str, Any]) -> 
 
 
 def asks_that_are_read(builder: Builder) -> dict[str, dict[str, Any]]:
-    """The look-ups whose answers something of the manifest reads."""
+    """The look-ups whose answers something in the manifest reads."""
     manifest = builder.manifest
     text = repr([
         [(one.name, one.all_properties()) for one in manifest.entries()],
@@ -360,7 +360,7 @@ def parameters(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def file_word(text: str) -> str:
-    """A name as the name of a file."""
+    """A name made suitable as a file name."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", text).strip("-.") or "role"
 
 

@@ -48,7 +48,7 @@ def _members(name: str, text: str) -> list[str]:
 
 
 def _judged(task: Task) -> str:
-    """The ``failed_when`` of a task that tests more than the exit code; "" for others."""
+    """The ``failed_when`` of a task if it tests more than the exit code, else ""."""
     failed = task.keywords.get("failed_when")
     name = str(task.keywords.get("register", ""))
     if failed is None or text_rewriter.as_bool(failed) is not None:
@@ -59,7 +59,7 @@ def _judged(task: Task) -> str:
 
 
 def is_reading(builder: Conversion, task: Task) -> bool:
-    """Whether a command with ``register`` is only run for its result."""
+    """Whether a command with ``register`` is run only for its result."""
     if task.module == "uri":
         return _reads_page(builder, task)
     if task.module == "find":
@@ -84,7 +84,7 @@ def is_reading(builder: Conversion, task: Task) -> bool:
 
 
 def _reads_page(builder: Conversion, task: Task) -> bool:
-    """Whether a request is made for its response."""
+    """Whether a request is made only for its response."""
     name = str(task.keywords.get("register") or "")
     until = " ".join(str(task.keywords.get("until", "")).split())
     plain = ("", f"{name}.status == 200", f"{name} is succeeded", f"{name} is not failed",
@@ -133,7 +133,7 @@ class Question:
 
 
 def note_reading(builder: Conversion, task: Task, record: Record) -> None:
-    """Remember a task that only reads; what reads its result asks the host. NotConvertible."""
+    """Record a task that only reads; readers of its result query the host. NotConvertible."""
     name = str(task.keywords["register"])
     scope = builder.scope_of(task)
     question = Question(builder, task)
@@ -164,7 +164,7 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def _element_scope(loop: Loop, scope: Scope) -> Scope:
-    """The scope of one element of a loop: the first one, or each one of a list."""
+    """The scope of one element of a loop: the first one, or any one of a list."""
     if loop.elements is not None:
         first = loop.elements[0] if loop.elements else ""
         return scope.having(task_vars={**scope.task_vars, loop.variable: first})
@@ -187,7 +187,9 @@ def loop_of_results(builder: Conversion, task: Task) -> Register | None:
 
 
 def result_scopes(task: Task, register: Register, scope: Scope) -> list[Scope] | Scope:
-    """The scopes of the elements of ``x.results``: one each, or one for all of a variable."""
+    """The scopes of the elements of ``x.results``: one for each element, or one for all elements of
+    a variable.
+    """
     control = task.keywords.get("loop_control") or {}
     if not isinstance(control, dict) or control.get("index_var") or control.get("extended"):
         raise NotConvertible("loop_control of a loop over results")
@@ -209,7 +211,7 @@ def result_scopes(task: Task, register: Register, scope: Scope) -> list[Scope] |
 
 
 def _page(task: Task, given: Arguments) -> dict[str, Any]:
-    """A request that reads, as a command. NotConvertible."""
+    """A request that only reads, as a command. NotConvertible."""
     given.refuse("method", unless=("GET",))
     given.refuse(
         "body", "dest", "src", "client_cert", "client_key", "unix_socket", "creates", "removes"
@@ -238,7 +240,9 @@ def _page(task: Task, given: Arguments) -> dict[str, Any]:
 
 
 def _if_set(user: str, login: list[str]) -> str:
-    """Words of a command; none if the user is empty, because the original then sends none."""
+    """Words of a command; none if the user is empty, because the original then sends no
+    credentials.
+    """
     return f"{{{{ {text_expression(' '.join(login))} if {text_expression(user)} else '' }}}}"
 
 
@@ -261,7 +265,7 @@ def _note(builder: Conversion, task: Task, record: Record, text: str) -> None:
 
 
 def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
-    """Remember which resources represent a result, for ``when: x is changed``."""
+    """Record which resources represent a result, for ``when: x is changed``."""
     name = task.keywords.get("register")
     if not name:
         return
@@ -289,7 +293,7 @@ def _stat_path(given: Arguments) -> str:
 
 
 def stat(builder: Conversion, task: Task, record: Record) -> None:
-    """``stat``: a look-up, or a condition of the tasks that follow."""
+    """``stat``: a look-up, or a condition of later tasks."""
     name = str(task.keywords.get("register") or "")
     used = uses_of(builder, name) if name else set()
     if not name or (task.loop is not None and not used):

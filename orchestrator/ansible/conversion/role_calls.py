@@ -1,4 +1,4 @@
-"""``include_role`` and ``import_role``, and files of tasks in a loop (controller)."""
+"""``include_role`` and ``import_role``, and task files in a loop (controller)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IGNORED = ("public", "allow_duplicates", "rolespec_validate", "handlers_from")
 
 
 def include_role(builder: Conversion, task: Task, record: Record) -> None:
-    """A role: its manifest is applied."""
+    """Convert the inclusion of a role to a resource that applies its manifest."""
     given = dict(task.args)
     for name in _IGNORED:
         given.pop(name, None)
@@ -57,7 +57,7 @@ def _place(builder: Conversion, task: Task, record: Record, entry: Entry) -> Non
 def _apply_in_loop(
     builder: Conversion, task: Task, *, record: Record, name: str, loop: Loop
 ) -> None:
-    """A file of tasks for each element of a variable: a manifest that is applied several times."""
+    """A task file for each element of a variable: a manifest that is applied several times."""
     path = None if is_template(name) else builder.task_file(name)
     if path is None:
         raise NotConvertible("a task file in a loop with a computed name")
@@ -98,7 +98,7 @@ def _apply_in_loop(
 def include_in_loop(
     builder: Conversion, task: Task, *, record: Record, name: str, outer: dict[str, Any]
 ) -> None:
-    """A file of tasks in a loop: with elements that are written out, once for each."""
+    """A task file in a loop: with literal elements, its tasks are repeated for each."""
     loop = read_loop(task, builder.scope, builder.files)
     if loop is not None and loop.elements is None:
         _apply_in_loop(builder, task, record=record, name=name, loop=loop)

@@ -72,7 +72,7 @@ def meta(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def _end(builder: Conversion, task: Task, record: Record, action: str) -> None:
-    """``meta: end_host``: what follows has the opposite condition."""
+    """``meta: end_host``: the opposite condition applies to everything after it."""
     when = [one for one in listed(task.keywords.get("when")) if one is not True]
     scope = builder.scope_of(task)
     if not when:
@@ -91,7 +91,7 @@ def _end(builder: Conversion, task: Task, record: Record, action: str) -> None:
 
 
 def assertion(builder: Conversion, task: Task, record: Record) -> None:
-    """``assert``: conditions that must hold before the first change."""
+    """``assert``: conditions that must be met before the first change."""
     given = dict(keywords.arguments(task))
     scope = builder.scope_of(task)
     if task.loop is not None:
@@ -135,7 +135,7 @@ def _uncertain(builder: Conversion, record: Record, uncertainties: list[str]) ->
 
 
 def _looped_assertion(builder: Conversion, task: Task, scope: Any, given: dict[str, Any]) -> None:
-    """An assertion about each element of a list: none for which it does not hold."""
+    """An assertion about each element of a list: no element may violate it."""
     loop = read_loop(task, scope, builder.files)
     that = [one for one in listed(given.get("that")) if one is not True]
     if loop is None or not that or loop.index:
@@ -165,7 +165,7 @@ def _message(message: Any, scope: Any) -> str:
 
 
 def _expressions(builder: Conversion, task: Task, scope: Any) -> list[str]:
-    """Return the conditions of an assertion, with answers of the host before the first change."""
+    """Return the conditions of an assertion, with the host's answers before the first change."""
     found: list[str] = []
     for one in listed(task.keywords.get("when")):
         parts = read_conditions([one], scope, builder.manifest.entries())
@@ -178,7 +178,7 @@ def _expressions(builder: Conversion, task: Task, scope: Any) -> list[str]:
 
 
 def fail(builder: Conversion, task: Task, record: Record) -> None:
-    """``fail``: an assertion of the opposite."""
+    """``fail``: an assertion of the opposite condition."""
     if task.loop is not None:
         when = [str(one) for one in listed(task.keywords.get("when")) if one is not True]
         if not when:
@@ -255,7 +255,7 @@ def facts_of(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
-    """Tasks of another file, in its place."""
+    """Convert the tasks of another file in place of the include."""
     name = _file_name(task)
     if len(builder.stack) > _MAX_NESTING:
         raise NotConvertible("files of tasks that include each other")
@@ -275,7 +275,7 @@ def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def _files_of(builder: Conversion, task: Task, name: str) -> list[tuple[str, list[str]]]:
-    """Return the files that a computed name can refer to, with conditions, or NotConvertible."""
+    """Return the files that a computed name can refer to, with conditions; NotConvertible."""
     try:
         return included_vars.candidates(builder, task, name, "tasks")
     except NotConvertible:

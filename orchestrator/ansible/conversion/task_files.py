@@ -1,4 +1,4 @@
-"""Replaces a task that includes a file by the tasks of that file (controller)."""
+"""Replaces a task that includes a file with the tasks of that file (controller)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from orchestrator.ansible.source.tasks import Block, Task, flat, read_tasks
 from orchestrator.ansible.source.yaml_reader import read
 
 MAX_INCLUDED = 10_000
-"""Tasks of included files in a project. The number is limited, because nested includes can grow
-exponentially."""
+"""The maximum number of tasks from included files in a project, because nested includes can grow
+exponentially.
+"""
 
 
 def included_tasks(builder: Conversion, path: Path) -> list[Task | Block]:
-    """The tasks of a file that is included. NotConvertible beyond ``MAX_INCLUDED``."""
+    """The tasks of an included file. NotConvertible beyond ``MAX_INCLUDED``."""
     if builder.project.included <= MAX_INCLUDED:
         tasks = read_tasks(read(path), str(path))
         builder.project.included += 1 + len(flat(tasks))
@@ -26,7 +27,7 @@ def included_tasks(builder: Conversion, path: Path) -> list[Task | Block]:
 
 
 def include_file(builder: Conversion, name: str, outer: dict[str, Any]) -> None:
-    """Convert the tasks of a file. NotConvertible where there is no such file."""
+    """Convert the tasks of a file. NotConvertible if the file does not exist."""
     path = builder.task_file(name)
     if path is None:
         raise NotConvertible(f"the task file {name} is not in the project")

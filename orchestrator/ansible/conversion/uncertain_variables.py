@@ -16,9 +16,9 @@ _READ = re.compile(r"\bData\.(\w+)")
 
 
 def spread(builder: Conversion, uncertain: dict[str, str], more: list[Any]) -> None:
-    """Mark the resources that read an uncertain variable, themselves or through other variables.
+    """Mark the resources that read an uncertain variable, directly or through other variables.
 
-    ``more``: maps of variables next to the data of the manifest, nested in any way.
+    ``more`` has maps of variables in addition to the data of the manifest, nested in any way.
     """
     if not uncertain:
         return
@@ -49,7 +49,7 @@ def _readers(values: list[Any], found: dict[str, str]) -> dict[str, str]:
 
 
 def _text(builder: Conversion, entry: Entry) -> str:
-    """The text of a resource, and of the templates of the role that it renders."""
+    """The text of a resource, and of the role's templates that it renders."""
     text = f"{entry.name} {entry.all_properties()!r}"
     return text + "".join(
         body
@@ -59,7 +59,7 @@ def _text(builder: Conversion, entry: Entry) -> str:
 
 
 def unreadable(values: dict[str, list[Any]], scope: Scope) -> dict[str, str]:
-    """The variables of a project that have no counterpart, with the reasons."""
+    """The variables of a project that have no equivalent, with the reasons."""
     found: dict[str, str] = {}
     while True:
         uses = Uses(broken=dict(found))

@@ -79,7 +79,7 @@ class _Writer:
         self.included = {k for c in builder.includes for m in c.files.values() for k in m}
 
     def run(self) -> set[str]:
-        """Write data, layers and overrides; the variables that nothing sets."""
+        """Write data, layers and overrides; return the variables that nothing sets."""
         own: dict[str, Any] = {}
         for key, value in self.plan.defaults.items():
             if key not in self.uses.in_place - self.uses.data:
@@ -139,7 +139,7 @@ class _Writer:
         return found
 
     def _kept(self, key: str, value: Any, reason: str, comments: list[str]) -> None:
-        """A variable that cannot be converted: reading it refuses the host."""
+        """A variable that cannot be converted; the host is refused if it is read."""
         shown = "a vaulted value" if holds_vaulted(value) else repr(value)
         self.notes.append(f"{self.manifest.path}: the variable {key}: {reason}")
         name = f"not_converted_{key}"
@@ -248,7 +248,9 @@ class _Writer:
     # --- names that are read
 
     def _close(self) -> set[str]:
-        """Names that nothing of the manifest sets: of other roles, else missing."""
+        """Resolve names that nothing in the manifest sets: from other roles, else report them as
+        missing.
+        """
         missing: set[str] = set()
         seen: set[str] = set()
         for name in sorted(self.layered & set(self.manifest.data)):
@@ -322,7 +324,7 @@ class _Writer:
         self.manifest.first_keys = sorted(first)
 
     def _collections(self) -> set[str]:
-        """Keys whose lists and maps a later source replaces, where ccm would join them."""
+        """Keys whose lists and maps a later source replaces, but ccm would merge."""
         found = set()
         for key, one in self.manifest.data.items():
             kinds = resolve(self.plan.defaults.get(key, one.value), self.scope).all_kinds()

@@ -1,1 +1,1 @@
-"""Rewrites Ansible's expressions and templates to the names of ccm (controller)."""
+"""Rewrites Ansible's expressions and templates with ccm's names (controller)."""

@@ -1,4 +1,4 @@
-"""Filters, tests and look-up plugins of Ansible in the words of ccm (controller)."""
+"""Translates Ansible's filters, tests and look-up plugins to those of ccm (controller)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _plain(name: str) -> str:
 
 
 def filter_of(node: nodes.Filter, of: Translate, whole: bool) -> Any:
-    """A filter of ccm; NotConvertible."""
+    """The equivalent filter in ccm; NotConvertible."""
     name = _plain(node.name)
     inner: Any = of(node.node) if node.node is not None else None
     arguments = [of(one) for one in node.args]
@@ -77,7 +77,7 @@ def filter_of(node: nodes.Filter, of: Translate, whole: bool) -> Any:
 
 
 def _is_address(node: Any) -> bool:
-    """Whether an expression of ccm is the address of a host."""
+    """Whether a ccm expression is the address of a host."""
     if not isinstance(node, nodes.Getattr) or node.attr != "address":
         return False
     base = node.node.node if isinstance(node.node, nodes.Getitem) else node.node
@@ -85,7 +85,7 @@ def _is_address(node: Any) -> bool:
 
 
 def _is_defined(node: Any) -> bool:
-    """Whether a test keeps an argument from being read where it is missing."""
+    """Whether a test prevents its argument from being read if it is missing."""
     inner = node.node if isinstance(node, nodes.Not) else node
     return isinstance(inner, nodes.Test) and inner.name in ("defined", "undefined")
 
@@ -97,7 +97,7 @@ def _check_algorithm(node: Any) -> None:
 
 
 def _check_names(name: str, arguments: list[Any], whole: bool) -> None:
-    """The filter of ``map`` and the test of ``select`` must exist, too."""
+    """Check that the filter of ``map`` and the test of ``select`` exist, too."""
     position = 1 if name.endswith("attr") else 0
     if len(arguments) <= position or not isinstance(arguments[position], nodes.Const):
         return
@@ -134,7 +134,7 @@ def _is_text(node: Any) -> bool:
 
 
 def check_pattern(node: Any) -> None:
-    """NotConvertible where a literal pattern has what RE2 has not."""
+    """NotConvertible if a literal pattern uses features that RE2 lacks."""
     value = node.value if isinstance(node, nodes.Const) else None
     if isinstance(value, str):
         check_expression(value)
@@ -150,7 +150,7 @@ def check_expression(pattern: str) -> None:
 
 
 def test_of(node: nodes.Test, of: Translate) -> Any:
-    """A test of ccm; NotConvertible."""
+    """The equivalent test in ccm; NotConvertible."""
     name = _TEST_NAMES.get(_plain(node.name), _plain(node.name))
     inner = of(node.node)
     arguments = [of(one) for one in node.args]
@@ -168,7 +168,7 @@ def test_of(node: nodes.Test, of: Translate) -> Any:
 
 
 def look_up(node: nodes.Call, of: Translate, scope: Scope) -> Any:
-    """``lookup('file', …)`` and its like; NotConvertible for other plugins."""
+    """``lookup('file', …)`` and similar calls; NotConvertible for other plugins."""
     first = node.args[0] if node.args else None
     plugin = _plain(first.value) if isinstance(first, nodes.Const) else ""
     arguments = list(node.args[1:])
@@ -204,7 +204,7 @@ def look_up(node: nodes.Call, of: Translate, scope: Scope) -> Any:
 
 
 def constant_text(node: Any) -> str | None:
-    """The text of an expression that is written out, ``role_path`` in front left out."""
+    """The text of a literal expression, without ``role_path`` at its start."""
     if isinstance(node, nodes.Const):
         return str(node.value)
     parts = node.nodes if isinstance(node, nodes.Concat) else parts_of(node, nodes.Add)
@@ -256,7 +256,7 @@ def computed(name: Any, of: Translate, scope: Scope) -> Any:
 
 
 def _of_url(url: Any, options: dict[str, Any], wants_list: bool, scope: Scope) -> Any:
-    """``lookup('url', …)``: the host asks for it, as the controller of ccm asks for nothing."""
+    """``lookup('url', …)``: the host sends the request, because ccm's controller sends none."""
     if "headers" in options:
         raise NotConvertible("lookup of a URL with headers")
     whole = "split_lines" in options and not _is_true(options["split_lines"])
@@ -269,7 +269,7 @@ def _of_url(url: Any, options: dict[str, Any], wants_list: bool, scope: Scope) -
 
 
 def fetched(url: Any, scope: Scope, options: str = "") -> Any:
-    """``Asked.NAME`` with what ``curl`` of the host gets from a URL. NotConvertible."""
+    """``Asked.NAME`` with the response to ``curl`` on the host. NotConvertible."""
     written = unparse(url)
     if scope.no_data or "Asked." in written or "item" in names_in(url):
         raise NotConvertible("a URL that depends on an answer of the host, or on an element")

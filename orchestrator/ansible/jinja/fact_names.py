@@ -1,4 +1,4 @@
-"""Ansible's facts in the words of ccm (controller)."""
+"""Translates Ansible's facts to those of ccm (controller)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ TABLES = {
     "distribution": (f"{INFO}.platform", DISTRIBUTIONS),
     "pkg_mgr": (f"{INFO}.platformFamily", MANAGERS),
 }
-"""Facts whose values differ: where ccm has it, and ccm's values with Ansible's."""
+"""Facts whose values differ: their path in ccm, and ccm's values with Ansible's."""
 
 _INTERFACE_OUT = (
     "Facts.network.addresses | selectattr('ipv4') | selectattr('default') | "
@@ -108,11 +108,11 @@ SIMPLE: dict[tuple[str, ...], str] = {
     ),
     ("python", "version", "major"): "3",
 }
-"""Facts that ccm has, as expressions; the names are without ``ansible_``."""
+"""Facts that ccm has, as expressions; the names do not include ``ansible_``."""
 
 _ROUTE = ("address", "gateway", "netmask", "network", "prefix", "broadcast")
 EMPTY = {("default_ipv6", "address"), *(("default_ipv4", word) for word in _ROUTE)}
-"""Facts that are empty in ccm where Ansible has none: without a default route."""
+"""Facts that are empty in ccm and undefined in Ansible if there is no default route."""
 
 _NETWORK = (
     "sh -c 'ip -o -4 addr show dev \"$(ip -4 route show default | head -n 1 | "
@@ -191,7 +191,7 @@ _ANSWERS: dict[tuple[str, ...], tuple[str, str]] = {
     ("user_uid",): ("user_number", "{} | int"),
     ("userspace_bits",): ("bits", "{}"),
 }
-"""Facts that a look-up answers: its name, and the expression of its output."""
+"""Facts that a look-up answers: its name, and the expression for its output."""
 
 _TIMES = {
     "date": "%Y-%m-%d", "time": "%H:%M:%S", "epoch": "%s", "year": "%Y", "month": "%m",
@@ -218,7 +218,7 @@ UNCERTAIN_FACTS = {
         "oVirt, RHEV and others, which are kvm here"
     ),
 }
-"""Facts that may differ, and how."""
+"""Facts that may differ, and the difference."""
 
 _ENVIRONMENT = ("HOME", "USER", "LANG", "SHELL", "PATH")
 
@@ -228,7 +228,7 @@ _INTERFACE = re.compile(
 
 
 def look_up(words: tuple[str, ...]) -> tuple[str, dict[str, str], str] | None:
-    """The look-up that answers a fact: its name, the question and the expression; else None."""
+    """The look-up for a fact: its name, the question and the expression; None if there is none."""
     name, form, command = "", "{}", ""
     if words in _ANSWERS:
         name, form = _ANSWERS[words]

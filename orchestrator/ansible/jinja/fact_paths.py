@@ -1,4 +1,4 @@
-"""Paths of facts of this host and of others, and facts that a host may lack (controller)."""
+"""Paths of this host's and other hosts' facts, and facts that a host may lack (controller)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def other_host(node: Any) -> tuple[Any, list[Any]]:
 
 
 def fact_of(path: tuple[str, list[Any]]) -> str:
-    """The name of the fact that a path reads as a whole, without ``ansible_``; "" for others."""
+    """The name of the fact that a path reads as a whole, without ``ansible_``; "" for other paths."""
     name, keys = path
     if name == "ansible_facts" and len(keys) == 1:
         return str(keys[0]).removeprefix("ansible_")
@@ -39,7 +39,7 @@ def fact_of(path: tuple[str, list[Any]]) -> str:
 
 
 def may_be_empty(node: Any, scope: Scope) -> bool:
-    """Whether it is a fact that is empty in ccm where Ansible has none, of any host."""
+    """Whether a fact of any host is empty in ccm if Ansible leaves it undefined."""
     path = path_of(node)
     words = [path[0], *map(str, path[1])] if path is not None else ["", ""]
     if path is None:
@@ -54,7 +54,7 @@ def may_be_empty(node: Any, scope: Scope) -> bool:
 
 
 def is_there(fact: Any, wanted: bool) -> nodes.Compare:
-    """The test whether a fact that may be empty is not, or is."""
+    """The test whether a fact that may be empty is set, or the opposite."""
     if not isinstance(fact, nodes.Getattr):
         fact = filtered(fact, "default", "", True)
     return nodes.Compare(fact, [nodes.Operand("ne" if wanted else "eq", nodes.Const(""))])

@@ -1,8 +1,8 @@
-"""Variables whose definitions read names that only one task has (controller).
+"""Variables whose definitions read names that exist only in one task (controller).
 
 Ansible renders a variable where a task reads it, so its definition can read the element of a loop
-or a variable of that task. The data of ccm is the same for the whole manifest. Therefore, such a
-definition takes the place of the name.
+or a variable of that task. The data of ccm is the same for the whole manifest. Therefore, the name
+is replaced by such a definition.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from orchestrator.ansible.problems import NotConvertible
 
 
 def place_names(scope: Scope) -> set[str]:
-    """The names that only this place has: the element of a loop, and variables of the task."""
+    """The names that exist only in this task: the element of a loop, and variables of the task."""
     renamed = {name for name, new in scope.renames.items() if not new.startswith("Data.")}
     return {*scope.task_vars, *scope.place, *renamed, *({"item"} & set(scope.locals))}
 
@@ -40,7 +40,7 @@ def definition(name: str, scope: Scope) -> list[Any]:
 
 
 def reads(name: str, scope: Scope) -> set[str]:
-    """The names of this place that a variable reads, directly or by other variables."""
+    """The names of this task that a variable reads, directly or through other variables."""
     places = place_names(scope) - {name}
     if not places:
         return set()
@@ -57,13 +57,13 @@ def reads(name: str, scope: Scope) -> set[str]:
 
 
 def read_by_text(text: str, scope: Scope) -> set[str]:
-    """Return the names of this place that variables in a string read."""
+    """Return the names of this task that variables in a string read."""
     words = set(re.findall(r"\w+", text)) & set(scope.late) if place_names(scope) else set()
     return {one for word in words for one in reads(word, scope)}
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The templates in a value of YAML."""
+    """The templates in a YAML value."""
     if isinstance(value, (dict, list)):
         for one in value.values() if isinstance(value, dict) else value:
             yield from _texts(one)
@@ -73,7 +73,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 @cache
 def _names(text: str) -> frozenset[str]:
-    """The names that a template reads and does not set itself."""
+    """The names that a template reads but does not set."""
     try:
         found = list(parse_template(text).find_all(nodes.Name))
     except NotConvertible:

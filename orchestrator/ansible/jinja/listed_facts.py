@@ -66,7 +66,7 @@ def is_defined(node: Any, positive: bool, scope: Scope) -> Any:
 
 
 def of_service(words: tuple[str, ...], scope: Scope) -> Any:
-    """``services[UNIT].state`` and ``.status``; None for the words of other facts.
+    """``services[UNIT].state`` and ``.status``; None for other expressions.
 
     NotConvertible.
     """
@@ -83,5 +83,5 @@ def of_service(words: tuple[str, ...], scope: Scope) -> Any:
 
 
 def word_of(text: str) -> str:
-    """The part of a look-up's name for a text."""
+    """The part of a look-up's name that is derived from a text."""
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")

@@ -54,7 +54,7 @@ def parse_expression(text: str) -> nodes.Expr:
 
 @cache
 def expression(text: str) -> nodes.Expr:
-    """An expression of ccm as a tree; it is never changed."""
+    """A ccm expression as a tree, which is never changed."""
     return parse_expression(text)
 
 
@@ -78,12 +78,12 @@ _ROLE = re.compile(r"^\s*\{\{\s*role_path\s*\}\}/(?:(?:files|templates|tasks|var
 
 
 def in_role(path: str) -> str:
-    """A path without the directory of the role, and of its kind, in front."""
+    """A path without the directory of the role and the directory for its kind of file."""
     return path if isinstance(path, Vaulted) else _ROLE.sub("", path)
 
 
 def outputs(text: str) -> list[nodes.Expr] | None:
-    """Return the parts of a string, plain ones as TemplateData; None if it has statements."""
+    """Return the parts of a string, with literal text as TemplateData; None if it has statements."""
     parts: list[nodes.Expr] = []
     for one in parse_template(text).body:
         if not isinstance(one, nodes.Output):
@@ -104,7 +104,7 @@ def only_expression(text: str) -> nodes.Expr | None:
 
 
 def condition_tree(given: Any) -> nodes.Expr:
-    """The expression of a condition, which may have braces. NotConvertible."""
+    """The expression of a condition, which may be in braces. NotConvertible."""
     text = str(given)
     node = only_expression(text) if is_template(text) else parse_expression(text)
     if node is None:
@@ -125,7 +125,9 @@ def sole_expressions(text: str) -> list[nodes.Expr]:
 
 
 def _sole(body: Sequence[nodes.Node]) -> tuple[bool, list[nodes.Expr]]:
-    """Return whether these parts can render to nothing, and the expressions that can be alone."""
+    """Return whether these parts can render to nothing, and the expressions that may produce the
+    complete text.
+    """
     found = [_sole_of(one) for one in body]
     blockers = sum(not empty for empty, _ in found)
     alone = [one for empty, some in found if blockers == (0 if empty else 1) for one in some]
@@ -183,7 +185,7 @@ def _constant(node: nodes.Expr) -> nodes.Expr:
 
 
 def path_of(node: nodes.Node) -> tuple[str, list[Any]] | None:
-    """The name and the literal keys of ``a.b['c']``; None if another thing is read."""
+    """The name and the literal keys of ``a.b['c']``; None for other expressions."""
     keys: list[Any] = []
     while True:
         if isinstance(node, nodes.Getattr):
@@ -200,7 +202,7 @@ def path_of(node: nodes.Node) -> tuple[str, list[Any]] | None:
 
 
 def member(node: nodes.Expr, key: Any) -> nodes.Expr:
-    """``node.key``, or ``node['key']`` where the key is no name."""
+    """``node.key``, or ``node['key']`` if the key is not a valid name."""
     if isinstance(key, str) and key.isidentifier():
         return nodes.Getattr(node, key, "load")
     return nodes.Getitem(node, nodes.Const(key), "load")

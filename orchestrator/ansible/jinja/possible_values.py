@@ -1,4 +1,4 @@
-"""Finds the possible values of an expression, from the files of the project (controller)."""
+"""Finds the possible values of an expression in the files of the project (controller)."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def _of_variable(name: str, scope: Scope, depth: int) -> Sample:
 
 
 def resolve(value: Any, scope: Scope, depth: int = 0) -> Sample:
-    """The possible values of a YAML value, once its template is rendered."""
+    """The possible values of a YAML value after its template is rendered."""
     if is_template(value):
         try:
             parts = outputs(value)

@@ -24,7 +24,7 @@ def one_result(register: Register, scope: Scope, index: int) -> Register:
 
 
 def found_answer(name: str, keys: list[Any]) -> nodes.Expr | None:
-    """``files`` and ``matched`` of what ``find`` has found."""
+    """``files`` and ``matched`` in the result of ``find``."""
     lines = f"Asked.{name}.stdout.splitlines()"
     if keys == ["matched"]:
         return parse_expression(f"{lines} | length")

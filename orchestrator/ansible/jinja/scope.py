@@ -43,15 +43,15 @@ class Register:
 class Fleet:
     """Variables of the inventory that other hosts can read.
 
-    ``known`` maps each to the reason why they cannot, "" if they can. ``read`` are the variables
-    that some expression reads; the written inventory must have them.
+    ``known`` maps each variable to the reason why they cannot, "" if they can. ``read`` has the
+    variables that some expression reads; the written inventory must contain them.
     """
 
     known: dict[str, str] = field(default_factory=dict)
     read: set[str] = field(default_factory=set)
 
     def share(self, name: str) -> None:
-        """Let other hosts read a variable. NotConvertible where they cannot."""
+        """Let other hosts read a variable. NotConvertible if they cannot."""
         reason = self.known.get(name, "group_vars and host_vars do not set it")
         if reason:
             raise NotConvertible(f"the variable {name} of another host: {reason}")
@@ -78,13 +78,14 @@ class Uses:
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known
 
     def name_of(self, name: str, question: dict[str, Any]) -> str:
-        """The name of a look-up: this one, with a number if another look-up has it."""
+        """The name of a look-up: the given one, with a number if another look-up has it."""
         names = chain([name], (f"{name}_{number}" for number in count(2)))
         return next(one for one in names if self.asks.get(one, question) == question)
 
     def ask(self, name: str, question: dict[str, Any], certain: bool) -> None:
-        """Note a look-up; it is marked as uncertain unless its answer is ``certain`` not to
-        change."""
+        """Record a look-up; it is marked as uncertain unless its answer is ``certain`` not to
+        change.
+        """
         self.asks[name] = question
         if not certain:
             self.uncertainties.append(
@@ -97,10 +98,10 @@ class Uses:
 class Scope:
     """The names that an expression can read.
 
-    ``values``: what the project gives a variable, one for each source. ``locals``: names of loops
-    and of ``{% set %}``. ``task_vars``: variables of the task, which are put in place of the name.
-    ``late``: definitions that are rendered where a task reads them, so not those of ``set_fact``.
-    ``place``: further names that only this file of tasks or template has.
+    ``values``: the values that the project gives a variable, one for each source. ``locals``: names
+    of loops and of ``{% set %}``. ``task_vars``: variables of the task, which replace the name.
+    ``late``: definitions that are rendered when a task reads them, which excludes those of
+    ``set_fact``. ``place``: additional names that exist only in this task file or template.
     """
 
     values: Mapping[str, list[Any]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Replaces filters that ccm does not have by filters that it has (controller)."""
+"""Replaces filters that ccm lacks with filters that it has (controller)."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def _address(kind: str) -> Callable[[Any, list[Any], list[Any]], Any]:
 
 
 def _replaced(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
-    """``regex_replace`` with the pattern only removes what matches."""
+    """Convert ``regex_replace`` if its pattern only removes the matches."""
     if len(arguments) != 1 or any(one.key == "replacement" for one in named):
         return None
     return nodes.Filter(inner, "regex_replace", [*arguments, nodes.Const("")], named, None, None)
 
 
 def _query(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
-    """``json_query`` of one of the plain forms ``a.b``, ``[*].a``, ``[?a=='b'].c``."""
+    """Convert ``json_query`` in one of the simple forms ``a.b``, ``[*].a``, ``[?a=='b'].c``."""
     if len(arguments) != 1 or named or not isinstance(arguments[0], nodes.Const):
         raise NotConvertible("ccm has no filter json_query")
     text = str(arguments[0].value).strip()
@@ -91,7 +91,7 @@ def _below(node: Any, path: str) -> Any:
 
 
 def _joined(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
-    """``path_join`` of a list that is written out, none of whose later parts is absolute."""
+    """Convert ``path_join`` of a literal list in which no part after the first is absolute."""
     if arguments or named or not isinstance(inner, (nodes.List, nodes.Tuple)):
         return None
     for one in inner.items[1:]:

@@ -37,7 +37,7 @@ class Piece:
 
 @dataclass
 class Rewritten:
-    """A template in the words of ccm, and what could not be rewritten, by line."""
+    """A converted template, and the parts that could not be converted, by line."""
 
     text: str
     problems: list[tuple[int, str]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Rewritten:
 
 
 def pieces(text: str) -> list[Piece]:
-    """The parts of a template; NotConvertible where a tag has no end."""
+    """The parts of a template; NotConvertible if a tag has no end."""
     found: list[Piece] = []
     position = 0
     while True:
@@ -113,7 +113,7 @@ def template_text(text: str, scope: Scope) -> str:
 
 
 def rewrite(text: str, scope: Scope, path: str = "") -> Rewritten:
-    """A whole template in the words of ccm. ``path`` is relative to the templates of its role."""
+    """Convert a whole template. ``path`` is relative to the templates of its role."""
     header = _HEADER.match(text)
     result = Rewritten("")
     if header and re.search(r"(variable|block|comment)_(start|end)_string", header.group()):
@@ -137,7 +137,7 @@ class _Writer:
         return self.scopes[-1]
 
     def piece(self, piece: Piece) -> str:
-        """The piece as a template of ccm has it; a problem is noted, and the piece stays."""
+        """Convert a piece; if it has a problem, record the problem and return the piece unchanged."""
         if piece.kind in ("text", "comment"):
             return piece.before + piece.text + piece.after
         try:
@@ -274,7 +274,7 @@ class _Writer:
         return f"from {path} import {match[3]}{match[4] or ' with context'}"
 
     def _other(self, word: str, behind: str, rest: str) -> tuple[str, re.Match[str]]:
-        """The path of another template in the form of ccm, and the rest of the text.
+        """The path of another template in ccm's form, and the rest of the text.
 
         Ansible's paths start at the templates of the role, ccm's at the template's directory.
         """

@@ -1,4 +1,4 @@
-"""Rewrites strings in YAML: their braces, and syntax that only ccm would read (controller)."""
+"""Converts strings in YAML: their braces, and syntax that only ccm would interpret (controller)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from orchestrator.ansible.source.yaml_reader import Unsafe, Vaulted
 
 
 def expression_text(text: str, scope: Scope) -> str:
-    """An expression of Ansible without braces in the words of ccm; NotConvertible."""
+    """Convert an Ansible expression without braces to ccm's syntax; NotConvertible."""
     return unparse(translate(parse_expression(text), scope))
 
 
@@ -89,7 +89,7 @@ def _part(node: nodes.Expr, scope: Scope) -> str:
 
 
 def _braces(node: nodes.Expr) -> str:
-    """Return one expression as text in braces; a constant text has no braces."""
+    """Return one expression as text in braces; a constant has no braces."""
     if isinstance(node, nodes.Const) and isinstance(node.value, str):
         return plain_text(node.value)
     if isinstance(node, nodes.Concat):
@@ -183,7 +183,7 @@ def condition(given: Any, scope: Scope) -> str:
 
 
 def condition_of(node: nodes.Expr, scope: Scope) -> str:
-    """The same of a tree."""
+    """The same for a syntax tree."""
     return unparse(boolean_tree(node, scope))
 
 
@@ -233,7 +233,7 @@ def _decided(node: Any) -> Any:
 
 
 def _of_text(node: nodes.Expr, result: Any, kinds: set[str], values: list[Any]) -> Any:
-    """Ansible does not convert a variable that contains ``yes``; ``bool`` reads such words."""
+    """Apply ``bool`` where Ansible does not convert a variable with text such as ``yes``."""
     words = [one for one in values if isinstance(one, str)]
     if words and all(as_bool(one) is None for one in words) and kinds <= {"text", "none"}:
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
@@ -252,7 +252,7 @@ def _is_there_at_all(node: nodes.Expr) -> bool:
 
 
 def _simplified(kind: Any, left: Any, right: Any) -> Any:
-    """``and`` and ``or`` without sides that are constants."""
+    """Simplify ``and`` and ``or`` with constant operands."""
     neutral = kind is nodes.And
     for one, other in ((left, right), (right, left)):
         if isinstance(one, nodes.Const) and isinstance(one.value, bool):

@@ -1,4 +1,4 @@
-"""Rewrites the tree of an expression to the names of ccm (controller)."""
+"""Rewrites the tree of an expression with ccm's names (controller)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _SUCCESS = {
 
 
 def translate(node: nodes.Expr, scope: Scope) -> nodes.Expr:
-    """The expression in the words of ccm. NotConvertible."""
+    """The expression in ccm's syntax. NotConvertible."""
     found: nodes.Expr = _Translator(scope).of(node)
     return found
 
@@ -83,7 +83,7 @@ class _Translator:
         self.scope = scope
 
     def of(self, node: Any) -> Any:
-        """The expression of ccm for a node; NotConvertible."""
+        """The ccm expression for a node; NotConvertible."""
         if isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem)):
             return self._path(node)
         if isinstance(node, nodes.Compare):
@@ -170,7 +170,7 @@ class _Translator:
         return nodes.List([nodes.Dict(pairs)])
 
     def _computed(self, node: Any) -> Any:
-        """``vars['a_' ~ b]`` and the like of this host; None for other expressions."""
+        """``vars['a_' ~ b]`` and similar expressions for this host; None for other expressions."""
         if not isinstance(node, nodes.Getitem) or isinstance(node.arg, (nodes.Const, nodes.Slice)):
             return None
         path = path_of(node.node)
@@ -184,7 +184,7 @@ class _Translator:
         return self._in_place(self.scope.task_vars[name], keys, scope)
 
     def _late(self, name: str, keys: list[Any]) -> Any:
-        """The definition of a variable that reads names of this place; None for other names."""
+        """The definition of a variable that reads names of this task; None for other names."""
         scope = self.scope
         nearer = name in scope.locals or name in scope.task_vars or name in scope.registers
         if nearer or not scope.renames.get(name, "Data.").startswith("Data."):
@@ -196,7 +196,7 @@ class _Translator:
         return None
 
     def _in_place(self, value: Any, keys: list[Any], scope: Scope) -> Any:
-        """The value of a definition here, or its member ``keys``."""
+        """The value of a definition in this task, or its member ``keys``."""
         keys = list(keys)
         while keys and _has(value, keys[0]):
             value = value[keys.pop(0)]
@@ -284,7 +284,7 @@ class _Translator:
         return expression(f"template({literal(body)}) | from_yaml")
 
     def _entry(self, database: str, key: str, position: Any) -> Any:
-        """A field of an entry of ``getent``; the first one is the key itself."""
+        """A field of a ``getent`` entry; the first field is the key itself."""
         uses = self.scope.uses
         if (database, "*") in uses.entries and re.fullmatch(r"[\w.@-]+", key):
             word = re.sub(r"[^a-z0-9]+", "_", f"{database}_{key}".lower())
@@ -400,7 +400,7 @@ class _Translator:
         return self._children(node)
 
     def _compared_fact(self, left: Any, operator: str, right: Any) -> Any:
-        """``os_family == 'Debian'`` in the values of ccm; None for other comparisons."""
+        """``os_family == 'Debian'`` with ccm's values; None for other comparisons."""
         lower = isinstance(left, nodes.Filter) and left.name == "lower" and left.node is not None
         path = path_of(left.node if lower else left)
         name = fact_of(path) if path is not None else ""
@@ -488,7 +488,7 @@ class _Translator:
         return filter_of(node, self.of, whole=self.scope.whole)
 
     def _is_known_fact(self, node: Any) -> bool:
-        """Whether every host has this fact, so that a default of it is never used."""
+        """Whether every host has this fact, so that its default is never used."""
         path = path_of(node)
         if path is None or path[0] in self.scope.locals or path[0] in self.scope.values:
             return False
@@ -527,7 +527,7 @@ _METHODS = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values"}
 
 
 def _has(value: Any, key: Any) -> bool:
-    """Whether a value that is written out has an element."""
+    """Whether a literal value contains an element."""
     if isinstance(value, dict):
         return key in value
     return isinstance(value, list) and isinstance(key, int) and -1 < key < len(value)

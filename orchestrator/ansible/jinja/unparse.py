@@ -141,7 +141,7 @@ def _call(node: Any) -> tuple[str, int]:
 
 
 def _base(node: nodes.Node) -> str:
-    """The operand before a dot, bracket or call: a filter needs parentheses there."""
+    """The operand before a dot, bracket or call; a filter needs parentheses there."""
     text, level = _text(node)
     simple = level >= _POSTFIX and not isinstance(node, nodes.Filter)
     number = isinstance(node, nodes.Const) and isinstance(node.value, (int, float))

@@ -1,4 +1,4 @@
-"""Values that an expression of Ansible can have (controller)."""
+"""Values that an Ansible expression can have (controller)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def kind_of(value: Any) -> str:
 
 @dataclass
 class Sample:
-    """Values that were seen, the kinds of others, and whether there may be any other value."""
+    """Known values, the kinds of other values, and whether any other value is possible."""
 
     values: list[Any] = field(default_factory=list)
     kinds: set[str] = field(default_factory=set)
     open: bool = False
 
     def all_kinds(self) -> set[str]:
-        """The kinds of all values that are known of."""
+        """The kinds of all known values."""
         return self.kinds | {kind_of(one) for one in self.values}
 
 

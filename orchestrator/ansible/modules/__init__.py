@@ -1,4 +1,4 @@
-"""Converts the tasks of one module each to resources (controller)."""
+"""Converts tasks to resources, module by module (controller)."""
 
 from importlib import import_module
 
@@ -10,6 +10,6 @@ _MODULES = (
 
 
 def load_mappers() -> None:
-    """Import the modules that name mappers."""
+    """Import the modules that register mappers."""
     for name in _MODULES:
         import_module(f"{__name__}.{name}")

@@ -127,7 +127,7 @@ _AGES = (("password_expire_max", "-M", 5), ("password_expire_min", "-m", 4),
 
 
 def _ageing(context: Context, given: Arguments, name: str) -> list[Entry]:
-    """How long a password is good, by chage."""
+    """Set password aging with chage."""
     words, tests = [], []
     for word, sign, field in _AGES:
         value = given.text(word)
@@ -240,7 +240,7 @@ def _removal(context: Context, given: Arguments, properties: dict[str, Any]) -> 
 
 @maps("authorized_key")
 def authorized_key(context: Context, given: Arguments) -> list[Entry]:
-    """Keys that may log in."""
+    """Keys that are allowed to log in."""
     context.as_root()
     given.refuse("manage_dir", unless=(True,))
     given.ignore("validate_certs", "follow")

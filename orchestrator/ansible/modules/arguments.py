@@ -35,7 +35,7 @@ _BETWEEN = re.compile(r",(?![^{]*\}\})")
 
 
 class OmitChoice(Exception):  # noqa: N818 - the loop catches it; no error
-    """Some elements of a loop have a key and others do not, and the task omits a property then."""
+    """Some elements of a loop lack a key, and the task omits a property for these."""
 
     def __init__(self, key: str, in_loop: bool = True) -> None:
         super().__init__(key)
@@ -44,7 +44,7 @@ class OmitChoice(Exception):  # noqa: N818 - the loop catches it; no error
 
 
 class Arguments:
-    """Gives arguments by name, and refuses at the end what no mapper has read."""
+    """Returns arguments by name, and finally refuses those that no mapper has read."""
 
     def __init__(self, given: dict[str, Any], scope: Scope, omits: dict[str, bool]) -> None:
         self._args = {name: one for name, one in given.items() if one is not None}
@@ -63,20 +63,20 @@ class Arguments:
         return None
 
     def names(self) -> list[str]:
-        """The arguments that are there."""
+        """The arguments that are set."""
         return list(self._args)
 
     def ignore(self, *names: str) -> None:
-        """Arguments that make no difference here."""
+        """Ignore arguments that make no difference here."""
         self._read.update(names)
 
     def refuse(self, *names: str, unless: tuple[Any, ...] = ()) -> None:
-        """Arguments without a counterpart; NotConvertible where one is set to another value."""
+        """Refuse arguments without an equivalent; NotConvertible if one has a different value."""
         for name in self.others(*names, unless=unless):
             raise NotConvertible(f"the parameter {name}")
 
     def others(self, *names: str, unless: tuple[Any, ...] = ()) -> list[str]:
-        """Those of these arguments that are set to another value, and are not empty."""
+        """Those of these arguments that have a different value and are not empty."""
         found: list[str] = []
         for name in names:
             value = self.raw(name)
@@ -88,7 +88,7 @@ class Arguments:
         return found
 
     def _is_empty(self, name: str, value: Any) -> bool:
-        """Whether a variable is an empty text wherever the project sets it."""
+        """Whether a variable is empty text wherever the project sets it."""
         if not is_template(value):
             return bool(value == "")
         found = self.sample(name)
@@ -114,7 +114,7 @@ class Arguments:
     def piece(self, prefix: str, *names: str, quote: bool = True) -> str:
         """A part of a command: the prefix and the value as one word, empty if it is omitted.
 
-        Where elements omit it or not, the part is an expression that is empty for those.
+        If only some elements omit it, the part is an expression that is empty for these.
         """
         self._read.update(names)
         for name in names:
@@ -136,20 +136,20 @@ class Arguments:
         return ""
 
     def required(self, *names: str) -> str:
-        """The same of an argument that must be there."""
+        """The same for a required argument."""
         found = self.text(*names)
         if found is None or found == "":
             raise NotConvertible(f"the parameter {names[0]} is missing")
         return found
 
     def path(self, *names: str) -> str:
-        """A path of the host that must be there, as ccm accepts it. NotConvertible."""
+        """A required path on the host, in ccm's form. NotConvertible."""
         from orchestrator.ansible.modules.context import clean_path
 
         return clean_path(self.at_home(self.required(*names)))
 
     def at_home(self, path: str) -> str:
-        """A path with the home directory of root in place of ``~``, which is marked."""
+        """A path with root's home directory in place of ``~``, which is marked."""
         if path != "~" and not path.startswith("~/"):
             return path
         text = "the home directory of root is /root"
@@ -165,7 +165,7 @@ class Arguments:
             self._args[name] = value
 
     def source(self, *names: str) -> str:
-        """The path of a file of the project, relative to the role; NotConvertible."""
+        """The path of a project file, relative to the role; NotConvertible."""
         value = self.raw(*names)
         if isinstance(value, str):
             for name in names:
@@ -188,7 +188,7 @@ class Arguments:
         return str(value)
 
     def _single(self, value: str) -> Any:
-        """The value of ``{{ item.state }}`` over an element that is written out."""
+        """The value of ``{{ item.state }}`` for a literal element."""
         node = only_expression(value)
         if node is None:
             return None
@@ -200,7 +200,7 @@ class Arguments:
         return known[0] if known and isinstance(known[0], (str, int, bool)) else None
 
     def _set_once(self, name: str, value: str) -> Any:
-        """The value of a variable that the project sets once, or to the same everywhere; marked."""
+        """The value of a variable that the project always sets to the same value; marked."""
         if only_expression(value) is None:
             return None
         node = only_expression(value)
@@ -220,7 +220,7 @@ class Arguments:
         return first
 
     def _fallback(self, node: nodes.Expr) -> Any:
-        """The default of ``item.key | default('x')`` where no element is known to have the key."""
+        """The default in ``item.key | default('x')`` if no element is known to have the key."""
         if not isinstance(node, nodes.Filter) or node.name not in ("default", "d") or not node.args:
             return None
         inner, first = node.node, node.args[0]
@@ -257,7 +257,7 @@ class Arguments:
         return found
 
     def value(self, *names: str) -> Any:
-        """A value of any kind in the words of ccm."""
+        """A value of any kind in ccm's syntax."""
         value = self.raw(*names)
         if holds_vaulted(value):
             raise NotConvertible("a vaulted value at this place; move it to a variable")
@@ -289,12 +289,14 @@ class Arguments:
         return text_rewriter.text(str(value), self.scope)
 
     def listed(self, *names: str) -> list[str]:
-        """The same as a list; as one expression if it is one; empty if it is omitted."""
+        """The same as a list, or as one expression if the value is one; empty if it is omitted."""
         found = self.texts(*names)
         return found if isinstance(found, list) else [found] if found else []
 
     def texts_by_name(self, *names: str, **others: str) -> dict[str, str]:
-        """Return the strings that are set, by property name: the same names, or others."""
+        """Return the strings that are set, by property name, which may differ from the argument's
+        name.
+        """
         own = {**dict.fromkeys(names), **others}
         found = {key: self.text(name or key) for key, name in own.items()}
         return {key: text for key, text in found.items() if text is not None}
@@ -315,7 +317,7 @@ class Arguments:
     def check_text(self, name: str) -> None:
         """NotConvertible for a value that may be a list or map, which Ansible writes as JSON.
 
-        Marked where Ansible drops a newline.
+        Marked if Ansible drops a newline.
         """
         value = str(self.raw(name))
         if not is_template(value):
@@ -326,7 +328,7 @@ class Arguments:
             self.checks.append(LOST_NEWLINE)
 
     def mode(self, *names: str, directory: bool = False) -> str | None:
-        """A mode in octal, None if none is set. X is x for a directory."""
+        """An octal mode, None if none is set. X means x for a directory."""
         value = self.raw(*names)
         if value is None or value == "":
             return None
@@ -342,7 +344,7 @@ class Arguments:
         return symbolic_mode(text.replace("X", "x") if directory else text)
 
     def finish(self) -> None:
-        """NotConvertible where an argument was not read."""
+        """NotConvertible if an argument was not read."""
         left = sorted(set(self._args) - self._read)
         if left:
             raise NotConvertible(f"the parameter {left[0]}" if len(left) == 1 else
@@ -365,7 +367,7 @@ class Arguments:
         return None if kept is None else "{{ " + unparse(kept) + " }}"
 
     def _kept(self, name: str, node: nodes.Expr, empty: bool) -> nodes.Expr | None:
-        """The rest of ``x | default(omit)``: x, or None if nothing sets it.
+        """The operand of ``x | default(omit)``, or None if nothing sets x.
 
         ``empty``: an empty value is omitted, too.
         """
@@ -457,7 +459,7 @@ def _omitted(node: nodes.Expr) -> nodes.Expr | None:
 
 
 def symbolic_mode(text: str) -> str:
-    """A mode such as ``u=rw,g=r,o=`` in octal; NotConvertible where it depends on the file."""
+    """A mode such as ``u=rw,g=r,o=`` in octal; NotConvertible if it depends on the file."""
     bits: dict[str, int] = {}
     special = 0
     for part in text.replace(" ", "").split(","):
@@ -480,7 +482,7 @@ def number_or_text(text: str) -> int | str:
 
 
 def words_of(text: str) -> list[str] | None:
-    """Return the parts of a string with templates, split at spaces; None with statements."""
+    """Return the parts of a string with templates, split at spaces; None if it has statements."""
     parts = outputs(text)
     if parts is None:
         return None

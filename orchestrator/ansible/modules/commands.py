@@ -29,7 +29,7 @@ _MAX_NAME_LENGTH = 60
 
 
 def first_words(line: str) -> str:
-    """The beginning of a command as a name; a template in it is never cut."""
+    """The beginning of a command as a name; templates in it are never cut."""
     text = line.strip().split("\n")[0]
     made = ""
     for part in re.split(r"(\{\{.*?\}\})", text):
@@ -119,7 +119,7 @@ def _conditions(given: Arguments, properties: dict[str, Any]) -> None:
 
 
 def guard_of(properties: dict[str, Any]) -> dict[str, Any]:
-    """The command of an exec as a look-up or a condition, which has no shell of its own."""
+    """The command of an exec for a look-up or a condition, which do not use a shell."""
     line = str(properties["command"])
     if "interpreter" in properties:
         line = f"{properties['interpreter']} -c {single_quoted(line)}"
@@ -138,7 +138,7 @@ def single_quoted(text: str) -> str:
 
 @maps("script")
 def script(context: Context, given: Arguments) -> list[Entry]:
-    """A script of the project: its text is the command."""
+    """A script of the project; its text becomes the command."""
     words = context.task.free_form or str(given.raw("cmd") or "")
     given.ignore("cmd", "decrypt")
     if is_template(words):

@@ -103,7 +103,7 @@ _IGNORED = (
 
 @maps("docker_container")
 def docker_container(context: Context, given: Arguments) -> list[Entry]:
-    """Containers, which are made once."""
+    """Containers, which are created once."""
     given.ignore(*_IGNORED)
     name = word(given, "name")
     state = state_of(given, "started", "present", "absent", "stopped")

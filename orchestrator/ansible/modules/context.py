@@ -61,7 +61,7 @@ DIRECTORIES = frozenset(
         "/var/spool",
     ]
 )
-"""Directories that every host has, or that hold nothing but files."""
+"""Directories that every host has, or that contain only files."""
 
 
 @dataclass
@@ -80,7 +80,7 @@ class Files:
     on_hosts: set[str] = field(default_factory=set)
 
     def is_on_hosts(self, path: str) -> bool:
-        """Whether a path of the controller is below what each host makes for itself."""
+        """Whether a path on the controller is in a directory that differs on each host."""
         return any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.on_hosts)
 
     def find(self, kind: str, name: str) -> tuple[str, Path] | None:
@@ -95,11 +95,11 @@ class Files:
         return None
 
     def holds(self, path: Path) -> bool:
-        """Whether a path is of the project. Targets of symlinks outside of it are not."""
+        """Whether a path belongs to the project. Symlinks that lead outside it do not."""
         return _inside(self.base, path)
 
     def take(self, written: str, original: Path) -> None:
-        """Note a file that the manifest needs."""
+        """Record a file that the manifest needs."""
         self.used[written] = original
 
 
@@ -122,7 +122,7 @@ def is_vaulted(path: Path) -> bool:
 
 @dataclass
 class Context:
-    """One task on its way to resources."""
+    """One task during its conversion."""
 
     task: Task
     scope: Scope
@@ -143,17 +143,17 @@ class Context:
     requests: dict[str, Any] = field(default_factory=dict)
 
     def check(self, text: str) -> None:
-        """Mark a difference to the original."""
+        """Mark a difference from the original."""
         if text not in self.checks:
             self.checks.append(text)
 
     def note(self, text: str) -> None:
-        """Explain something at the resource."""
+        """Add an explanation to the resource."""
         if text not in self.notes:
             self.notes.append(text)
 
     def title(self, fallback: str) -> str:
-        """The name of the task as the name of a resource, or another text."""
+        """The name of the task, or another text, as the name of a resource."""
         name = re.sub(r"\s+", " ", self.task.name).strip()
         if not name:
             return fallback
@@ -169,13 +169,13 @@ class Context:
         return plain_text(name)
 
     def unique(self, name: str) -> str:
-        """A name that no other exec of the manifest has."""
+        """A name that no other exec in the manifest has."""
         if self.looped and "{{" not in name:
             name = f"{name}: {{{{ item if item is string else index }}}}"
         return self.names(name)
 
     def exec(self, title: str, properties: dict[str, Any], sensitive: bool = False) -> Entry:
-        """A command with the name of the task, or else this title."""
+        """A command with the name of the task, or with this title if it has none."""
         return Entry("exec", self.unique(self.title(title)), properties, sensitive=sensitive)
 
     def user(self) -> dict[str, Any]:
@@ -183,11 +183,11 @@ class Context:
         return {} if self.become_user in (None, "root") else {"user": self.become_user}
 
     def is_directory(self, path: str) -> bool:
-        """Whether a path of the target is a directory, if known."""
+        """Whether a path on the target is a directory, if known."""
         return path.rstrip("/") in DIRECTORIES or path in self.directories
 
     def as_root(self) -> None:
-        """NotConvertible where the task runs as another user than root."""
+        """NotConvertible if the task runs as a user other than root."""
         if self.user():
             raise NotConvertible(
                 f"become_user {self.become_user} for the module {self.task.module}"
@@ -201,7 +201,7 @@ MAPPERS: dict[str, Mapper] = {}
 
 
 def maps(*modules: str) -> Callable[[Mapper], Mapper]:
-    """Name the modules that a function converts."""
+    """Register the modules that a function converts."""
 
     def note(mapper: Mapper) -> Mapper:
         for module in modules:
@@ -212,7 +212,7 @@ def maps(*modules: str) -> Callable[[Mapper], Mapper]:
 
 
 def clean_path(text: str) -> str:
-    """A path as ccm accepts it: without a slash at its end, doubled slashes and dots."""
+    """A path in ccm's form: without a trailing slash, doubled slashes and dots."""
     if text.startswith("~"):
         raise NotConvertible(f"the path {text} in the home directory of a user")
     if "{{" in text or "${" in text:

@@ -17,7 +17,7 @@ _NAME = re.compile(r"[\w.@%-]+")
 
 
 def _mysql(given: Arguments) -> tuple[str, dict[str, Any]]:
-    """The client with its login, and further properties of the command."""
+    """The client with its login, and additional properties of the command."""
     given.refuse("ca_cert", "client_cert", "client_key", "ssl_ca", "login_db")
     given.ignore("connect_timeout", "check_hostname", "check_implicit_admin")
     password = given.text("login_password")
@@ -35,7 +35,7 @@ def _mysql(given: Arguments) -> tuple[str, dict[str, Any]]:
 
 
 def _of_sql(text: str) -> str:
-    """A name in a statement; NotConvertible where it needs quotes."""
+    """A name in a statement; NotConvertible if it needs quotes."""
     if "{{" not in text and _NAME.fullmatch(text) is None:
         raise NotConvertible(f"the name {text} in a statement of SQL")
     return text

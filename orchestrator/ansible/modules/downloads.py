@@ -20,7 +20,7 @@ _ENDINGS = {
 
 
 def _checksum(given: Arguments, properties: dict[str, Any]) -> tuple[str, str] | None:
-    """Set the checksum; one of an algorithm that ``download`` lacks is returned."""
+    """Set the checksum; return it instead if ``download`` lacks its algorithm."""
     value = given.text("checksum")
     if value is None or value == "":
         return None
@@ -38,7 +38,7 @@ def _checksum(given: Arguments, properties: dict[str, Any]) -> tuple[str, str] |
 
 
 def _checked(context: Context, path: str, kind: str, value: str) -> Entry:
-    """A test of a checksum that ``download`` does not know, after the file is there."""
+    """A test of a checksum that ``download`` does not support, after the file is in place."""
     test = f'echo "{value}  {path}" | {kind}sum --check --quiet'
     context.check(f"the checksum is tested after the file is in place, by {kind}sum")
     properties = {"command": f"sh -c {single_quoted(test)}", "timeout": "60s"}
@@ -46,7 +46,9 @@ def _checked(context: Context, path: str, kind: str, value: str) -> Entry:
 
 
 def _target(context: Context, given: Arguments, url: str) -> str:
-    """The path of the file: ``dest``, or the name of the URL in it where it is a directory."""
+    """The path of the file: ``dest``, or the file name from the URL below ``dest`` if that is a
+    directory.
+    """
     raw = given.required("dest")
     path = raw
     if raw.endswith("/") or context.is_directory(raw):
@@ -115,7 +117,7 @@ def get_url(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("unarchive")
 def unarchive(context: Context, given: Arguments) -> list[Entry]:
-    """Archives: from a URL, from the project or from the host."""
+    """Archives from a URL, from the project or on the host."""
     given.refuse("exclude", "include", "attributes", "seuser", "setype", unless=([],))
     given.refuse("keep_newer", unless=(False,))
     given.refuse("validate_certs", unless=(True,))

@@ -19,7 +19,7 @@ _MARKER = "# {mark} ANSIBLE MANAGED BLOCK"
 
 
 def _entries(context: Context, given: Arguments, edit: dict[str, Any], create: bool) -> list[Entry]:
-    """The edit, and a file resource where the task also sets attributes."""
+    """The edit, and a file resource if the task also sets attributes."""
     context.as_root()
     path = clean_path(given.required("path", "dest", "destfile", "name"))
     given.ignore("follow", "unsafe_writes", "others")
@@ -40,7 +40,7 @@ def _entries(context: Context, given: Arguments, edit: dict[str, Any], create: b
 
 
 def pattern(value: str | None) -> str | None:
-    """A regular expression as ccm reads it; NotConvertible for what RE2 has not."""
+    """A regular expression in ccm's form; NotConvertible if it uses features that RE2 lacks."""
     if value is not None:
         check_expression(value)
         if "\\n" in value:
@@ -85,7 +85,7 @@ def lineinfile(context: Context, given: Arguments) -> list[Entry]:
 
 
 def _escaped(line: str) -> str:
-    """A line as a pattern; its templates are escaped where they are rendered."""
+    """A line as a pattern; its templates are escaped when they are rendered."""
     made = ""
     for one in re.split(r"(\{\{.*?\}\})", line):
         if one.startswith("{{"):
@@ -147,7 +147,7 @@ def blockinfile(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("replace")
 def replace(context: Context, given: Arguments) -> list[Entry]:
-    """The text that a pattern matches."""
+    """Text that matches a pattern."""
     given.refuse("after", "before")
     given.refuse("encoding", unless=("utf-8",))
     match = pattern(given.required("regexp"))
@@ -163,7 +163,7 @@ def replace(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("ini_file")
 def ini_file(context: Context, given: Arguments) -> list[Entry]:
-    """A key of a section."""
+    """A key in a section."""
     given.refuse("allow_no_value", "ignore_spaces", unless=(False,))
     given.refuse("section_has_values", "values")
     given.ignore("modify_inactive_option")

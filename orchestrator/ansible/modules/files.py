@@ -97,9 +97,9 @@ def file(context: Context, given: Arguments) -> list[Entry]:
 def directories_above(
     context: Context, path: str, own: dict[str, Any] | None = None
 ) -> list[Entry]:
-    """Commands for the directories above a path, which the original makes where they are missing.
+    """Commands for missing directories above a path, which the original creates.
 
-    They get the attributes ``own``, by default those of root. Not for a computed path.
+    They get the attributes ``own``, by default those of root. There are none for a computed path.
     """
     own = {**_OF_ROOT, **(own or {})}
     found: list[Entry] = []
@@ -229,21 +229,23 @@ def _existing(context: Context, given: Arguments, path: str) -> list[Entry]:
 
 
 def _without_zero(mode: str) -> str:
-    """A mode of a variable as ``stat`` prints it."""
+    """A mode from a variable, in the form that ``stat`` prints."""
     if mode.count("{{") != 1 or not mode.startswith("{{"):
         raise NotConvertible("a mode of several parts")
     return "{{ (" + mode[2:-2].strip() + " | string).lstrip('0') }}"
 
 
 def _relative_mode(context: Context, path: str, mode: str, tests: list[str]) -> Entry:
-    """``chmod`` of bits, unless they are as they should be."""
+    """``chmod`` with a relative mode, unless the bits are already set."""
     test = f"find {path} -maxdepth 0 {' '.join(tests)} | grep -q ."
     properties = {"command": f"chmod {mode} {path}", "unless": shell(test)}
     return context.exec(f"set the mode of {path}", properties)
 
 
 def target_path(context: Context, given: Arguments, source: str) -> str:
-    """The path of the file: ``dest``, or the name of the source in it where it is a directory."""
+    """The path of the file: ``dest``, or the name of the source below ``dest`` if that is a
+    directory.
+    """
     raw = given.at_home(given.required("dest", "path"))
     if raw.endswith("/") or context.is_directory(raw):
         name = base_name(source)
@@ -281,7 +283,7 @@ def _common(context: Context, given: Arguments, properties: dict[str, Any]) -> d
 
 @maps("copy")
 def copy(context: Context, given: Arguments) -> list[Entry]:
-    """Files with a literal content, or from the project."""
+    """Files with literal content, or from the project."""
     content = given.raw("content")
     given.refuse("local_follow", unless=(True, False))
     if content is not None:
@@ -336,7 +338,7 @@ def _local_copy(context: Context, given: Arguments, source: str) -> list[Entry]:
 
 
 def _beside(context: Context, given: Arguments, source: str) -> list[Entry]:
-    """A file of the controller that a variable names: a path that starts at the manifest."""
+    """A controller file that a variable names, with a path relative to the manifest."""
     known = [one for one in given.sample("src").values if isinstance(one, str) and one]
     for one in known:
         found = context.files.find("files", one)
@@ -353,13 +355,13 @@ def _beside(context: Context, given: Arguments, source: str) -> list[Entry]:
 
 
 def _own_mode(given: Arguments, original: Path) -> str:
-    """The mode of a file of the project with ``mode: preserve``, else that of a new file."""
+    """The mode of a project file with ``mode: preserve``, else the mode of a new file."""
     preserved = given.raw("mode") == "preserve"
     return f"{original.stat().st_mode & 0o777:04o}" if preserved else "0644"
 
 
 def _with_directory(context: Context, given: Arguments, entry: Entry) -> list[Entry]:
-    """A file, and the directory that it is copied into, which the original makes."""
+    """A file, and the directory that it is copied into, which the original creates."""
     if not str(given.raw("dest", "path")).endswith("/"):
         return [entry]
     own = {name: entry.properties[name] for name in ("owner", "group")}
@@ -392,7 +394,7 @@ def tree(
 ) -> list[Entry]:  # fmt: skip
     """A directory of the project: one resource for each directory and file. NotConvertible.
 
-    Without properties, they belong to root and have their modes in the project.
+    Without properties, they belong to root and keep their modes from the project.
     """
     found = sorted(original.rglob("*"))
     if len(found) > _MAX_FILES or any(one.is_symlink() for one in found):
@@ -412,7 +414,7 @@ def tree(
 
 
 def _take_all(context: Context) -> None:
-    """Use all copied files of the role, because a variable names one of them."""
+    """Use all files of the role that are copied, because a variable names one of them."""
     base = context.files.base / "files"
     for one in sorted(base.rglob("*")):
         if one.is_file() and not one.is_symlink() and context.files.holds(one):
@@ -480,7 +482,7 @@ def template_call(context: Context, raw: Any, source: str) -> str:
 def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
     """The path of a file that ``lookup('file')`` or ``lookup('template')`` reads.
 
-    NotConvertible where the project does not have it.
+    NotConvertible if the project does not have it.
     """
     found = files.find(f"{kind}s", name)
     if found is None or found[1].is_dir():
@@ -556,7 +558,7 @@ def _given_names(context: Context, body: str) -> set[str]:
 
 
 def _template_scope(context: Context) -> Scope:
-    """Return a scope for a file, whose names from the task are arguments of the template call."""
+    """Return a scope for a file in which names from the task are arguments of the template call."""
     scope = context.scope
     samples = {name: resolve(one, scope) for name, one in scope.task_vars.items()}
     for name, new in scope.renames.items():
@@ -569,7 +571,7 @@ def _template_scope(context: Context) -> Scope:
 
 
 def _keywords(context: Context, original: Path | None) -> str:
-    """The variables of the task as arguments, as far as the template reads them."""
+    """The variables of the task that the template reads, as arguments."""
     body = read_text(original) if original is not None else ""
     body = " ".join([body, *late_variables.read_by_text(body, context.scope)])
     for name, reason in context.template_problems.items():

@@ -23,7 +23,7 @@ _SIZES = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
 def found_files(given: Arguments) -> str:
-    """Return a command that lists the paths that the module finds, one a line. NotConvertible."""
+    """Return a command that lists the paths that the module finds, one per line. NotConvertible."""
     given.refuse("contains", "read_whole_file", "mode", "exact_mode", "encoding", "limit",
                  unless=(False, True))  # fmt: skip
     given.refuse("age_stamp", unless=("mtime",))
@@ -103,7 +103,7 @@ def temporary_path(task: Task) -> str:
 
 @maps("tempfile")
 def tempfile(context: Context, given: Arguments) -> list[Entry]:
-    """A file or directory for a while, under a fixed name."""
+    """A temporary file or directory, under a fixed name."""
     state = given.literal("state", default="file")
     given.ignore("path", "prefix", "suffix")
     if state not in ("file", "directory"):

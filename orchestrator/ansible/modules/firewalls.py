@@ -305,7 +305,7 @@ def seport(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("selinux_permissive")
 def permissive(context: Context, given: Arguments) -> list[Entry]:
-    """Domains that SELinux only logs."""
+    """Domains for which SELinux only logs violations."""
     context.as_root()
     given.ignore("no_reload", "store")
     name, on = given.required("domain", "name"), given.flag("permissive", default=True)

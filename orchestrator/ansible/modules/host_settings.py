@@ -82,7 +82,7 @@ def _job(context: Context, given: Arguments, file: str | None) -> Entry:
 
 
 def renamed(job: str, file: str) -> str:
-    """The mark of a job whose file has the job's name in ccm, and another one in Ansible."""
+    """The mark of a job whose file is named after the job in ccm, but differently in Ansible."""
     own = re.sub("[^A-Za-z0-9_-]", "-", job)
     return f"the file in /etc/cron.d is named {own}, in the original {file}; remove the other one"
 
@@ -100,7 +100,7 @@ def _times(given: Arguments) -> dict[str, Any]:
 
 
 def _setting(context: Context, given: Arguments, file: str | None) -> list[Entry]:
-    """A setting of a file is one of its job; one of a crontab is a line in it."""
+    """A setting in a cron.d file belongs to its job; one in a crontab is a separate line."""
     name = given.required("name")
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         raise NotConvertible(f"the setting {name} of a crontab")
@@ -172,7 +172,7 @@ def mount(context: Context, given: Arguments) -> list[Entry]:
 
 
 def _without_swap(name: str) -> Entry:
-    """No line of fstab for swap, which has ``none`` or ``swap`` in place of a mount point."""
+    """Skip fstab lines for swap, which have ``none`` or ``swap`` in place of a mount point."""
     match = rf"^\s*[^#\s]\S*\s+{name}\s+\S+\s+\S+\s+\S+\s+\S+\s*$"
     return Entry("edit", "/etc/fstab", {"match": match, "ensure": "absent"})
 
@@ -232,7 +232,7 @@ def _exec(context: Context, title: str, command: str, unless: str) -> Entry:
 
 @maps("hostname")
 def hostname(context: Context, given: Arguments) -> list[Entry]:
-    """The name of the host, by systemd."""
+    """The host name, set through systemd."""
     given.refuse("use", unless=("systemd", "debian", "redhat", "generic"))
     name = given.required("name")
     test = f'sh -c \'test "$(hostnamectl --static)" = "{name}"\''
@@ -241,7 +241,7 @@ def hostname(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("timezone")
 def timezone(context: Context, given: Arguments) -> list[Entry]:
-    """The time zone, by systemd."""
+    """The time zone, set through systemd."""
     given.refuse("hwclock")
     name = given.required("name")
     test = f'sh -c \'test "$(timedatectl show -p Timezone --value)" = "{name}"\''

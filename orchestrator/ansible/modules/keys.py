@@ -16,7 +16,7 @@ _MODES = {"openssl_privatekey": "0600"}
 
 @maps("openssl_privatekey", "openssl_dhparam", "openssl_csr", "x509_certificate")
 def openssl(context: Context, given: Arguments) -> list[Entry]:
-    """Keys, requests and certificates that are made where they are missing."""
+    """Keys, requests and certificates that are created if they are missing."""
     module = context.task.module
     given.refuse("force", "backup", "return_content", unless=(False,))
     given.ignore("select_crypto_backend", "state", "use_common_name_for_san", "format")

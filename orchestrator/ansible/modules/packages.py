@@ -37,7 +37,7 @@ _VERSION_BEHIND = re.compile(
 _VERSION = re.compile(
     r"(?P<name>(?:[a-z0-9.+-]|\{\{.*?\}\})+)=(?P<version>(?:[\w.+:~*-]|\{\{.*?\}\})+)"
 )
-"""Matches a package and its version; parts of the version may be in variables."""
+"""Matches a package and its version; parts of the version may be variables."""
 _VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")
 
 
@@ -85,7 +85,7 @@ def apt(context: Context, given: Arguments) -> list[Entry]:
 
 
 def _only_removes(given: Arguments) -> bool:
-    """Whether the task only removes what nothing needs."""
+    """Whether the task only removes packages that nothing needs."""
     others = ("name", "pkg", "package", "update_cache", "update-cache", "upgrade",
               "cache_valid_time")  # fmt: skip
     return given.flag("autoremove", default=False) and all(given.raw(one) is None for one in others)
@@ -98,7 +98,7 @@ def _options_of_dpkg(context: Context, given: Arguments) -> None:
 
 
 def _deb_file(context: Context, path: str) -> list[Entry]:
-    """A package file: installed unless its version is there."""
+    """A package file, which is installed unless its version already is."""
     made: list[Entry] = []
     if "://" in path.split("{{")[0] or path.startswith("{{"):
         url, path = path, f"/var/cache/ccm-{slug(context.task.name or path)}.deb"
@@ -121,7 +121,7 @@ def _deb_file(context: Context, path: str) -> list[Entry]:
 
 
 def _rpm_file(context: Context, manager: str, path: str, ensure: str) -> list[Entry]:
-    """A package file, or its URL: installed unless a package of its name is there."""
+    """A package file or its URL, which is installed unless a package with its name already is."""
     if ensure == "absent":
         raise NotConvertible(f"the package file {path}")
     program = manager if manager in ("yum", "dnf", "zypper") else "dnf"
@@ -223,7 +223,7 @@ def _cache(given: Arguments) -> str | None:
 
 
 def duration(seconds: str) -> str:
-    """Seconds as a duration that a person would write."""
+    """Seconds as a duration in the form that a person would write."""
     if not seconds.isdigit():
         raise NotConvertible(f"a time of {seconds}")
     number = int(seconds)
@@ -332,7 +332,7 @@ def _computed(
 
 
 def _with_version(context: Context, name: str, *, ensure: str, common: dict[str, Any]) -> Entry:
-    """A package of apt and its version, which may be a pattern or contain variables."""
+    """An apt package and its version, which may be a pattern or contain variables."""
     parts = _VERSION.fullmatch(name)
     assert parts is not None
     plain = text_rewriter.text(parts["name"], context.scope)
@@ -377,7 +377,7 @@ def _is_constant(node: Any, value: str) -> bool:
 def _by_pattern(
     context: Context, *, name: str, version: str, ensure: str, common: dict[str, Any]
 ) -> Entry:
-    """A version pattern, which ``package`` does not support: apt-get, and a test with dpkg."""
+    """A version pattern, which ``package`` does not support, with apt-get and a dpkg test."""
     if ensure != "present":
         raise NotConvertible(f"a pattern of versions with state {ensure}")
     text = f"{name}={version}"
@@ -396,7 +396,7 @@ def _by_pattern(
 
 
 def _is_file(name: str) -> bool:
-    """Whether a package is named by a file or a URL."""
+    """Whether a package is specified by a file or a URL."""
     return name.startswith(("http://", "https://", "/")) and (
         name.endswith((".rpm", ".deb")) or "://" in name
     )
@@ -409,7 +409,7 @@ def _is_whole(name: str) -> bool:
 def _listed(
     context: Context, name: str, *, sample: Sample, ensure: str, common: Any
 ) -> list[Entry]:
-    """A variable that holds a list: one resource for each element."""
+    """A variable that contains a list: one resource for each element."""
     expression, kinds = expression_of(name, context.scope), sample.all_kinds()
     first = operand(parse_expression(expression))
     if context.looped:

@@ -1,4 +1,4 @@
-"""The common parts of modules that become a command of a program with a test (controller)."""
+"""Common code for modules that become a command with a test (controller)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from orchestrator.ansible.problems import NotConvertible
 
 
 def words(*parts: str) -> str:
-    """Parts of a command with one blank between them; empty ones are left out."""
+    """Parts of a command joined by single spaces; empty ones are omitted."""
     return " ".join(one for one in parts if one)
 
 
 def shell(text: str) -> str:
-    """Return a shell command as a command without a shell."""
+    """Return a shell command as a command that is run without a shell."""
     return f"sh -c {single_quoted(text)}"
 
 
 def state_of(given: Arguments, *known: str) -> str:
-    """The state of a task, the first one by default; NotConvertible for others."""
+    """The state of a task, the first of ``states`` by default; NotConvertible for others."""
     state = given.literal("state", default=known[0]) or known[0]
     if state not in known:
         raise NotConvertible(f"state {state}")
@@ -38,7 +38,7 @@ def by_program(context: Context, program: str) -> Program:
 
 @dataclass
 class Program:
-    """Makes the command of a task."""
+    """Builds the command of a task."""
 
     context: Context
 
@@ -48,8 +48,8 @@ class Program:
     ) -> list[Entry]:  # fmt: skip
         """A shell command that runs unless a test succeeds.
 
-        ``test`` succeeds if the thing exists, and ``present``: whether it should exist. Without a
-        test, the command runs on each push, and is marked.
+        ``test`` succeeds if the object exists, and ``present`` is whether it should exist. Without
+        a test, the command runs on each push, and is marked.
         """
         unless, onlyif = (test or unless, onlyif) if present else (unless, test or onlyif)
         context = self.context
@@ -69,5 +69,5 @@ class Program:
 
 
 def word(given: Arguments, *names: str) -> str:
-    """An argument that must be there, as one word of a shell."""
+    """A required argument, as one word for a shell."""
     return shell_word(given.required(*names))

@@ -1,4 +1,4 @@
-"""Modules that become a command with a test: of Apache, SELinux, npm and pip (controller)."""
+"""Modules that become a command with a test, for Apache, SELinux, npm and pip (controller)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def boolean_of_selinux(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("pip")
 def pip(context: Context, given: Arguments) -> list[Entry]:
-    """Packages of Python: a command for each, unless pip knows it."""
+    """Python packages: a command for each, unless pip lists it."""
     given.refuse("requirements", "chdir", "umask", "editable", "virtualenv_site_packages",
                  "break_system_packages", unless=(False,))  # fmt: skip
     given.ignore("virtualenv_command", "virtualenv_python")

@@ -53,7 +53,7 @@ def apt_repository(context: Context, given: Arguments) -> list[Entry]:
 
 
 def _ppa(context: Context, given: Arguments, line: str) -> list[Entry]:
-    """A PPA, which a program of Ubuntu adds."""
+    """A PPA, which is added by a program of Ubuntu."""
     given.ignore("filename", "codename")
     absent = state_of(given) == "absent"
     word = line.removeprefix("ppa:") if "{{" not in line else (
@@ -67,7 +67,7 @@ def _ppa(context: Context, given: Arguments, line: str) -> list[Entry]:
 
 
 def _as_line(context: Context, line: str, file: str | None, state: str) -> list[Entry]:
-    """A line that cannot be read yet: the file that the original writes."""
+    """A line that contains variables: the file as the original writes it."""
     name = (file or slug(context.task.name or "repository")).removesuffix(".list")
     if file is None and context.looped and line.startswith("{{") and line.count("{{") == 1:
         plain = f"({line[2:-2].strip()}) | regex_replace('^deb(-src)? +(\\\\[[^]]*\\\\] *)?', '')"
@@ -183,7 +183,7 @@ def _key_of_sources(
 
 
 def _beginnings(text: str, scope: Scope) -> list[str]:
-    """Return the beginning of a string, for each value of the variable that it begins with."""
+    """Return the beginning of a string for each value of the variable that it starts with."""
     parts = outputs(text) if is_template(text) else None
     if not parts:
         return [] if is_template(text) else [text]
@@ -238,7 +238,9 @@ _SAFE = frozenset(
 def _as_settings(
     context: Context, given: Arguments, name: str, others: list[str] | None = None
 ) -> Entry:
-    """A repository whose key is a URL: ``repository`` needs its fingerprint, ``edit`` does not."""
+    """A repository whose key is a URL: ``repository`` needs the key's fingerprint, ``edit`` does
+    not.
+    """
     file = (given.text("file") or name).removesuffix(".repo")
     settings: dict[str, Any] = {"name": given.required("description")}
     for word in ("baseurl", "gpgkey"):
@@ -324,7 +326,7 @@ def apt_key(context: Context, given: Arguments) -> list[Entry]:
 
 
 def _from_server(context: Context, server: str, number: str | None, ring: str | None) -> Entry:
-    """A key of a key server, by gpg."""
+    """A key from a key server, fetched with gpg."""
     if number is None:
         raise NotConvertible("a key server without the id of the key")
     path = ring or f"/etc/apt/trusted.gpg.d/{slug(context.task.name or 'key')}.gpg"

@@ -19,7 +19,7 @@ _CHANGED = 'systemctl show --property=NeedDaemonReload "*" | grep -q yes'
 
 
 def _reload(context: Context, given: Arguments, rereads: bool) -> Entry:
-    """Lets systemd read the files of units again, where one has changed. NotConvertible."""
+    """Make systemd read its unit files again if one has changed. NotConvertible."""
     given.ignore("state", "enabled")
     if not rereads:
         raise NotConvertible("not a service name")
@@ -124,8 +124,7 @@ def _again(
 
 
 def _at_boot(context: Context, name: str, enabled: Any, masked: Any) -> list[Entry]:
-    """Without a state, the service keeps running or stays stopped, which ``service`` cannot
-    express."""
+    """A service without a state keeps running or remains stopped, which ``service`` cannot express."""
     if masked is not None:
         if masked is not True and masked is not False:
             raise NotConvertible("masked as a variable without state")

@@ -25,9 +25,9 @@ _SHELL_SIGNS = re.compile(r"[$`*?<>|;&(){}\[\]~#!\n]")
 
 
 def tested(line: str, condition: Any, *, shell: bool, register: str, scope: Scope) -> str:
-    """A script that succeeds if a command has run and a condition on its result holds.
+    """A script that succeeds if a command has run and a condition on its result is true.
 
-    NotConvertible where the condition has no test.
+    NotConvertible if the condition has no test.
     """
     parts = condition if isinstance(condition, list) else [condition]
     reader = _Tests(register, scope)
@@ -45,7 +45,7 @@ def tested(line: str, condition: Any, *, shell: bool, register: str, scope: Scop
 
 
 def opposite(condition: Any) -> Any:
-    """``failed_when`` as what must hold: none of these conditions together."""
+    """``failed_when`` as the condition for success: the opposite of these conditions together."""
     parts = condition if isinstance(condition, list) else [condition]
     texts_ = [str(one) for one in parts]
     return "not (" + " and ".join(f"({one})" for one in texts_) + ")"

@@ -69,7 +69,7 @@ def snap(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("composer")
 def composer(context: Context, given: Arguments) -> list[Entry]:
-    """Packages of PHP in a directory, or of a user."""
+    """PHP packages in a directory, or of a user."""
     given.refuse("apcu_autoloader", "classmap_authoritative", unless=(False,))
     given.ignore("ignore_platform_reqs")
     command = given.text("command") or "install"
@@ -174,7 +174,7 @@ def assemble(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("htpasswd")
 def htpasswd(context: Context, given: Arguments) -> list[Entry]:
-    """Users in a file of passwords, by the program of Apache."""
+    """Users in a password file, set with Apache's program."""
     given.ignore("crypt_scheme", "hash_scheme")
     path, user = word(given, "path", "dest", "destfile"), word(given, "name", "username")
     create = given.flag("create", default=True)
@@ -246,7 +246,7 @@ def capabilities(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("acl")
 def acl(context: Context, given: Arguments) -> list[Entry]:
-    """Lists of access of a path."""
+    """Access control lists of a path."""
     context.as_root()
     given.refuse("use_nfsv4_acls", "recalculate_mask", unless=(False, "default"))
     given.ignore("follow")

@@ -66,7 +66,7 @@ def _sleep(context: Context, seconds: str) -> Entry:
 
 @maps("pause")
 def pause(context: Context, given: Arguments) -> list[Entry]:
-    """A time to wait."""
+    """A pause of a given time."""
     given.refuse("prompt", "echo")
     seconds, minutes = given.text("seconds"), given.text("minutes")
     if minutes is not None:
@@ -80,7 +80,7 @@ def pause(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("uri")
 def uri(context: Context, given: Arguments) -> list[Entry]:
-    """Requests that only read: a condition to wait for. Others are sent by curl."""
+    """Requests that only read become a condition to wait for. Others are sent with curl."""
     method = str(given.literal("method", default="GET")).upper()
     if method not in ("GET", "HEAD"):
         return [_request(context, given, method)]
@@ -182,7 +182,7 @@ def _until(context: Context, properties: dict[str, Any]) -> None:
 
 @maps("reboot")
 def reboot(context: Context, given: Arguments) -> list[Entry]:
-    """Reboots, which need a reason."""
+    """Reboots, which require a reason."""
     given.ignore(
         "msg", "pre_reboot_delay", "post_reboot_delay", "test_command", "connect_timeout",
         "search_paths", "boot_time_command",

@@ -33,7 +33,7 @@ class Record:
 
 @dataclass
 class Entry:
-    """One resource. ``comments`` are written above it, and ``checks`` too, marked."""
+    """One resource. ``comments`` are written above it, and so are ``checks``, which are marked."""
 
     type: str
     name: str
@@ -57,7 +57,7 @@ class Entry:
 
     @property
     def reference(self) -> str:
-        """How others name it, as ``type#name``."""
+        """The reference to it, as ``type#name``."""
         return f"{self.type}#{self.alias or self.name}"
 
     @property
@@ -128,14 +128,14 @@ class Manifest:
 
 
 def both(conditions: list[str]) -> str:
-    """Conditions that must all hold as one expression."""
+    """Conditions that must all be true, as one expression."""
     if len(conditions) == 1:
         return conditions[0]
     return " and ".join(f"({one})" if needs_parentheses(one) else one for one in conditions)
 
 
 def chosen(text: str, conditions: list[str]) -> str:
-    """A list where conditions hold, else an empty one, as an expression."""
+    """A list if the conditions are true, else an empty one, as an expression."""
     return f"[{text}] if {as_test(conditions)} else []"
 
 
@@ -161,7 +161,7 @@ def needs_parentheses(condition: str) -> bool:
 def list_of(
     value: str, elements: str, conditions: list[str] | None = None, name: str = "item"
 ) -> str:
-    """The list of an expression's values for the elements for which conditions are true."""
+    """The list of an expression's values for the elements for which the conditions are true."""
     test = f" if {both(conditions)}" if conditions else ""
     body = f"[{{% for {name} in {elements}{test} %}}{{{{ {value} | to_json }}}},{{% endfor %}}]"
     return f"template({literal(body)}) | from_yaml"
@@ -174,5 +174,5 @@ def numbered(name: str, taken: Container[str], form: str = "{}-{}") -> str:
 
 
 def slug(text: str) -> str:
-    """Return a string as a word for an alias or a file."""
+    """Return a string in a form suitable for an alias or a file name."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "task"

@@ -1,4 +1,4 @@
-"""The report of an import: coverage by module and task, and what to look at first (controller)."""
+"""The report of an import: coverage by module and task, and what to check first (controller)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orchestrator.support.plain_text import one_line
 
 
 def coverage(records: list[Record]) -> dict[str, Any]:
-    """The numbers of tasks by outcome, in all and by module."""
+    """The number of tasks by outcome, in total and by module."""
     modules: dict[str, Counter[str]] = {}
     for one in records:
         modules.setdefault(one.module or "(unknown)", Counter())[one.outcome] += 1
@@ -29,13 +29,13 @@ def coverage(records: list[Record]) -> dict[str, Any]:
 
 
 def percent(records: list[Record]) -> int:
-    """The share of tasks that were converted, those to check included."""
+    """The percentage of tasks that were converted, including those to check."""
     done = sum(one.outcome != KEPT for one in records)
     return 100 * done // len(records) if records else 100
 
 
 def document(records: list[Record], notes: list[str], files: list[str]) -> dict[str, Any]:
-    """The report as JSON has it."""
+    """The report as a JSON document."""
     return {
         "coverage": coverage(records),
         "notes": notes,

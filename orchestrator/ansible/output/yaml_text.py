@@ -1,4 +1,4 @@
-"""Writes values as YAML that a person would write (controller)."""
+"""Writes values as YAML in the form that a person would write (controller)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WIDTH = 96
 
 
 def scalar(value: Any) -> str:
-    """A value that is no list or map, on one line."""
+    """A value that is neither a list nor a map, on one line."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -52,7 +52,7 @@ def _is_plain(text: str) -> bool:
 
 
 def expression(text: str) -> str:
-    """An expression as a plain text where YAML allows it, else in quotes."""
+    """An expression as unquoted text if YAML allows it, else in quotes."""
     safe = (
         not re.search(r": |:$| #|[\n\t]", text)
         and re.match(r"[A-Za-z(]", text)
@@ -178,7 +178,7 @@ def lines(value: Any, indent: int) -> list[str]:
 
 
 def comment(text: str, indent: int) -> list[str]:
-    """Lines of a comment."""
+    """Comment lines."""
     blanks = " " * indent
     return [f"{blanks}# {one}".rstrip() for one in clean(text).split("\n")]
 

@@ -1,1 +1,1 @@
-"""Proves a conversion: the playbook and the converted site must leave each other nothing to do."""
+"""Proves a conversion: after the playbook, the site must have nothing to do, and vice versa."""

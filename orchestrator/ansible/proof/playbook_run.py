@@ -1,7 +1,7 @@
 """Runs ``ansible-playbook`` and reads the result of each task (controller).
 
-Ansible is a program that is found on PATH, never a dependency. Its own callback ``junit`` writes
-the results, which exist in a private directory until they are read.
+Ansible is a program on PATH, never a dependency. Its ``junit`` callback writes the results into a
+private directory, from which they are removed once they are read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _GRACE = 10.0
 
 
 class ProofError(CcmError):
-    """A step of the proof could not be carried out, so it proves nothing."""
+    """A step of the proof could not be completed, so it proves nothing."""
 
 
 class Limits(NamedTuple):
@@ -61,7 +61,7 @@ class Playbook(NamedTuple):
     @classmethod
     def of(cls, paths: Sequence[str], inventory: Sequence[str]) -> Playbook:
         """The playbooks at ``paths``; Ansible runs where its ``ansible.cfg`` is, or next to the
-        first one. UsageError without any.
+        first one. UsageError if there are none.
         """
         if not paths:
             raise UsageError("--prove needs a playbook", hint="import a playbook, not a role")
@@ -72,9 +72,9 @@ class Playbook(NamedTuple):
 
 
 class TaskResult(NamedTuple):
-    """The result of a task on a host. ``path`` and ``line`` are its position, ``name`` includes
-    its role; ``status`` is ok, skipped or failed, ``timed_out``: it failed at a time
-    limit. ``by_condition``: it was skipped by its ``when``.
+    """The result of a task on a host. ``path`` and ``line`` are its position, ``name`` includes its
+    role; ``status`` is ok, skipped or failed, ``timed_out``: it exceeded a time limit.
+    ``by_condition``: it was skipped by its ``when``.
     """
 
     host: str
@@ -88,7 +88,7 @@ class TaskResult(NamedTuple):
 
     @property
     def text(self) -> str:
-        """How a person finds the task."""
+        """The task as shown to a person."""
         return f"{self.path}:{self.line} ({self.name})"
 
     @property
@@ -98,7 +98,7 @@ class TaskResult(NamedTuple):
 
 
 def require_ansible(environment: Mapping[str, str]) -> str:
-    """Return the path of ``ansible-playbook``. UsageError where PATH has none."""
+    """Return the path of ``ansible-playbook``. UsageError if it is not on PATH."""
     found = shutil.which(PROGRAM, path=environment.get("PATH"))
     if found is None:
         raise UsageError(
@@ -117,11 +117,12 @@ def run_playbook(
     output: int | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> list[TaskResult]:
-    """Run the playbook on the named hosts, with ``check`` in check mode; what each task did.
+    """Run the playbook on the named hosts, with ``check`` in check mode; return the result of each
+    task.
 
     Ansible's own output goes to the file descriptor ``output``. UsageError without Ansible,
     ProofError if the playbook failed or ran into one of the ``limits``; in check mode a task may
-    fail, as commands are skipped.
+    fail, because commands are skipped.
     """
     environment = os.environ if environment is None else environment
     limits = limits or Limits()
@@ -197,7 +198,7 @@ def _message(element: ElementTree.Element) -> str:
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
-    """The exit code of Ansible. At the end of its time, it gets time to end its workers, too."""
+    """The exit code of Ansible. After the time limit, it gets time to end its workers, too."""
     try:
         return process.wait(seconds or None)
     except subprocess.TimeoutExpired:

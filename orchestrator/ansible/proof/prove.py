@@ -1,8 +1,8 @@
 """Proves a conversion on hosts, in either order (controller).
 
-Ansible first: the playbook runs twice, and what its second run changes again is known to change
-every time. A preview of the converted site must then find nothing to do. ccm first: the site is
-pushed twice, and ``ansible-playbook --check`` must then find nothing to do.
+Ansible first: the playbook runs twice, and anything that its second run changes again is known to
+change every time. A preview of the converted site must then find nothing to do. ccm first: the site
+is pushed twice, and ``ansible-playbook --check`` must then find nothing to do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from orchestrator.ansible.proof.task_map import TaskMap
 
 ANSIBLE, CCM = "ansible", "ccm"
 FIRST = (ANSIBLE, CCM)
-"""Which tool makes the hosts; the other one must find nothing to do."""
+"""Which tool configures the hosts; the other one must find nothing to do."""
 
 Event = Mapping[str, Any]
 
@@ -57,9 +57,9 @@ class Finding(NamedTuple):
 class Proof(NamedTuple):
     """The result of a proof.
 
-    ``differences`` contradict it. ``repeated`` change on every run of the tool that made the host,
-    and ``unknown`` cannot be decided by a preview or check mode. ``checked`` counts resources, or
-    tasks of check mode.
+    ``differences`` contradict it. ``repeated`` change on every run of the tool that configured the
+    host, and ``unknown`` cannot be decided by a preview or check mode. ``checked`` counts
+    resources, or tasks of check mode.
     """
 
     first: str
@@ -84,9 +84,9 @@ def prove(
     tasks: TaskMap,
     say: Callable[[str], None],
 ) -> Proof:
-    """Let the ``first`` tool make the hosts, and the other one look for differences.
+    """Let the ``first`` tool configure the hosts, and let the other one look for differences.
 
-    ``say`` gets a line before each step. ProofError if a step failed.
+    ``say`` receives a line before each step. ProofError if a step failed.
     """
     make = _ansible_first if first == ANSIBLE else _ccm_first
     return make(hosts, play=play, site=site, tasks=tasks, steps=_Steps(say))
@@ -156,13 +156,13 @@ def _ccm_first(
 
 
 def _is_command(one: TaskResult, resources: Iterable[str]) -> bool:
-    """Whether check mode skips a task that ccm does with a command, regardless of its effect."""
+    """Whether check mode skips a task that ccm performs with a command, regardless of its effect."""
     skipped = one.status == "skipped" and not one.by_condition
     return skipped and any(name.startswith("exec#") for name in resources)
 
 
 class _Steps:
-    """Says each step before it begins, and names it in an error."""
+    """Announces each step before it begins, and names it in an error."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -216,7 +216,7 @@ def _change(change: Mapping[str, Any]) -> str:
 
 
 def _require_events(events: Sequence[Event], hosts: Iterable[str]) -> None:
-    """ProofError if a host has no events: then nothing was looked at."""
+    """ProofError if a host has no events, which means that nothing was checked."""
     seen = {event["host"] for event in events}
     if missing := [host for host in hosts if host not in seen]:
         raise ProofError(

@@ -1,4 +1,4 @@
-"""Finds the task that a resource was made of (controller)."""
+"""Finds the task from which a resource was created (controller)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ class Origin(NamedTuple):
 
     @property
     def text(self) -> str:
-        """How a person finds it."""
+        """The task as shown to a person."""
         return f"{self.path}:{self.line}{f' ({self.name})' if self.name else ''}"
 
 
 class TaskMap:
     """The tasks of a report of the importer, by the resources that they became.
 
-    A name with templates matches all names that fit; of several, the most literal one counts.
+    A name with templates matches all names that fit; if several match, the most literal one is
+    used.
     """
 
     def __init__(self, tasks: Iterable[Mapping[str, Any]], top: Path) -> None:
@@ -75,7 +76,7 @@ class TaskMap:
         return self._by_place.get(self._place(path, line), [])
 
     def others(self, places: Iterable[tuple[str, int]]) -> list[tuple[Origin, list[str]]]:
-        """The tasks elsewhere than at these places that became resources, with these."""
+        """The tasks at other places that became resources, with these resources."""
         seen = {self._place(path, line) for path, line in places}
         return [
             (self._origins[place], resources)
@@ -84,5 +85,5 @@ class TaskMap:
         ]
 
     def place(self, origin: Origin) -> tuple[str, int]:
-        """Return the position of a task, in the form of Ansible's results."""
+        """Return the position of a task, in the form that Ansible's results use."""
         return self._place(origin.path, origin.line)

@@ -8,7 +8,7 @@ _LEXER = Environment(trim_blocks=True, keep_trailing_newline=True, autoescape=Fa
 
 
 def kept_backslashes(text: str) -> str:
-    r"""Return a string whose ``'\1'`` within ``{{ }}`` Jinja2 reads as a backslash and a digit.
+    r"""Return a string in which Jinja2 reads ``'\1'`` within ``{{ }}`` as a backslash and a digit.
 
     Ansible does the same to text from YAML, but not to template files and conditions.
     """

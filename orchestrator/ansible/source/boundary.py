@@ -1,7 +1,7 @@
 """The directories that an import reads (controller).
 
-A project may be untrusted: it may name any file, and have links to any path. Files outside of these
-directories, such as keys of the user, must not get into the site.
+A project may be untrusted: it may name any file, and contain links to any path. Files outside these
+directories, such as the user's keys, must not end up in the site.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _directories: ContextVar[list[Path] | None] = ContextVar("directories", default=
 
 @contextmanager
 def reading_only(directory: Path) -> Iterator[None]:
-    """While it is entered, only files of this directory are readable. Without it, all are."""
+    """Within this context, only files of this directory are readable. Outside it, all are."""
     token = _directories.set([directory.resolve()])
     try:
         yield
@@ -25,7 +25,7 @@ def reading_only(directory: Path) -> Iterator[None]:
 
 
 def admit(directory: Path) -> None:
-    """Make the files of another directory readable: of a role from a path for roles."""
+    """Make the files of another directory readable, such as a role on the role path."""
     directories = _directories.get()
     if directories is not None and not is_readable(directory):
         directories.append(directory.resolve())

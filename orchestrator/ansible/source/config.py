@@ -1,4 +1,4 @@
-"""``ansible.cfg``: where the passwords of ansible-vault are (controller)."""
+"""``ansible.cfg``: the locations of ansible-vault's passwords (controller)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from orchestrator.ansible.source.yaml_reader import read_text
 
 
 def vault_keys(root: Path, target: Path) -> dict[str, Any]:
-    """The passwords of ansible-vault as ``secrets.vault`` of ``ccm.yaml`` has them; {} for none.
+    """The passwords of ansible-vault in the form of ``secrets.vault`` in ``ccm.yaml``; {} for none.
 
-    The files stay where they are: a path is relative to the directory ``target`` of the site, or
-    absolute as in the original. InputError if the file cannot be read.
+    The files are not moved: a path is relative to the directory ``target`` of the site, or absolute
+    as in the original. InputError if the file cannot be read.
     """
     path = root / "ansible.cfg"
     if not path.is_file():

@@ -28,7 +28,7 @@ class Group:
 
 @dataclass
 class Hosts:
-    """An inventory: its hosts as they are written, with variables, and its groups."""
+    """An inventory: its hosts as written, with variables, and its groups."""
 
     hosts: dict[str, Map] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
@@ -43,11 +43,11 @@ class Hosts:
         return self.hosts.setdefault(name, Map())
 
     def names(self) -> list[str]:
-        """All hosts, ranges resolved."""
+        """All hosts, with ranges expanded."""
         return [name for one in self.hosts for name in (expanded(one) if is_range(one) else [one])]
 
     def depth(self, name: str, seen: frozenset[str] = frozenset()) -> int:
-        """How far a group is below the top."""
+        """The depth of a group below the top."""
         parents = [key for key, one in self.groups.items() if name in one.children]
         if not parents or name in seen:
             return 0
@@ -55,7 +55,7 @@ class Hosts:
 
 
 def find_inventories(root: Path) -> list[Path]:
-    """The inventory of a project by its usual names."""
+    """The inventory of a project, found by the usual names."""
     config = root / "ansible.cfg"
     if config.is_file():
         match = re.search(
@@ -179,7 +179,7 @@ def _ini_line(found: Hosts, section: str, *, kind: str, text: str, place: str) -
 
 
 def ini_value(text: str) -> Any:
-    """A value of an INI inventory, which Ansible reads as a literal of Python."""
+    """A value in an INI inventory, which Ansible reads as a Python literal."""
     try:
         found = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

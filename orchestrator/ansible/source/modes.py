@@ -11,7 +11,7 @@ _BITS = {"r": 4, "w": 2, "x": 1, "X": 1}
 
 
 def relative_mode(value: Any) -> list[str]:
-    """The tests of ``find`` for a mode such as ``go-w,u+x``; empty for others."""
+    """The tests of ``find`` for a mode such as ``go-w,u+x``; empty for other modes."""
     found: list[str] = []
     for who, sign, bits in _changes_of(value):
         named = ",".join(f"{one}+{bits}" for one in who)
@@ -24,7 +24,7 @@ def relative_mode(value: Any) -> list[str]:
 
 
 def _changes_of(value: Any) -> list[tuple[str, str, str]]:
-    """The parts of a mode that depends on the current one; none for others."""
+    """The parts of a mode that depends on the current one; none for other modes."""
     if not isinstance(value, str) or not re.search(r"[+-]", value) or "{" in value:
         return []
     found: list[tuple[str, str, str]] = []

@@ -15,7 +15,7 @@ _MAX_NESTING = 20
 
 @dataclass
 class Play:
-    """One play. ``keywords`` has all that is no list of tasks or roles."""
+    """One play. ``keywords`` has everything except the lists of tasks and roles."""
 
     name: str
     hosts: str
@@ -32,15 +32,16 @@ class Play:
 
 
 def project_root(path: Path) -> Path:
-    """The directory of the project of a playbook or a directory: its own, or the one above a
-    directory ``playbooks``."""
+    """The project directory of a playbook or a directory: its own directory, or the one above a
+    directory named ``playbooks``.
+    """
     base = path.parent if path.is_file() else path
     resolved = base.resolve()
     return resolved.parent if resolved.name in ("playbooks", "plays") else resolved
 
 
 def within(root: Path, path: Path, what: str) -> Path:
-    """A path of the project. InputError if it leads out of it."""
+    """A path within the project. InputError if it leads outside."""
     try:
         path.resolve().relative_to(root)
     except ValueError as error:
@@ -52,7 +53,7 @@ def within(root: Path, path: Path, what: str) -> Path:
 
 
 def read_playbook(path: Path, depth: int = 0, root: Path | None = None) -> list[Play]:
-    """The plays of a playbook. InputError, also where it imports one outside of its project."""
+    """The plays of a playbook. InputError, including for an import from outside the project."""
     root = root or project_root(path)
     found = read(path)
     if not isinstance(found, list):
@@ -106,7 +107,7 @@ def _read_play(value: Map, path: Path) -> Play:
 
 
 def is_playbook(path: Path) -> bool:
-    """Whether a YAML file is a playbook. InputError if it is no YAML."""
+    """Whether a YAML file is a playbook. InputError if it is not YAML."""
     try:
         found = read(path)
     except VaultFileError:

@@ -28,12 +28,12 @@ class Role:
     problems: list[str] = field(default_factory=list)
 
     def tasks(self, entry: str = "main") -> tuple[list[Task | Block], Path | None]:
-        """The tasks of one of its files, and the file."""
+        """The tasks in one of its files, and the path of the file."""
         path = main_file(self.path / "tasks", entry)
         return (read_tasks(read(path), str(path)), path) if path is not None else ([], None)
 
     def sources(self) -> str:
-        """The text of all its files of tasks, handlers and templates."""
+        """The text of all its task files, handlers and templates."""
         found: list[str] = []
         for folder in ("tasks", "handlers", "templates", "defaults", "vars"):
             for one in sorted((self.path / folder).rglob("*")):
@@ -43,7 +43,7 @@ class Role:
 
 
 def main_file(directory: Path, name: str = "main") -> Path | None:
-    """The file of a name with one of YAML's endings."""
+    """The file with this name and one of YAML's extensions."""
     for ending in (*ENDINGS, ""):
         path = directory / (name + ending)
         if path.is_file():
@@ -100,7 +100,7 @@ def is_role(path: Path) -> bool:
 
 
 def role_directories(root: Path) -> list[Path]:
-    """The directories with the roles of a project, without links to directories outside."""
+    """The directories with the roles of a project, without links to directories outside it."""
     found = [root / "roles", root.parent / "roles", root]
     config = root / "ansible.cfg"
     if config.is_file():
@@ -121,7 +121,8 @@ def _links_out(path: Path, root: Path) -> bool:
 
 
 def find_role(name: str, directories: list[Path]) -> Path | None:
-    """The directory of a role, also by the last part of a name such as ``author.role``.
+    """The directory of a role, which may also be named by the last part of a name such as
+    ``author.role``.
 
     A directory of roles may be outside of the project. A role that leaves this directory, by a path
     in its name or a symlink, must be in the project.

@@ -1,4 +1,4 @@
-"""Tasks and blocks as a file spells them: module, arguments and keywords (controller)."""
+"""Tasks and blocks as written in a file: module, arguments and keywords (controller)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ COLLECTIONS = (
     "community.rabbitmq.", "community.docker.",
 )  # fmt: skip
 LOCAL = ("localhost", "127.0.0.1")
-"""Names of the controller in ``delegate_to``."""
+"""Names for the controller in ``delegate_to``."""
 FREE_FORM = frozenset(["command", "shell", "raw", "script"])
 COMMAND_WORDS = (
     "chdir", "creates", "executable", "expand_argument_vars", "removes", "stdin",
@@ -98,7 +98,7 @@ class Task:
 
     @property
     def is_once(self) -> bool:
-        """Whether it runs on one host of the play only."""
+        """Whether it runs on only one host of the play."""
         word = str(self.keywords.get("run_once", "")).strip().lower()
         return word not in ("", "no", "off", "n", "f", "false", "0")
 
@@ -142,7 +142,7 @@ def short_name(module: str) -> str:
 
 
 def read_tasks(value: Any, path: str) -> list[Task | Block]:
-    """The tasks of a file. A thing that is no task becomes one with a ``problem``."""
+    """The tasks of a file. Anything that is not a task becomes a task with a ``problem``."""
     if value is None:
         return []
     if not isinstance(value, list):
@@ -248,7 +248,7 @@ _INHERITED = (
 
 
 def flat(tasks: list[Task | Block]) -> list[Task]:
-    """The tasks, with those of blocks instead of the blocks."""
+    """The tasks, with blocks replaced by their tasks."""
     found: list[Task] = []
     for one in tasks:
         if isinstance(one, Block):
@@ -259,7 +259,7 @@ def flat(tasks: list[Task | Block]) -> list[Task]:
 
 
 def listed(value: Any) -> list[Any]:
-    """A value as a list: nothing is empty, and one value is a list of it."""
+    """A value as a list: empty for None, and a single value as its only entry."""
     if value is None or value == "":
         return []
     return list(value) if isinstance(value, list) else [value]
@@ -275,7 +275,7 @@ def _vars(value: Any) -> dict[str, Any]:
 
 
 def inherit(keywords: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any]:
-    """The keywords of a task within a block or an include that has others."""
+    """The keywords of a task within a block or an include that has keywords."""
     result = dict(keywords)
     when = listed(outer.get("when")) + listed(keywords.get("when"))
     if when:

@@ -14,7 +14,7 @@ from orchestrator.ansible.source.boundary import is_readable
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_VALUES = 500_000
-"""Values of a file, each alias counted as its values."""
+"""The maximum number of values in a file, with each alias counted as its values."""
 MAX_DIGITS = 1_000
 _INT = "tag:yaml.org,2002:int"
 
@@ -32,7 +32,7 @@ class VaultFileError(Exception):
 
 
 class Map(dict[str, Any]):
-    """A mapping with the lines that it takes in its file, from 1, both included."""
+    """A mapping with the first and last line that it occupies in its file, counted from 1."""
 
     path: str = ""
     line: int = 0
@@ -44,13 +44,13 @@ class Map(dict[str, Any]):
 
 
 class _Loader(yaml.SafeLoader):
-    """Keeps lines, and refuses content that could overload a reader."""
+    """Records lines, and refuses content that could overload a reader."""
 
     path = ""
 
 
 def _own_last_line(mark: yaml.Mark, flows: bool) -> int:
-    """1 if the line of the end of a mapping is its own, not that of what follows."""
+    """1 if the line at the end of a mapping belongs to it and not to the next element, else 0."""
     at_end = mark.buffer is not None and mark.buffer[mark.pointer] == "\0"
     return int(bool(mark.column) and (flows or at_end))
 
@@ -105,7 +105,7 @@ def _marked_unsafe(value: Any) -> Any:
 
 
 def _number(loader: _Loader, node: yaml.ScalarNode) -> int | float:
-    """A number, which YAML 1.1 may write with base 60: a long one would take forever."""
+    """A number, which YAML 1.1 may write in base 60: converting a long one would take forever."""
     if len(node.value) <= MAX_DIGITS:
         try:
             return loader.construct_yaml_int(node) if node.tag == _INT else _float(loader, node)
@@ -184,7 +184,7 @@ def parse(text: str, path: str) -> Any:
 
 
 def _count(node: yaml.Node, known: dict[int, int]) -> int:
-    """The values of a node. A node that contains itself counts as too many."""
+    """The number of values in a node. A node that contains itself exceeds the maximum."""
     if isinstance(node, yaml.ScalarNode):
         return 1
     if id(node) not in known:
