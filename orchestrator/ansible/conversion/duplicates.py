@@ -27,7 +27,9 @@ _STARTS = re.compile(r"systemctl (?!daemon-reload|enable|disable|is-)[a-z-]*(sta
 
 
 def resolve_duplicates(builder: Conversion) -> None:
-    """Merge resources with the same name, make them exclusive, or leave the later ones as comments."""
+    """Merge resources with the same name, make them exclusive, or leave the later ones as
+    comments.
+    """
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in builder.manifest.entries():
         if entry.implied or entry.type not in ("exec", "wait", "reboot"):
@@ -111,7 +113,9 @@ def _have_own_files(entries: list[Entry]) -> bool:
 
 
 def _job_of(entry: Entry) -> str:
-    """The name of the job in a cron.d file; "" for anything else, such as a file that is removed."""
+    """The name of the job in a cron.d file; "" for anything else, such as a file that is
+    removed.
+    """
     is_cron = entry.type == "cron"
     return entry.properties.get("comment", "").removeprefix(CRON_MARK) if is_cron else ""
 
@@ -131,7 +135,9 @@ def _name_by_job(builder: Conversion, entries: list[Entry]) -> None:
 
 
 def _answer(builder: Conversion, part: Entry) -> None:
-    """An answer to a question of a package that no resource installs, set with debconf's program."""
+    """An answer to a question of a package that no resource installs, set with debconf's
+    program.
+    """
     answers = part.properties.get("debconf", {})
     lines, tests = [], []
     for question, one in answers.items():

@@ -184,7 +184,9 @@ def _included(builder: Conversion, task: Task, references: list[str]) -> list[En
 
 
 def _joined(builder: Conversion, entry: Entry, references: list[str]) -> bool:
-    """Whether a resource of the service, after everything that notifies it, could subscribe itself."""
+    """Whether a resource of the service, after everything that notifies it, could subscribe
+    itself.
+    """
     assert entry.restarts is not None
     word, name = entry.restarts
     entries = builder.manifest.entries()

@@ -1,4 +1,6 @@
-"""The state of the conversion of one manifest, and its interface to the other modules (controller)."""
+"""The state of the conversion of one manifest, and its interface to the other modules
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -221,7 +223,9 @@ class Conversion(ABC):
 
 
 def _with_even_quotes(name: str) -> str:
-    """The name of an exec, made a valid command line, which it must be even if it is only a title."""
+    """The name of an exec, made a valid command line, which it must be even if it is only a
+    title.
+    """
     parts = _TEMPLATE.split(name)
     try:
         shell_words.split("".join(parts[::2]))

@@ -156,7 +156,9 @@ def _ccm_first(
 
 
 def _is_command(one: TaskResult, resources: Iterable[str]) -> bool:
-    """Whether check mode skips a task that ccm performs with a command, regardless of its effect."""
+    """Whether check mode skips a task that ccm performs with a command, regardless of its
+    effect.
+    """
     skipped = one.status == "skipped" and not one.by_condition
     return skipped and any(name.startswith("exec#") for name in resources)
 
