@@ -15,7 +15,7 @@ from typing import (
 )
 
 from remote_runtime.cancellation import Cancellation, Protected
-from remote_runtime.effects import ASSUMED, DATABASES, Effect, PathEffect, Uncertainty
+from remote_runtime.effects import ACCOUNT_FILES, ASSUMED, Effect, PathEffect, Uncertainty
 from remote_runtime.item import Item, each_of
 from remote_runtime.options import RunOptions
 from remote_runtime.state.refreshes import Refreshes
@@ -425,7 +425,7 @@ class Context(object):
 
 
 def _may_change_accounts(effect: Effect) -> bool:
-    return not isinstance(effect, PathEffect) or effect.path in DATABASES.values()
+    return not isinstance(effect, PathEffect) or effect.path in ACCOUNT_FILES
 
 
 class Exchange(object):

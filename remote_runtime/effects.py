@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 ASSUMED, UNKNOWN = "assumed", "unknown"
 _ORDER = ("", ASSUMED, UNKNOWN)
 DATABASES = {"user": "/etc/passwd", "group": "/etc/group"}
-_OF_ACCOUNTS = (*DATABASES.values(), "/etc/shadow", "/etc/gshadow")
+SHADOW = "/etc/shadow"
+ACCOUNT_FILES = (*DATABASES.values(), SHADOW, "/etc/gshadow")
 _UNITS = ("/etc/systemd/system/", "/lib/systemd/system/", "/usr/lib/systemd/system/")
 
 Covers = Callable[[str, str, bool], bool]
@@ -141,7 +142,7 @@ class UnknownEffect(NamedTuple):
 
 def is_account_database(kind: str, value: str) -> bool:
     """Return whether the value is the content of an account database."""
-    return kind == "content" and value in _OF_ACCOUNTS
+    return kind == "content" and value in ACCOUNT_FILES
 
 
 def everything(kind: str, value: str, present: bool) -> bool:

@@ -1,52 +1,16 @@
 """The predicted users and groups when a resource runs (target)."""
 
 import os
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import AccountEffect
+from remote_runtime.effects import SHADOW, AccountEffect
+from remote_runtime.overlay.account_tables import Passwords, Table
 from remote_runtime.overlay.uncertainty import UnknownRegions
-from remote_runtime.system.account_files import Group, User
+from remote_runtime.system.account_files import Group, User, with_password
 from remote_runtime.system.accounts import Accounts, Identity
 
 _FIRST = -1000  # numbers below stand for accounts that get theirs when they are made
-
-
-class Table(NamedTuple):
-    """The content of a planned /etc/passwd or /etc/group: numbers by name, with those of the host's
-    current file, which are gone if the planned one lacks them. ``groups``: those of a planned
-    /etc/group with their members.
-    """
-
-    numbers: Dict[str, int]
-    today: Dict[str, int]
-    since: int
-    path: str = ""
-    groups: Optional[Dict[str, Group]] = None
-
-
-def _lines(text: str) -> Iterator[List[str]]:
-    """The fields of each account in such a file."""
-    for line in text.split("\n"):
-        fields = line.split(":")
-        if len(fields) > 3 and fields[2].isdigit() and fields[0][:1] not in ("", "+", "-", "#"):
-            yield fields
-
-
-def parsed(text: str) -> Dict[str, int]:
-    """The numbers of the accounts in such a file, the first of a name."""
-    found: Dict[str, int] = {}
-    for fields in _lines(text):
-        found.setdefault(fields[0], int(fields[2]))
-    return found
-
-
-def parsed_groups(text: str) -> Dict[str, Group]:
-    """The groups of such a file with their members, the first of a name."""
-    found: Dict[str, Group] = {}
-    for name, _, number, members, *_ in _lines(text):
-        found.setdefault(name, Group(name, int(number), tuple(filter(None, members.split(",")))))
-    return found
 
 
 class OverlayAccounts(Accounts):
@@ -58,6 +22,7 @@ class OverlayAccounts(Accounts):
         self.login_keys = host.login_keys
         self.planned: Dict[Tuple[str, str], Tuple[AccountEffect, int]] = {}
         self.tables: Dict[str, Table] = {}
+        self.passwords: Optional[Passwords] = None
         self._stand_ins: Dict[int, str] = {}
 
     def forget(self) -> None:
@@ -103,15 +68,35 @@ class OverlayAccounts(Accounts):
         effect, since = self.planned.get((kind, name), (None, 0))
         table = self.tables.get(kind)
         if table is not None and table.since > since:
-            if table.groups is None or self._is_older(kind, table):
+            if table.entries is None or self._is_older(kind, table.since):
                 raise Unknowable("%s %s depends on the new %s" % (kind, name, table.path))
-            on_host = table.groups.get(name, None if name in table.today else on_host)
+            on_host = table.entries.get(name, None if name in table.today else on_host)
+            effect = None
+        if kind == "user":
+            on_host = self._with_password(name, on_host, since)
         found = on_host if effect is None else effect.entry
         there = found is not None if effect is None else effect.present
         self._unknown_regions.record_read(kind, name, there, since)
         if effect is not None and effect.present and effect.entry is None:
             raise Unknowable("%s %s is not known before it is created" % (kind, name))
         return found if there else None
+
+    def _with_password(self, name: str, user: Optional[User], since: int) -> Optional[User]:
+        """A user with its planned password. ``Unknowable`` if a new /etc/shadow decides."""
+        planned = self.passwords
+        decides = planned is not None and planned.since > since
+        if planned and decides and (not planned.rows or self._is_older("user", planned.since)):
+            raise Unknowable("the password of %s depends on the new %s" % (name, SHADOW))
+        self._unknown_regions.record_read("path", SHADOW, True, since)
+        return None if user is None else self._completed(user)
+
+    def _completed(self, user: User) -> User:
+        """A user of the host or of a planned file with the password of the planned /etc/shadow, as
+        far as that is known."""
+        if self.passwords is not None and self.passwords.rows is not None:
+            return with_password(user, self.passwords.rows.get(user.name))
+        missing = "user" in self.tables  # planned users have none yet
+        return with_password(user, self._host.password_of(user.name)) if missing else user
 
     def users(self) -> Sequence[User]:
         return self._entries("user", {user.name: user for user in self._host.users()})
@@ -125,10 +110,12 @@ class OverlayAccounts(Accounts):
     def _entries(self, kind: str, entries: Dict[str, Any]) -> Sequence[Any]:
         table = self.tables.get(kind)
         if table is not None:
-            if table.groups is None or self._is_older(kind, table):
+            if table.entries is None or self._is_older(kind, table.since):
                 raise Unknowable("the accounts depend on the new %s" % table.path)
             elsewhere = {name: one for name, one in entries.items() if name not in table.today}
-            entries = {**elsewhere, **table.groups}
+            entries = {**elsewhere, **table.entries}
+        if kind == "user":
+            entries = {name: self._completed(user) for name, user in entries.items()}
         since = 0
         for (its_kind, name), (effect, laid) in self.planned.items():
             if its_kind != kind:
@@ -144,9 +131,9 @@ class OverlayAccounts(Accounts):
         self._unknown_regions.record_read(kind, "*", True, since)
         return list(entries.values())
 
-    def _is_older(self, kind: str, table: Table) -> bool:
+    def _is_older(self, kind: str, since: int) -> bool:
         """Return whether an account was planned before a file, which may lack the account."""
-        return any(its == kind and at < table.since for (its, _), (_, at) in self.planned.items())
+        return any(its == kind and at < since for (its, _), (_, at) in self.planned.items())
 
     def is_local(self, kind: str, name: str) -> bool:
         effect, since = self.planned.get((kind, name), (None, 0))
@@ -181,11 +168,16 @@ class OverlayAccounts(Accounts):
 
     def planned_identity(self, user: Optional[str]) -> Optional[Identity]:
         """The identity of a command that runs as a completely planned user; None for others."""
-        effect, _ = self.planned.get(("user", user or ""), (None, 0))
-        if effect is None or not isinstance(effect.entry, User) or "group" in self.tables:
+        if user is None or not (("user", user) in self.planned or "user" in self.tables):
             return None
-        entry = effect.entry
-        groups = {group.gid for group in self.groups() if entry.name in group.members}
+        try:
+            entry = self.user(user)
+            members = self.groups_of(user)
+        except Unknowable:
+            return None
+        if entry is None:
+            return None
+        groups = {group.gid for group in self.groups() if group.name in members}
         if min(entry.uid, entry.gid, *groups) < 0:
             return None
         return Identity(

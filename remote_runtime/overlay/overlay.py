@@ -5,11 +5,12 @@ recorded, and so is each read that they may affect. A run that changes things re
 and so does a preview before the first change.
 """
 
-from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Set, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from remote_runtime.effects import (
     DATABASES,
     NETWORK,
+    SHADOW,
     UNKNOWN,
     AccountEffect,
     Covers,
@@ -25,7 +26,15 @@ from remote_runtime.effects import (
     is_account_database,
 )
 from remote_runtime.errors import ResourceError
-from remote_runtime.overlay.accounts import OverlayAccounts, Table, parsed, parsed_groups
+from remote_runtime.overlay.account_tables import (
+    Passwords,
+    Table,
+    parsed,
+    parsed_groups,
+    parsed_passwords,
+    parsed_users,
+)
+from remote_runtime.overlay.accounts import OverlayAccounts
 from remote_runtime.overlay.commands import OverlayCommands
 from remote_runtime.overlay.crontabs import OverlayCrontabs
 from remote_runtime.overlay.file_overlay import FileOverlay
@@ -123,6 +132,7 @@ class HostOverlay(object):
         other._open(self.layer.copy(), self.unknown_regions.copy())
         other.accounts.planned = dict(self.accounts.planned)
         other.accounts.tables = dict(self.accounts.tables)
+        other.accounts.passwords = self.accounts.passwords
         other.kernel.planned = dict(self.kernel.planned)
         other.mounts.planned = dict(self.mounts.planned)
         other.mounts.reloaded = self.mounts.reloaded
@@ -154,6 +164,8 @@ class HostOverlay(object):
                 other = self.layer.put(effect, self.sequence, by, sure=not uncertainty.level)
                 if effect.path in _ACCOUNTS:
                     self._lay_accounts(effect, uncertainty)
+                elif effect.path == SHADOW:
+                    self._lay_passwords(effect)
                 if effect.content is not None and effect.content.uncertainty is not None:
                     self._lay_doubtful(effect.path, effect.content.uncertainty)
                 if other:
@@ -183,24 +195,42 @@ class HostOverlay(object):
         """A file of accounts defines accounts, as far as it can be read in advance."""
         kind, path = _ACCOUNTS[effect.path], effect.path
         self.accounts.tables.pop(kind, None)
-        text = None
+        text = self._planned_text(effect)
         try:
-            text = self.files.read(path, _LIMIT) if effect.kind == "file" else None
             today = parsed(self._adapters[0].read(path, _LIMIT).decode("utf-8", "replace"))
         except ResourceError:
             text = None
         if text is not None:
-            lines = text.decode("utf-8", "replace")
-            sure = not (effect.content and effect.content.uncertainty)
-            groups = parsed_groups(lines) if kind == "group" and sure else None
+            entries = parsed_groups(text) if kind == "group" else parsed_users(text)
+            if effect.content and effect.content.uncertainty:
+                uncertainty = uncertainty.worse(effect.content.uncertainty)
             self.accounts.tables[kind] = Table(
-                parsed(lines), today, since=self.sequence, path=path, groups=groups
+                parsed(text),
+                today,
+                since=self.sequence,
+                path=path,
+                entries=None if uncertainty.level == UNKNOWN else entries,
             )
-        self.unknown_regions.add(_accounts_of(path, known=text is not None), self.sequence)
+        gone = None if text is None else set(today)
+        self.unknown_regions.add(_accounts_of(path, gone), self.sequence)
         if uncertainty.level:
             self.unknown_regions.add(
                 UnknownEffect(uncertainty, lambda thing, _, there: thing == kind), self.sequence
             )
+
+    def _lay_passwords(self, effect: PathEffect) -> None:
+        text = self._planned_text(effect)
+        doubtful = effect.content is not None and effect.content.uncertainty is not None
+        rows = None if text is None or doubtful else parsed_passwords(text)
+        self.accounts.passwords = Passwords(rows, self.sequence)
+
+    def _planned_text(self, effect: PathEffect) -> Optional[str]:
+        """The text that a file will have, None if there is none or it cannot be read."""
+        try:
+            text = self.files.read(effect.path, _LIMIT) if effect.kind == "file" else None
+        except ResourceError:
+            return None
+        return None if text is None else text.decode("utf-8", "replace")
 
     def _lay_elsewhere(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
         """If an uncertain path becomes a link, actions below it happen elsewhere."""
@@ -245,13 +275,16 @@ class HostOverlay(object):
             self.units[effect.name] = effect if older is None else _merged(older, effect)
 
 
-def _accounts_of(path: str, known: bool) -> UnknownEffect:
-    """An account that is in no planned file may be in another database of the host. If the content
-    of a file is not known, its accounts may be removed."""
+def _accounts_of(path: str, today: Optional[Set[str]]) -> UnknownEffect:
+    """An account of today's file (``today``) that is not in the planned one may also be in another
+    database of the host. If the content of a file is not known (None), its accounts may be removed.
+    """
     why = "whether it exists depends on the planned %s" % path
 
     def covers(kind: str, name: str, there: bool) -> bool:
-        return kind == _ACCOUNTS[path] and name != "root" and not (there and known)
+        if kind != _ACCOUNTS[path] or name == "root":
+            return False
+        return today is None or (not there and name in today)
 
     return UnknownEffect(Uncertainty(UNKNOWN, why), covers)
 

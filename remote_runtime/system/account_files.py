@@ -1,7 +1,7 @@
 """Users and groups with all stored attributes (target); imported on demand."""
 
 import time
-from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 LOCKED = "!"  # the prefix of the hash of a locked password
 ETC = "/etc"
@@ -32,6 +32,28 @@ class Group(NamedTuple):
     members: Tuple[str, ...] = ()
 
 
+def rows_of(text: str, fields: int) -> List[List[str]]:
+    """The lines of a file of accounts that have at least so many fields."""
+    rows = [line.split(":") for line in text.splitlines()]
+    return [row for row in rows if len(row) >= fields and row[0][:1] not in "#+-"]
+
+
+def user_of(fields: Sequence[object], shadow: Optional[Sequence[str]] = None) -> User:
+    """The user with these fields in /etc/passwd and in /etc/shadow."""
+    name, _, uid, gid, comment, home, shell = [str(field) for field in fields[:7]]
+    user = User(name, int(uid), gid=int(gid), comment=comment, home=home, shell=shell)
+    return with_password(user, shadow)
+
+
+def with_password(user: User, shadow: Optional[Sequence[str]]) -> User:
+    """The user with its fields in /etc/shadow, None for a user that is not there."""
+    day = shadow[7] if shadow is not None and len(shadow) > 7 else ""
+    return user._replace(
+        shadow=None if shadow is None else shadow[1],
+        expires=int(day) if day.isdigit() else None,
+    )
+
+
 def date_of(day: Optional[int]) -> str:
     """The date of a day since the epoch; None is never."""
     return NEVER if day is None else time.strftime(FORMAT, time.gmtime(day * _DAY))
@@ -53,6 +75,7 @@ class Database(object):
         self._etc = ETC
         self._users: Optional[Dict[str, User]] = None
         self._groups: Optional[Dict[str, Group]] = None
+        self._passwords: Optional[Dict[str, List[str]]] = None
         self._local: Dict[str, List[List[str]]] = {}
         self._names: Dict[str, Set[str]] = {}
         self._by_member: Optional[Dict[str, List[str]]] = None
@@ -69,7 +92,7 @@ class Database(object):
             entry = pwd.getpwnam(name)
         except KeyError:
             return None
-        return self._user(list(entry), {})
+        return user_of(list(entry))
 
     def group(self, name: str) -> Optional[Group]:
         """See ``Accounts.group``."""
@@ -123,28 +146,17 @@ class Database(object):
                 import pwd
 
                 entries = [list(entry) for entry in pwd.getpwall()]
-            shadows = {line[0]: line for line in self._lines("shadow")}
             self._users = {}
             for entry in entries:
-                user = self._user(entry, shadows)
+                user = user_of(entry, self.password_of(str(entry[0])))
                 self._users.setdefault(user.name, user)
         return self._users
 
-    @staticmethod
-    def _user(entry: List[object], shadows: Dict[str, List[str]]) -> User:
-        name, _, uid, gid, comment, home, shell = [str(field) for field in entry[:7]]
-        shadow = shadows.get(name)
-        day = shadow[7] if shadow is not None and len(shadow) > 7 else ""
-        return User(
-            name,
-            int(uid),
-            gid=int(gid),
-            comment=comment,
-            home=home,
-            shell=shell,
-            shadow=None if shadow is None else shadow[1],
-            expires=int(day) if day.isdigit() else None,
-        )
+    def password_of(self, name: str) -> Optional[List[str]]:
+        """See ``Accounts.password_of``."""
+        if self._passwords is None:
+            self._passwords = {row[0]: row for row in self._lines("shadow")}
+        return self._passwords.get(name)
 
     def _all_groups(self) -> Dict[str, Group]:
         if self._groups is None:
@@ -170,8 +182,5 @@ class Database(object):
                     text = lines.read().decode("utf-8", "replace")
             except OSError:
                 text = ""
-            rows = [line.split(":") for line in text.splitlines()]
-            wanted = 4 if file == "group" else 7
-            usable = [row for row in rows if len(row) >= wanted and row[0][:1] not in "#+-"]
-            self._local[file] = usable
+            self._local[file] = rows_of(text, 4 if file == "group" else 7)
         return self._local[file]

@@ -57,6 +57,10 @@ class Accounts(object):
         """All stored attributes of a user, None for an unknown one."""
         return self.whole.user(name)
 
+    def password_of(self, name: str) -> Optional[Sequence[str]]:
+        """The fields of a user in /etc/shadow, None if it is not there or not readable."""
+        return self.whole.password_of(name)
+
     def group(self, name: str) -> "Optional[Group]":
         """All stored attributes of a group, None for an unknown one."""
         return self.whole.group(name)

@@ -13,7 +13,7 @@ from typing import (
 )
 
 from remote_runtime.content import Content
-from remote_runtime.effects import DATABASES
+from remote_runtime.effects import ACCOUNT_FILES
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import file_ports
 from remote_runtime.host.file_ports import NewAttributes, NewFile
@@ -22,7 +22,7 @@ from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure, refusal
 from remote_runtime.system.files import BLOCK
 
-_DATABASES = frozenset(DATABASES.values())
+_DATABASES = frozenset(ACCOUNT_FILES)
 _SYNCED = 64  # paths that are synced one by one
 
 if TYPE_CHECKING:

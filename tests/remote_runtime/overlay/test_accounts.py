@@ -6,9 +6,16 @@ from unittest import mock
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import UNKNOWN, AccountEffect, PathEffect, Uncertainty
-from remote_runtime.overlay.accounts import parsed
-from remote_runtime.system.account_files import Group
+from remote_runtime.effects import (
+    ASSUMED,
+    UNKNOWN,
+    AccountEffect,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+    below,
+)
+from remote_runtime.system.account_files import Group, User
 from remote_runtime.system.accounts import Accounts
 from tests.remote_runtime.fakes import context, item, run_items
 
@@ -17,11 +24,11 @@ class AccountsTest(unittest.TestCase):
     def setUp(self) -> None:
         self.context = context(noop=True)
 
-    def plan(self, text: Optional[str]) -> None:
+    def plan(self, text: Optional[str], path: str = "/etc/group") -> None:
         content = None if text is None else Text(text)
         kind = "something" if text is None else "file"
-        effect = PathEffect("/etc/group", kind, 0o644, 0, 0, content=content)
-        self.context.expect([effect], Uncertainty(), "file#/etc/group")
+        effect = PathEffect(path, kind, 0o644, 0, 0, content=content)
+        self.context.expect([effect], Uncertainty(), "file#" + path)
 
     def found(self, name: str) -> "tuple[Optional[int], str]":
         """The number, and how sure it is not."""
@@ -35,7 +42,7 @@ class AccountsTest(unittest.TestCase):
         self.assertEqual(self.found("daemon"), (77, ""))
         self.assertEqual(self.found("root"), (0, ""))
         self.assertEqual(self.found("adm"), (None, UNKNOWN))
-        self.assertEqual(self.found("nobody-has-it"), (None, UNKNOWN))
+        self.assertEqual(self.found("nobody-has-it"), (None, ""))
         accounts = self.context.accounts
         self.assertEqual([accounts.group_name(n) for n in (77, 4711, 1)], ["daemon", "new", "1"])
         with self.assertRaises(Unknowable):
@@ -47,7 +54,7 @@ class AccountsTest(unittest.TestCase):
         made = AccountEffect("group", "late", 5000)
         self.context.expect([made], Uncertainty(), "package#a")
         self.plan("root:x:0:\n")
-        self.assertEqual(self.found("late"), (None, UNKNOWN))
+        self.assertEqual(self.found("late"), (None, ""))
         self.assertEqual(self.context.accounts.group_name(5000), "5000")
         self.context.expect([made], Uncertainty(), "package#a")
         self.assertEqual(self.found("late"), (5000, ""))
@@ -89,16 +96,52 @@ class AccountsTest(unittest.TestCase):
         with self.assertRaises(Unknowable):
             self.context.accounts.group("new")
 
+    def test_users_of_a_planned_file(self) -> None:
+        """A user has all that its planned line says, and its password from the host or a plan."""
+        self.plan(
+            "root:x:0:0:root:/root:/bin/sh\nnew:x:4711:4712:N:/srv/new:/bin/bash\n", "/etc/passwd"
+        )
+        accounts = self.context.accounts
+        new = User("new", 4711, gid=4712, comment="N", home="/srv/new", shell="/bin/bash")
+        with self.context.for_resource(item("t", "a"), True):
+            self.assertEqual(accounts.user("new"), new)
+            self.assertEqual([user.name for user in accounts.users()], ["root", "new"])
+            self.assertIsNone(accounts.user("nobody-has-it"))
+            self.assertEqual(self.context.uncertainty.level, "")
+            self.assertIsNone(accounts.user("daemon"))
+            self.assertEqual(self.context.uncertainty.level, UNKNOWN)
+        self.plan("new:!hash:1:0:99999:7::20000:\n", "/etc/shadow")
+        expired = new._replace(shadow="!hash", expires=20000)
+        self.assertEqual((accounts.user("new"), accounts.users()[1]), (expired, expired))
+        identity = accounts.identity("new")
+        self.assertEqual(
+            (identity.uid, identity.home, identity.groups), (4711, "/srv/new", (4712,))
+        )
+
+    def test_passwords_of_a_planned_file(self) -> None:
+        """A user of the host has the password of the planned /etc/shadow, if that is known."""
+        self.plan("root:secret:1:0:99999:7:::\n", "/etc/shadow")
+        accounts = self.context.accounts
+        with self.context.for_resource(item("t", "a"), True):
+            self.assertEqual(getattr(accounts.user("root"), "shadow", None), "secret")
+            self.assertEqual(getattr(accounts.user("daemon"), "shadow", ""), None)
+        self.plan(None, "/etc/shadow")
+        with self.assertRaises(Unknowable):
+            accounts.user("root")
+
+    def test_a_command_that_may_change_passwords(self) -> None:
+        """A command that affects /etc/shadow leaves the password of a user open."""
+        changes = UnknownEffect(Uncertainty(ASSUMED, "x"), below("/etc/shadow", itself=True))
+        self.context.expect([changes], Uncertainty(), "exec#a")
+        with self.context.for_resource(item("t", "a"), True):
+            self.context.accounts.user("daemon")
+            self.assertEqual(self.context.uncertainty.level, ASSUMED)
+
     def test_a_file_that_cannot_be_read(self) -> None:
         """Whoever is there may go; root is root."""
         self.plan(None)
         self.assertEqual(self.found("daemon")[1], UNKNOWN)
         self.assertEqual(self.found("root")[1], "")
-
-    def test_lines(self) -> None:
-        """Only what has a name and a number counts, the first of a name."""
-        text = "a:x:1:\na:x:2:\n+:x:3:\n#b:x:4:\nc:x:x:\nshort:x\n\nd:x:5:e\n"
-        self.assertEqual(parsed(text), {"a": 1, "d": 5})
 
     def test_a_push_asks_again(self) -> None:
         """Once a file of accounts was written, numbers that were found before are stale."""
@@ -106,8 +149,9 @@ class AccountsTest(unittest.TestCase):
         pushed = context(accounts=accounts)
         pushed.has_acted([PathEffect("/etc/motd", "file")])
         accounts.forget.assert_not_called()
-        pushed.has_acted([PathEffect("/etc/group", "file")])
-        accounts.forget.assert_called_once_with()
+        for number, path in enumerate(("/etc/group", "/etc/shadow"), 1):
+            pushed.has_acted([PathEffect(path, "file")])
+            self.assertEqual(accounts.forget.call_count, number)
 
 
 if __name__ == "__main__":

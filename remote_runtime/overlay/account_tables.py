@@ -1,0 +1,62 @@
+"""The accounts in planned files of accounts (target)."""
+
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+
+from remote_runtime.system.account_files import Group, User, rows_of, user_of
+
+
+class Table(NamedTuple):
+    """The content of a planned /etc/passwd or /etc/group: numbers by name, with those of the host's
+    current file, which are gone if the planned one lacks them. ``entries``: its users without
+    passwords, or its groups with their members; None if they are uncertain.
+    """
+
+    numbers: Mapping[str, int]
+    today: Mapping[str, int]
+    since: int
+    path: str = ""
+    entries: Optional[Mapping[str, Any]] = None
+
+
+class Passwords(NamedTuple):
+    """The content of a planned /etc/shadow: the fields of each user, None if it is uncertain."""
+
+    rows: Optional[Mapping[str, Sequence[str]]]
+    since: int
+
+
+def _lines(text: str, fields: int = 4) -> Iterator[List[str]]:
+    """The fields of each account in such a file."""
+    for row in rows_of(text, fields):
+        if row[0] and row[2].isdigit():
+            yield row
+
+
+def parsed(text: str) -> Dict[str, int]:
+    """The numbers of the accounts in such a file, the first of a name."""
+    found: Dict[str, int] = {}
+    for row in _lines(text):
+        found.setdefault(row[0], int(row[2]))
+    return found
+
+
+def parsed_groups(text: str) -> Dict[str, Group]:
+    """The groups of such a file with their members, the first of a name."""
+    found: Dict[str, Group] = {}
+    for name, _, number, members, *_ in _lines(text):
+        found.setdefault(name, Group(name, int(number), tuple(filter(None, members.split(",")))))
+    return found
+
+
+def parsed_users(text: str) -> Dict[str, User]:
+    """The users of such a file, without their passwords, the first of a name."""
+    found: Dict[str, User] = {}
+    for row in _lines(text, 7):
+        if row[3].isdigit():
+            found.setdefault(row[0], user_of(row))
+    return found
+
+
+def parsed_passwords(text: str) -> Dict[str, Sequence[str]]:
+    """The fields of each user in such a file."""
+    return {row[0]: row for row in rows_of(text, 7)}
