@@ -24,19 +24,22 @@ Locate = Callable[[str, int], Position | None]
 MAX_EXPRESSIONS = 100_000  # expressions of one text; each takes some microseconds per host
 MAX_RENDERED = 4 * MAX_TEXT  # size of the text with all results of its expressions
 
-_ALIKE = r"\b(?:Groups|Hosts|template|jet)\b"
+_ALIKE = re.compile(r"\b(?:Groups|Hosts|template|jet)\b")
 """Matches expressions that may take long and have the same result on every host."""
 
 
 class Template:
-    """A string with at least one expression; immutable, shared by all threads."""
+    """A string with at least one expression; immutable, shared by all threads.
 
-    __slots__ = ("_may_be_alike", "pieces")
+    ``may_be_alike``: rendering may take long and give the same text on every host.
+    """
+
+    __slots__ = ("may_be_alike", "pieces")
 
     def __init__(self, pieces: tuple[str | Expression, ...]) -> None:
         self.pieces = pieces
-        self._may_be_alike = any(
-            not isinstance(piece, str) and re.search(_ALIKE, piece.source) for piece in pieces
+        self.may_be_alike = any(
+            not isinstance(piece, str) and _ALIKE.search(piece.source) for piece in pieces
         )
 
     @classmethod
@@ -95,7 +98,7 @@ class Template:
 
     def render(self, scope: Scope) -> Any:
         """The text; the value itself if the whole text is one expression."""
-        if self._may_be_alike and scope.inventory is not NO_INVENTORY:
+        if self.may_be_alike and scope.inventory is not NO_INVENTORY:
             return scope.inventory.renderings.render(self, scope, self._render)
         return self._render(scope)
 
@@ -112,11 +115,14 @@ class Template:
         """
         texts, size = [], 0
         for piece in self.pieces:
-            text = piece if isinstance(piece, str) else text_of(piece.evaluate(scope))
+            if isinstance(piece, str):
+                texts.append(piece)
+                continue
+            text = text_of(piece.evaluate(scope))
             size += len(text)
             if size > MAX_RENDERED:
-                where = piece.where if isinstance(piece, Expression) else None
-                raise EvaluationError(f"the text is longer than {MAX_RENDERED:,} characters", where)
+                message = f"the text is longer than {MAX_RENDERED:,} characters"
+                raise EvaluationError(message, piece.where)
             texts.append(text)
         return "".join(texts)
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from operator import is_
 from typing import Any, NamedTuple, cast
 
+from orchestrator.expressions.template import Template
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.compiled import CompiledResource
@@ -33,7 +34,8 @@ class RenderProfile(NamedTuple):
     compiled resource, and ``texts`` are sent as blobs. ``shares``: it may be equal on several hosts
     except for its blobs; ``shares_texts``: including its blobs. Both are guesses by literal names;
     a wrong guess costs only time. ``alone_texts`` are its blob properties in order, if nothing else
-    of it must be rendered or decided.
+    of it must be rendered or decided. ``repeats``: these may be the same string objects on several
+    hosts.
     """
 
     now: tuple[str, ...]
@@ -43,6 +45,7 @@ class RenderProfile(NamedTuple):
     shares: bool
     shares_texts: bool
     alone_texts: tuple[str, ...]
+    repeats: bool
 
     @classmethod
     def on(cls, declared: DeclaredResource) -> RenderProfile:
@@ -69,7 +72,13 @@ class RenderProfile(NamedTuple):
             shares=shares,
             shares_texts=shares and not _reads_own(declared, declared.templated),
             alone_texts=texts if shares and plain else (),
+            repeats=any(_may_repeat(declared.values[key]) for key in texts),
         )
+
+
+def _may_repeat(value: Any) -> bool:
+    """Whether a value may be rendered once for all hosts."""
+    return isinstance(value, Template) and value.may_be_alike
 
 
 def _reads_own(declared: DeclaredResource, keys: Iterable[str]) -> bool:

@@ -39,17 +39,18 @@ def filled(
     values, kinds = declared.values, declared.type.properties
     try:
         found = tuple([render_value(values[key], scope) for key in outlook.alone_texts])
-        made = alike.latest(declared, index, found)
+        made = alike.latest(declared, index, found) if outlook.repeats else None
         if made is not None:
             return made
-        for key, text in zip(outlook.alone_texts, found, strict=True):
+        texts = []
+        for key, text in zip(outlook.alone_texts, found):
             if text.__class__ is not str or kinds[key].complaints(text):
                 return None
-        texts = tuple([text.encode("utf-8") for text in found])
+            texts.append(text.encode("utf-8"))
     except (EvaluationError, NeedFileError, UnicodeEncodeError):
         return None
-    made = alike.get(_key(declared, index, name=declared.name), texts, outlook)
-    if made is not None:
+    made = alike.get(_key(declared, index, name=declared.name), tuple(texts), outlook)
+    if made is not None and outlook.repeats:
         alike.note(declared, index, found, made)
     return made
 

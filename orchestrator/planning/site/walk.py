@@ -296,7 +296,9 @@ class Walk:
             hidden = kind.secrets_in(entry.item.properties.get(kind.name))
             self.secrets.update(dict.fromkeys(hidden))
         runs = managed and entry.outline.item.managed
-        stands_on = self._stands_on(place.part, declared, number, runs) if managed else ()
+        stands_on: tuple[Question, ...] = ()
+        if managed and (self._handed_on or self._asked[number].questions):
+            stands_on = self._stands_on(place.part, declared, number, runs)
         if stands_on:
             self.resources[at] = entry = entry.extended(asked=stands_on)
         if declared.type.applies:
@@ -351,8 +353,6 @@ class Walk:
         """The look-ups that a resource reads, directly or through data; if it does not run, those
         that decide this.
         """
-        if not (self._handed_on or self._asked[number].questions):
-            return ()
         names, reads_data = part.reads.of(declared)
         if not runs:
             return tuple(entries(part.reads.of_control(declared), self._asked[number]))
