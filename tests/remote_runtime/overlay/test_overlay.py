@@ -7,6 +7,7 @@ import unittest
 from typing import List, Tuple
 
 from remote_runtime.changes import Unknowable
+from remote_runtime.content import Text
 from remote_runtime.effects import (
     ASSUMED,
     UNKNOWN,
@@ -83,12 +84,14 @@ class OverlayTest(unittest.TestCase):
                 self.assertEqual(self.context.uncertainty.level, level, directory)
 
     def test_a_planned_file_of_accounts(self) -> None:
-        """Whether there is a user that is not there yet is up to it; one that is stays."""
-        self.context.expect([PathEffect("/etc/passwd", "file")], Uncertainty(), "file#p")
+        """A user whose line goes may be elsewhere; one that is nowhere today does not come."""
+        planned = PathEffect("/etc/passwd", "file", content=Text("root:x:0:0::/root:/bin/sh\n"))
+        self.context.expect([planned], Uncertainty(), "file#p")
         for kind, name, level in (
             ("user", "root", ""),
             ("group", "ccm-new", ""),
-            ("user", "ccm-new", UNKNOWN),
+            ("user", "ccm-new", ""),
+            ("user", "daemon", UNKNOWN),
         ):
             with self.context.for_resource(item("file", "x"), noop=True):
                 self.context.accounts.number(kind, name)
