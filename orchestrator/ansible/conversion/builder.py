@@ -28,6 +28,8 @@ from orchestrator.ansible.output.entries import (
     Entry,
     Record,
     chosen,
+    numbered,
+    slug,
 )
 from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 from orchestrator.ansible.source.tasks import Block, Task, flat, inherit, listed
@@ -163,9 +165,21 @@ class Builder(Conversion):
             self.manifest.items.append(Comment(lines or [f"{task.module}: nothing to do"]))
         for entry in entries:
             entry.record = record
+            self._name_by_place(entry)
         self.manifest.items += entries
         results.note_change(self, task, entries)
         self._notify(task, record, entries)
+
+    def _name_by_place(self, entry: Entry) -> None:
+        """Give a package of Python or Node.js its own name where an earlier package has it."""
+        if entry.type != "package" or entry.foreach or "provider" not in entry.properties:
+            return
+        taken = [one for one in self.manifest.entries() if one.type == "package"]
+        if any(one.name == entry.name and _place(one) != _place(entry) for one in taken):
+            entry.properties["package"] = entry.name
+            entry.name = numbered(
+                f"{entry.name}-in-{slug(_place(entry))}", {one.name for one in taken}
+            )
 
     def convert(
         self, task: Task, record: Record, extra: dict[str, Any] | None = None
@@ -436,6 +450,12 @@ class Builder(Conversion):
     def flush(self) -> None:
         """Append the resources of the pending handlers."""
         handlers.flush(self)
+
+
+def _place(entry: Entry) -> str:
+    """Where a package of Python or Node.js is installed."""
+    names = ("environment", "path", "provider")
+    return next((str(entry.properties[name]) for name in names if name in entry.properties), "")
 
 
 def _is_empty(value: Any, scope: Scope) -> bool:

@@ -202,10 +202,15 @@ def _user(task: Task, context: Context, entries: list[Entry]) -> None:
     for entry in entries:
         if entry.type == "exec":
             entry.properties.setdefault("user", context.become_user)
-        elif entry.type in ("git", "file", "download"):
+        elif entry.type in ("git", "file", "download") or _is_in_directory(entry):
             entry.properties.setdefault("owner", context.become_user)
         elif entry.type not in ("wait", "link"):
             raise NotConvertible(f"become_user for the module {task.module}")
+
+
+def _is_in_directory(entry: Entry) -> bool:
+    """Whether it is a package in an environment of Python or a directory of Node.js."""
+    return entry.type == "package" and bool({"environment", "path"} & set(entry.properties))
 
 
 def _failures(task: Task, context: Context, entries: list[Entry]) -> None:

@@ -1,4 +1,4 @@
-"""Modules for programs of the host: gems, snaps, limits, file systems (controller)."""
+"""Modules for programs of the host: gems, snaps, file systems, Apache, SELinux (controller)."""
 
 from __future__ import annotations
 
@@ -364,3 +364,34 @@ def synchronize(context: Context, given: Arguments) -> list[Entry]:
     if not source.endswith("/"):
         base = posixpath.join(base, posixpath.basename(source))
     return tree(context, written=found[0], original=found[1], base=base)
+
+
+@maps("apache2_module")
+def apache_module(context: Context, given: Arguments) -> list[Entry]:
+    """Modules of Apache on Debian."""
+    context.as_root()
+    given.refuse("identifier", "ignore_configcheck", "warn_mpm_absent", unless=(False, True))
+    name = given.required("name")
+    present = state_of(given, "present", "absent") == "present"
+    word = "a2enmod" if present else "a2dismod"
+    force = " -f" if given.flag("force", default=False) else ""
+    properties = {"command": f"{word} -q{force} {name}"}
+    properties["unless" if present else "onlyif"] = f"a2query -q -m {name}"
+    return [context.exec(f"{word} {name}", properties)]
+
+
+@maps("seboolean")
+def boolean_of_selinux(context: Context, given: Arguments) -> list[Entry]:
+    """Booleans of SELinux."""
+    context.as_root()
+    given.refuse("ignore_selinux_state", unless=(False,))
+    name, state = given.required("name"), given.flag("state", default=True)
+    if not given.flag("persistent", default=False):
+        raise NotConvertible("a boolean of SELinux that is not persistent")
+    word = "on" if state else "off"
+    properties = {
+        "command": f"setsebool -P {name} {word}",
+        "unless": f"sh -c 'getsebool {name} | grep -qw {word}'",
+    }
+    context.check("whether it is also set for the next boot is not tested")
+    return [context.exec(f"set {name} {word}", properties)]
