@@ -418,8 +418,11 @@ class Builder(Conversion):
         conditions: Conditions,
     ) -> None:
         keywords.apply(task, context, entries)
+        tests = [
+            self.as_data("is", task.name or task.module, one) for one in conditions.expressions
+        ]
         for entry in entries:
-            entry.conditions += conditions.expressions
+            entry.conditions += tests
             entry.control.update(conditions.control)
             if conditions.on_change:
                 handlers.fire(entry, conditions.subscribe)

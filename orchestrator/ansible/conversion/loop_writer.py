@@ -46,6 +46,7 @@ def loop_over(
         if (
             (entry.type == "file" or entry.implied)
             and "item" not in f"{entry.name} {entry.properties}"
+            and not _reads_index(f"{entry.name} {entry.properties}")
             and not entry.foreach
         ):
             # The one file that a loop edits, or a directory above it.

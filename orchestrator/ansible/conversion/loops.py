@@ -336,7 +336,7 @@ def _subelements(loop: Loop, value: Any, scope: Scope, files: Files | None) -> N
     skip = isinstance(value[2], dict) if len(value) > 2 else False
     listed = tree_of(value[0])
     sample = sample_of(listed, scope)
-    text = expression_of(value[0], scope)
+    text = _grouped(expression_of(value[0], scope))
     key = value[1]
     pairs: list[Any] = []
     for one in sample.values:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from orchestrator.ansible.jinja.parsing import names_in, parse_expression
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.output.entries import (
@@ -191,13 +192,19 @@ class Conversion(ABC):
 
     def as_list(self, title: str, expression: str) -> str:
         """An expression that ``foreach`` accepts: one with braces becomes a value of data."""
+        return self.as_data("list", title, expression)
+
+    def as_data(self, kind: str, title: str, expression: str) -> str:
+        """An expression without braces: one with braces becomes a value of data."""
         if "{{" not in expression:
             return expression
         if self.scope.task_vars:
             raise NotConvertible("a list that depends on variables of the task")
+        if names_in(parse_expression(expression)) & {"item", "index"}:
+            raise NotConvertible("a list that depends on the element of a loop")
         value = "{{ " + expression + " }}"
         taken = {key for key, one in self.manifest.data.items() if one.value != value}
-        name = numbered("list_" + slug(title).replace("-", "_"), taken, "{}_{}")
+        name = numbered(f"{kind}_" + slug(title).replace("-", "_"), taken, "{}_{}")
         self.manifest.data[name] = Datum(value, [title])
         self.scope.uses.data.add(name)
         return f"Data.{name}"

@@ -29,6 +29,7 @@ from orchestrator.ansible.output.entries import (
     Comment,
     Record,
     both,
+    iterable_text,
     needs_parentheses,
     slug,
 )
@@ -146,7 +147,7 @@ def _looped_assertion(builder: Conversion, task: Task, scope: Any, given: dict[s
     expected = both([text_rewriter.condition(one, inner) for one in that])
     when = _expressions(builder, task, inner)
     failing = both([*when, f"not ({expected})"])
-    body = f"{{% for item in {loop.foreach} if {failing} %}}x{{% endfor %}}"
+    body = f"{{% for item in {iterable_text(loop.foreach)} if {failing} %}}x{{% endfor %}}"
     message = text_rewriter.plain_text(task.name.replace("{{", "(").replace("}}", ")"))
     builder.manifest.assertions.append(
         {"that": f"template({literal(body)}) == ''", "message": message or "it is true for each"}

@@ -14,7 +14,7 @@ from orchestrator.ansible.jinja.possible_values import elements, map_values, sam
 from orchestrator.ansible.jinja.printing import printed
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
-from orchestrator.ansible.jinja.unparse import literal, unparse
+from orchestrator.ansible.jinja.unparse import iterable, literal, unparse
 from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.problems import NotConvertible
 
@@ -203,7 +203,7 @@ class _Writer:
             pair = _of_items(tree.iter, outer) if len(words) == 2 else None
             for index, name in enumerate(words):
                 names[name] = pair[index] if pair else OPEN
-        iterated = unparse(translate(tree.iter, outer))
+        iterated = iterable(translate(tree.iter, outer))
         self.scopes.append(outer.with_locals(names))
         text = f"for {unparse(tree.target).strip('()')} in {iterated}"
         if isinstance(tree.test, nodes.Expr):

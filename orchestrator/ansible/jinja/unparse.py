@@ -38,6 +38,11 @@ def operand(node: nodes.Node) -> str:
     return _at(node, _POSTFIX)
 
 
+def iterable(node: nodes.Node) -> str:
+    """Return the source of an expression as what ``{% for %}`` iterates over."""
+    return _at(node, _OR)
+
+
 def literal(value: Any) -> str:
     """A constant as an expression."""
     if value is None:

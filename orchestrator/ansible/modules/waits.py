@@ -188,7 +188,7 @@ def reboot(context: Context, given: Arguments) -> list[Entry]:
         "search_paths", "boot_time_command",
     )  # fmt: skip
     given.refuse("reboot_command")
-    properties: dict[str, Any] = {}
+    properties: dict[str, Any] = {"onlyif": "true"}  # replaced if it subscribes to a change
     timeout = given.text("reboot_timeout")
     if timeout is not None:
         properties["timeout"] = f"{timeout}s"

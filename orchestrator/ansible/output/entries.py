@@ -163,8 +163,14 @@ def list_of(
 ) -> str:
     """The list of an expression's values for the elements for which the conditions are true."""
     test = f" if {both(conditions)}" if conditions else ""
-    body = f"[{{% for {name} in {elements}{test} %}}{{{{ {value} | to_json }}}},{{% endfor %}}]"
+    start = f"{{% for {name} in {iterable_text(elements)}{test} %}}"
+    body = f"[{start}{{{{ {value} | to_json }}}},{{% endfor %}}]"
     return f"template({literal(body)}) | from_yaml"
+
+
+def iterable_text(elements: str) -> str:
+    """An expression as what ``{% for %}`` iterates over: there, ``if`` filters the elements."""
+    return f"({elements})" if " if " in elements else elements
 
 
 def numbered(name: str, taken: Container[str], form: str = "{}-{}") -> str:

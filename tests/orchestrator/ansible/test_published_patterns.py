@@ -282,3 +282,72 @@ def test_a_variable_that_may_name_a_directory(tmp_path: Path) -> None:
     )
     assert "dest must be the path of the file, not of a directory" in result.records[0].reasons
     assert result.records[1].outcome == "converted"
+
+
+def test_loops_over_conditional_lists(tmp_path: Path) -> None:
+    """``for x in (a if b else c)`` keeps its parentheses in templates, lists and assertions."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - template: {src: a.j2, dest: /etc/a, owner: root, group: root, mode: "0644"}
+        - file: {path: "/srv/{{ item.n }}", state: directory, owner: a, group: a, mode: "0755"}
+          loop: "{{ [first] if one != '' else others }}"
+          when: item.state == 'present'
+        - assert: {that: "item.n != ''"}
+          loop: "{{ [first] if one != '' else others }}"
+        """,
+        defaults__main="one: ''\nmany: [b]\nfirst: {n: a, state: present}\nothers: []\n",
+        templates__a_DOT_j2="{% for x in ([one] if one else many) %}{{ x }}\n{% endfor %}\n",
+    )
+    template = (tmp_path / "site" / "roles" / "role" / "templates" / "a.j2").read_text()
+    assert "{% for x in ([Data.one] if Data.one else Data.many) %}" in template
+    lists = "for item in ([Data.first] if Data.one != '' else Data.others) if"
+    assert text.replace("''", "'").replace("''", "'").count(lists.replace("''", "'")) == 2
+    check_valid(tmp_path / "site")
+
+
+def test_a_reboot_under_a_condition(tmp_path: Path) -> None:
+    """Without a change that triggers it, the host reboots on each push, as the original does."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - stat: {path: /run/reboot-required}
+          register: needed
+        - reboot:
+          when: needed.stat.exists
+        """,
+    )
+    assert [one.outcome for one in result.records] == ["converted", "converted"]
+    assert 'onlyif: "true"\n            control:\n              exists: /run/reboot-req' in text
+    check_valid(tmp_path / "site")
+
+
+def test_elements_by_their_number(tmp_path: Path) -> None:
+    """A loop that reads only the number of the element is a loop, not one file."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: "{{ auth.x }}", dest: "/a/{{ auth.n }}", owner: a, group: a, mode: "600"}
+          loop: "{{ all_auth | map(attribute='n') }}"
+          loop_control: {index_var: at}
+          vars: {auth: "{{ all_auth[at] }}"}
+        """,
+        defaults__main="all_auth: [{n: a, x: b}]\n",
+    )
+    assert "foreach: Data.all_auth | map(attribute='n')" in text
+    check_valid(tmp_path / "site")
+
+
+def test_conditions_with_braces(tmp_path: Path) -> None:
+    """A condition whose expression has braces is a value of data."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - find: {paths: /srv/in, patterns: "*.conf"}
+          register: found
+        - file: {path: /srv/out, state: directory, owner: a, group: a, mode: "0755"}
+          when: found.files | length > 0
+        """,
+    )
+    assert "if: Data.is_" in text
+    check_valid(tmp_path / "site")
