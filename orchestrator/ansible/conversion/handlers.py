@@ -8,6 +8,7 @@ from typing import Any
 from orchestrator.ansible.conversion.manifest_context import Conversion, Handler
 from orchestrator.ansible.conversion.task_files import included_tasks
 from orchestrator.ansible.modules.commands import single_quoted
+from orchestrator.ansible.modules.services import RELOAD
 from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
@@ -106,8 +107,27 @@ def _guard_by_control(entry: Entry) -> None:
         entry.control["command"] = guard if name == "onlyif" else negative
 
 
+def last_ones(builder: Conversion) -> list[str]:
+    """The handlers that a role, or a role that it applies, runs at its end."""
+    pending = (builder.handlers[index].task.name for index in sorted(builder.pending))
+    nested = (name for one in builder.manifest.entries() for name in one.ends_with)
+    return list(dict.fromkeys([*nested, *pending]))
+
+
+def _mark_early(builder: Conversion) -> None:
+    """Mark roles whose handlers run at their end, before what follows in the original."""
+    entries = builder.manifest.entries()
+    for position, entry in enumerate(entries):
+        if entry.ends_with and any(one.changes for one in entries[position + 1 :]):
+            names = ", ".join(f"“{name}”" for name in entry.ends_with)
+            text = f"the role ends with {names}; in the original, that follows what is below"
+            builder.check(entry, text)
+        entry.ends_with = []
+
+
 def flush(builder: Conversion) -> None:
     """Append the pending handlers in order, followed by the handlers that they notify."""
+    _mark_early(builder)
     for _ in range(_MAX_ROUNDS):
         if not builder.pending:
             return
@@ -185,7 +205,10 @@ def _included(builder: Conversion, task: Task, references: list[str]) -> list[En
 
 def _joined(builder: Conversion, entry: Entry, references: list[str]) -> bool:
     """Whether a resource of the service, after everything that notifies it, could subscribe
-    itself.
+    itse
+
+    It acts at its place, so nothing that changes the host may follow: the original acts after it.
+    """
     """
     assert entry.restarts is not None
     word, name = entry.restarts
@@ -193,10 +216,10 @@ def _joined(builder: Conversion, entry: Entry, references: list[str]) -> bool:
     for position, one in enumerate(entries):
         if one.type != "service" or one.name != name or one.foreach:
             continue
-        later = {o.reference for o in entries[position + 1 :]}
+        later = [o for o in entries[position + 1 :] if o.properties.get("command") != RELOAD]
         starts = one.properties.get("ensure", "running") == "running"
         same = one.conditions == entry.conditions and one.control == entry.control
-        if not starts or not same or later & set(references):
+        if not starts or not same or any(o.changes for o in later):
             return False
         if one.reference in references:
             return False

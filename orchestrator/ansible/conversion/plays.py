@@ -133,6 +133,9 @@ def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) 
     builder.flush()
     builder.run(play.post_tasks, outer)
     builder.flush()
+    for entry in manifest.entries():
+        if entry.type == "apply" and entry.record is None:
+            project.notes += [f"{manifest.path}: {entry.name}: {text}" for text in entry.checks]
     _note_missing(project, builder, project.finish(builder, plan))
     manifest.asks = asks_that_are_read(builder)
     project.started = True

@@ -41,6 +41,7 @@ class RoleManifest:
     builder: Builder
     plan: DataPlan
     missing: set[str] = field(default_factory=set)
+    ends_with: list[str] = field(default_factory=list)  # the handlers that run at its end
 
 
 @dataclass
@@ -131,10 +132,11 @@ class Project:
             self._dependency(builder, one)
         self.started = True
         builder.run(tasks)
+        last = handlers.last_ones(builder)
         builder.flush()
         missing = self.finish(builder, plan)
         builder.manifest.asks = asks_that_are_read(builder)
-        return RoleManifest(manifest.path, builder, plan, missing)
+        return RoleManifest(manifest.path, builder, plan, missing, last)
 
     def plan_of(self, role: Role | None) -> DataPlan:
         """The sources of the data of a role or a play."""
@@ -193,7 +195,7 @@ class Project:
         if path in known:
             title = numbered(name, {name, *known}, "{} ({})")
             properties = {"manifest": path, **properties}
-        return Entry("apply", title, properties)
+        return Entry("apply", title, properties, ends_with=list(found.ends_with))
 
     def file_entry(
         self, builder: Builder, path: Path, *, name: str, sample: Sample,

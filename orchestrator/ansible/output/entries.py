@@ -50,6 +50,7 @@ class Entry:
     restarts: tuple[str, str] | None = None  # ("restart" or "reload", the service)
     changes: bool = True  # whether it can change the host
     notifies: dict[int, bool] = field(default_factory=dict)  # handlers, and whether always
+    ends_with: list[str] = field(default_factory=list)  # the last handlers of a role
     partial: bool = False  # a part of another resource of this name, which must be there
     implied: bool = False  # the original makes it where it is missing, without its own task
     exists_where: list[str] = field(default_factory=list)  # the conditions in its list

@@ -1,8 +1,9 @@
 """When systemd reads the files of units again."""
 
+import textwrap
 from pathlib import Path
 
-from tests.orchestrator.ansible.sites import check_valid, convert_tasks
+from tests.orchestrator.ansible.sites import check_valid, convert, convert_tasks
 
 UNIT = """
 - copy: {content: x, dest: /etc/systemd/system/a.service, mode: "0644"}
@@ -64,3 +65,42 @@ def test_a_service_that_is_stopped_and_started(tmp_path: Path) -> None:
     assert "CHECK: a command stops the service, which a later task starts" in text
     assert "enable: true" in text
     assert "NOT CONVERTED" not in text
+
+
+def test_a_restart_after_what_follows_the_service(tmp_path: Path) -> None:
+    """A service that subscribes acts at its place, so a handler stays behind later changes."""
+    notifying = """
+        - copy: {content: x, dest: /etc/a.conf, owner: root, group: root, mode: "0644"}
+          notify: restart a
+        - service: {name: a, state: started}
+        """
+    more = "- file: {path: /etc/a.d/old, state: absent}\n"
+    handler = "- name: restart a\n  service: {name: a, state: restarted}\n"
+    _, text = convert_tasks(tmp_path / "1", notifying, handlers__main=handler)
+    assert 'ensure: running\n            subscribe: ["file#/etc/a.conf"]' in text
+    _, text = convert_tasks(
+        tmp_path / "2", textwrap.dedent(notifying) + more, handlers__main=handler
+    )
+    assert "- a:\n            ensure: running\n\n" in text
+    assert text.index("/etc/a.d/old") < text.index("systemctl restart a")
+    check_valid(tmp_path / "2" / "site")
+
+
+def test_handlers_at_the_end_of_a_role(tmp_path: Path) -> None:
+    """They are marked where a later role follows, before which the original does not run them."""
+    files = {"site.yml": "- {hosts: all, roles: [a, b]}\n"}
+    for role in ("a", "b"):
+        files[f"roles/{role}/tasks/main.yml"] = f"""
+            - copy: {{content: x, dest: /etc/{role}, owner: a, group: a, mode: "0644"}}
+              notify: restart {role}
+            """
+        files[f"roles/{role}/handlers/main.yml"] = f"""
+            - name: restart {role}
+              service: {{name: {role}, state: restarted}}
+            """
+    result, site = convert(tmp_path, files, "site.yml")
+    mark = "the role ends with “restart a”; in the original, that follows what is below"
+    text = (site / "site.yaml").read_text()
+    assert text.count("CHECK") == 1
+    assert f"# CHECK: {mark}\n        - roles/a.yaml:" in text
+    assert f"site.yaml: roles/a.yaml: {mark}" in result.notes
