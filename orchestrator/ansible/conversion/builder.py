@@ -23,6 +23,7 @@ from orchestrator.ansible.modules.arguments import Arguments, OmitChoice, expres
 from orchestrator.ansible.modules.context import MAPPERS, Context
 from orchestrator.ansible.output.entries import (
     CHECK,
+    CONVERTED,
     KEPT,
     Comment,
     Entry,
@@ -59,7 +60,10 @@ class Builder(Conversion):
         name = block.keywords.get("name")
         if name and (block.rescue or block.always):
             self.manifest.items.append(Comment([str(name)]))
+        rescued = self.is_rescued
+        self.is_rescued = rescued or bool(block.rescue)
         self.run(block.tasks, outer)
+        self.is_rescued = rescued
         if block.rescue:
             self._rescue(block)
         if block.always:
@@ -73,10 +77,7 @@ class Builder(Conversion):
     def _rescue(self, block: Block) -> None:
         tasks = flat(block.rescue)
         if all(one.module in ("fail", "debug", "meta") for one in tasks):
-            reason = "not needed: ccm ends the run after a failure and shows it"
-            for one in tasks:
-                self.record(one).reasons.append(reason)
-            self.manifest.items.append(Comment([f"rescue: {reason}"]))
+            self._rescue_by_messages(tasks)
             return
         for one in tasks:
             record = self.record(one)
@@ -84,6 +85,15 @@ class Builder(Conversion):
         text = "NOT CONVERTED: rescue: ccm cannot react to a failure"
         first, last = block.rescue_lines
         self.manifest.items.append(Comment([text, *self.original(block.path, first, last)]))
+
+    def _rescue_by_messages(self, tasks: list[Task]) -> None:
+        reason = "not needed: ccm ends the run after a failure and shows it"
+        fails = any(one.module == "fail" and "when" not in one.keywords for one in tasks)
+        if not fails:
+            reason = "the original continues after a failure; here, it ends the run"
+        for one in tasks:
+            self.mark(self.record(one), CONVERTED if fails else CHECK, reason)
+        self.manifest.items.append(Comment([f"{'rescue' if fails else 'CHECK'}: {reason}"]))
 
     # --- one task
 

@@ -204,11 +204,9 @@ def _included(builder: Conversion, task: Task, references: list[str]) -> list[En
 
 
 def _joined(builder: Conversion, entry: Entry, references: list[str]) -> bool:
-    """Whether a resource of the service, after everything that notifies it, could subscribe
-    itse
+    """Whether a resource of the service, after everything that notifies it, could subscribe.
 
     It acts at its place, so nothing that changes the host may follow: the original acts after it.
-    """
     """
     assert entry.restarts is not None
     word, name = entry.restarts

@@ -228,7 +228,7 @@ def _failures(task: Task, context: Context, entries: list[Entry]) -> None:
     elif failed is not None and not tolerant:
         codes = exit_codes(failed, str(task.keywords.get("register", "")))
         if any(one.type != "exec" for one in entries):
-            raise NotConvertible(f"failed_when: {_shown(failed)}")
+            raise NotConvertible(f"failed_when: {shown(failed)}")
         for entry in entries:
             if codes is not None:
                 entry.properties["returns"] = codes
@@ -252,7 +252,7 @@ def _tested(task: Task, context: Context, *, entry: Entry, condition: Any, word:
         script = tested(str(properties["command"]), condition, shell=shell,
                         register=register, scope=context.scope)  # fmt: skip
     except NotConvertible as error:
-        raise NotConvertible(f"{word}: {_shown(task.keywords[word])} ({error.reason})") from error
+        raise NotConvertible(f"{word}: {shown(task.keywords[word])} ({error.reason})") from error
     properties["command"] = script
     if "interpreter" not in properties:
         properties["provider"] = "shell"
@@ -296,14 +296,15 @@ def _changes(task: Task, context: Context, entries: list[Entry]) -> None:
             context.note("ccm counts each run of the command as a change")
         return
     used = task.keywords.get("notify") is not None or task.keywords.get("register") is not None
-    text = f"the original counts it as a change only if {_shown(changed)}"
+    text = f"the original counts it as a change only if {shown(changed)}"
     if task.keywords.get("notify") is not None:
         context.check(text)
     elif used:
         context.note(text)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """The conditions of a keyword on one line."""
     return " and ".join(" ".join(str(one).split()) for one in listed(value))
 
 
@@ -314,18 +315,18 @@ def _tries(task: Task, context: Context, entries: list[Entry]) -> None:
     if task.module == "uri":
         return  # a condition to wait for has its own times
     register = str(words.get("register", ""))
-    shown = _shown(words.get("until"))
+    wanted = shown(words.get("until"))
     plain = (
         f"{register} is succeeded", f"{register} is success", f"{register}.rc == 0",
         f"{register} is not failed", f"not {register}.failed", f"not {register} is failed",
         f"{register} is successful", f"{register}.failed == false", f"{register} is not failure",
         f"{register} | success", f"{register}|success", f"{register}.rc==0",
     )  # fmt: skip
-    if words.get("until") is not None and shown not in plain:
+    if words.get("until") is not None and wanted not in plain:
         if task.module in ("get_url", "unarchive", "git", "pip", "package", "apt", "yum", "dnf"):
-            context.check(f"it is retried until it succeeds; the original retries until {shown}")
+            context.check(f"it is retried until it succeeds; the original retries until {wanted}")
         elif any(one.type != "exec" for one in entries):
-            raise NotConvertible(f"until: {shown}")
+            raise NotConvertible(f"until: {wanted}")
         else:
             for entry in entries:
                 _tested(task, context, entry=entry, condition=words["until"], word="until")

@@ -97,6 +97,7 @@ class Conversion(ABC):
     lines: dict[str, list[str]] = field(default_factory=dict)
     given: set[str] = field(default_factory=set)  # variables that the project sets
     ended: list[str] = field(default_factory=list)  # conditions of all later tasks
+    is_rescued: bool = False  # whether something of the original follows a failure
     element: str = ""  # the variable of the loop that applies the manifest several times
     element_key: str = ""  # distinguishes its elements, as an expression
 

@@ -20,7 +20,8 @@ from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.commands import command_properties, guard_of
 from orchestrator.ansible.modules.context import Context
 from orchestrator.ansible.modules.find import found_files, temporary_path
-from orchestrator.ansible.output.entries import CHECK, Comment, Entry, Record
+from orchestrator.ansible.modules.shell_tests import opposite
+from orchestrator.ansible.output.entries import CHECK, Comment, Entry, Record, both
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
 
@@ -153,14 +154,49 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
     _note(builder, task, record, f"the answer is Asked.{name}, or a condition of what follows")
     for one in question.unset:
         builder.mark(record, CHECK, f"{one} may be empty, and is not set for the look-up")
-    if _judged(task):
-        text = f"the original fails if {_judged(task)}; here, the answer is only read"
-        builder.mark(record, CHECK, text)
-        builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+    if question.kind == "command":
+        _note_failure(builder, task, record)
     if question.kind == "uri":
         text = "curl reads the page before the first change; its status is 200 for success, or 0"
         builder.mark(record, CHECK, text)
         builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+
+
+_SUCCEEDS = re.compile(r"(?:\|\||;)\s*(?:true|:|exit 0|echo\b[^|;&]*)\s*$")
+
+
+def _note_failure(builder: Conversion, task: Task, record: Record) -> None:
+    """A command that fails ends the original: an assertion before the first change, else a mark."""
+    failed, ignored = task.keywords.get("failed_when"), task.keywords.get("ignore_errors")
+    line = task.free_form or str(task.args.get("cmd", ""))
+    if text_rewriter.as_bool(failed) is False or text_rewriter.as_bool(ignored) is True:
+        return
+    if failed is None and _SUCCEEDS.search(line):
+        return
+    name = str(task.keywords["register"])
+    codes = [0] if failed is None else keywords.exit_codes(failed, name)
+    works = opposite(failed) if codes is None else f"{name}.rc in {codes}"
+    works = f"{name}.rc == 0" if codes == [0] else works
+    if builder.is_untouched and not builder.is_rescued and task.loop is None and not ignored:
+        try:
+            that = _where_it_runs(builder, task, works)
+            message = text_rewriter.plain_text(f"“{task.name or line}” fails")
+            builder.manifest.assertions.append({"that": that, "message": message})
+            return
+        except NotConvertible:
+            pass  # a mark instead
+    shown = _judged(task) or ("the command does" if failed is None else keywords.shown(failed))
+    text = f"the original fails if {shown}; here, the answer is only read"
+    builder.mark(record, CHECK, text)
+    builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+
+
+def _where_it_runs(builder: Conversion, task: Task, works: str) -> str:
+    """An expression for the hosts where a task runs; true on others. NotConvertible."""
+    scope = builder.scope_of(task)
+    that = text_rewriter.condition(works, scope)
+    when = [text_rewriter.condition(one, scope) for one in listed(task.keywords.get("when"))]
+    return f"not ({both(when)}) or {that}" if when else that
 
 
 def _element_scope(loop: Loop, scope: Scope) -> Scope:
@@ -260,7 +296,7 @@ def _note(builder: Conversion, task: Task, record: Record, text: str) -> None:
         task,
         record,
         text,
-        *([f"the original requests it only if {condition}"] if condition else []),
+        *([f"the original requests it only if {keywords.shown(condition)}"] if condition else []),
     )
 
 

@@ -13,6 +13,7 @@ from orchestrator.ansible.jinja.parsing import (
     outputs,
     parse_expression,
     parse_template,
+    path_of,
 )
 from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.printing import folded, grouped, printed
@@ -187,6 +188,9 @@ def condition_of(node: nodes.Expr, scope: Scope) -> str:
     return unparse(boolean_tree(node, scope))
 
 
+_OUTPUTS = (["stdout"], ["stderr"], ["stdout_lines"], ["stderr_lines"])
+
+
 def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
     """Return a translated tree that is true or false wherever the original counts as such."""
     if isinstance(node, (nodes.And, nodes.Or)):
@@ -202,6 +206,10 @@ def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
         return _decided(result)
     if isinstance(node, nodes.Filter) and node.name.rsplit(".", 1)[-1] == "bool":
         return result
+    path = path_of(node)
+    if path is not None and path[0] in scope.registers and path[1] in _OUTPUTS:
+        empty = nodes.Const("") if path[1] in _OUTPUTS[:2] else nodes.List([])
+        return nodes.Compare(result, [nodes.Operand("ne", empty)])
     sample = sample_of(node, scope)
     kinds = sample.all_kinds()
     if isinstance(node, nodes.Const) and kind_of(node.value) == "bool":

@@ -229,3 +229,68 @@ def test_whether_something_is_set_at_all(tmp_path: Path) -> None:
     )
     assert "if: true if Data.log | default(false) else false" in text
     assert "Data.log if (true if Data.log | default(false) else false) else" in text
+
+
+def test_a_command_that_reads_and_fails(tmp_path: Path) -> None:
+    """It ends the original: an assertion before the first change, and a mark after it."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - command: getenforce
+          register: mode
+          changed_when: false
+          when: ansible_os_family == 'RedHat'
+        - command: pidof a
+          register: pids
+          changed_when: false
+          failed_when: pids.rc not in [0, 1]
+        - shell: grep a /etc/b || true
+          register: kept
+          changed_when: false
+        - command: b -v
+          register: tolerated
+          failed_when: false
+        - file: {path: /srv/x, state: directory, owner: a, group: a, mode: "0755"}
+          when: mode.stdout == 'Enforcing' or pids.stdout or kept.stdout or tolerated.rc
+        - command: c -v
+          register: later
+          changed_when: false
+        - command: d -v
+          register: judged
+          changed_when: false
+          failed_when: judged.rc > 1
+        - file: {path: "/srv/{{ later.stdout }}{{ judged.stdout }}", state: directory}
+        """,
+    )
+    rhel = "not (Facts.host.info.platformFamily in ['rhel', 'fedora'])"
+    assert f"that: {rhel} or Asked.mode.exit_code == 0\n" in text
+    assert 'message: "“getenforce” fails"' in text
+    assert "# the original requests it only if ansible_os_family == 'RedHat'\n" in text
+    assert "or Asked.pids.stdout.rstrip('\\r\\n') != '' or" in text
+    assert "that: Asked.pids.exit_code in [0, 1]\n" in text
+    assert text.count("- that:") == 2
+    assert "the original fails if the command does; here, the answer is only read" in text
+    assert "the original fails if judged.rc > 1; here, the answer is only read" in text
+    outcomes = ["converted"] * 5 + ["check"] * 3
+    assert [one.outcome for one in result.records] == outcomes
+    check_valid(tmp_path / "site")
+
+
+def test_a_rescue_without_a_failure(tmp_path: Path) -> None:
+    """The original continues after a message, which is marked; ``fail`` ends it as ccm does."""
+    block = """
+        - block:
+            - command: a -v
+              register: one
+              changed_when: false
+          rescue:
+            - {RESCUE}
+        - file: {path: "/srv/{{ one.stdout }}", state: directory, owner: a, group: a, mode: "755"}
+        """
+    result, text = convert_tasks(tmp_path / "1", block.replace("{RESCUE}", "debug: {msg: no}"))
+    assert "# CHECK: the original continues after a failure; here, it ends the run" in text
+    assert "- that:" not in text
+    assert [one.outcome for one in result.records] == ["check", "check", "converted"]
+    result, text = convert_tasks(tmp_path / "2", block.replace("{RESCUE}", "fail: {msg: no}"))
+    assert "# rescue: not needed: ccm ends the run after a failure" in text
+    assert [one.outcome for one in result.records][1] == "converted"

@@ -306,6 +306,7 @@ def test_what_reads_an_early_answer_is_marked(tmp_path: Path) -> None:
         - command: haproxy -v
           register: told
           changed_when: false
+          failed_when: false
         - set_fact: {version: "{{ '1.5' if '1.5.' in told.stdout else '1.4' }}"}
         - template: {src: t.j2, dest: /etc/t, owner: root, group: root, mode: '0644'}
         - template: {src: u.j2, dest: /etc/u, owner: root, group: root, mode: '0644'}
