@@ -151,7 +151,7 @@ def _installed(
     names, version = given.raw("name"), given.text("version")
     if names is None:
         raise NotConvertible("not a package name")
-    context.check("an installed package of another version is kept, and an alias is not recognized")
+    context.check("a package installed in another version is kept, and an alias is not recognized")
     entries = []
     for one in names if isinstance(names, list) else [names]:
         text = _name(context, str(one))
