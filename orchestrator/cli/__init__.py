@@ -1,1 +1,1 @@
-"""The command line (controller): one file per command, and ``app`` that picks it."""
+"""The command line (controller): one file per command, and ``app``, which selects the command."""

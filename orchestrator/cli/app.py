@@ -1,6 +1,7 @@
-"""The entry point of ``ccm``: picks the command, maps errors to exit codes (controller).
+"""The entry point of ``ccm``: selects the command and maps errors to exit codes (controller).
 
-Only the chosen command is imported, so that ``ccm --version`` and shell completion answer at once.
+Only the selected command is imported, so that ``ccm --version`` and shell completion respond
+quickly.
 """
 
 import gc
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
     from remote_runtime.errors import CcmError
 
 MAX_REPORTED = 100
-"""The most mistakes of an input that are listed with their positions; further ones are counted."""
+"""The maximum number of mistakes in the input that are listed with positions; the rest
+is counted.
+"""
 
 COMMANDS = (
     "push",
@@ -50,7 +53,7 @@ COMMANDS = (
 
 
 READERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
-"""Environment variables of CI systems that execute commands in a job's log."""
+"""Environment variables of CI systems that execute commands found in a job's log."""
 
 # Loading makes many objects and hardly any garbage: looking for it as often as Python does by
 # itself costs a tenth of a short run, and once in 50,000 objects still 3 %. So much garbage is
@@ -79,7 +82,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _open_streams() -> None:
-    """Open /dev/null for each closed standard stream, so that no other file gets its number."""
+    """Open /dev/null for each closed standard stream, so that no other file gets its descriptor
+    number.
+    """
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)  # as the others are
     os.close(number)
@@ -89,7 +94,7 @@ def _open_streams() -> None:
 
 
 def _give_no_orders() -> None:
-    """Write nothing that a CI, which reads it, would obey."""
+    """Prevent the output from containing commands that a CI system would execute."""
     from orchestrator.cli.ci_log import Log
 
     out: Any = Log(sys.stdout)

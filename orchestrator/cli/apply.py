@@ -13,7 +13,7 @@ ccm apply -i hosts.yaml -l web site.yaml     # same as ccm push
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of ``ccm push``, the inventory among them optional."""
+    """Add the options of ``ccm push``, with an optional inventory."""
     push.configure(parser, inventory=False)
 
 

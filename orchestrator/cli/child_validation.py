@@ -1,4 +1,4 @@
-"""``ccm validate`` of a manifest that others apply: checked as part of those (controller)."""
+"""``ccm validate`` of a manifest that others apply: it is checked as part of those (controller)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def check_child(
     """Check a manifest with the data from its parents; None if no manifest of the project applies
     it.
 
-    The data of its parents counts as correct. Mistakes in its own templates and in the manifests
-    that it applies do not depend on a parent. If its path only matches templates, a mistake must
-    occur under all of these. With hosts of an inventory, the plans of its parents are made for
-    them.
+    The data from its parents is assumed to be correct. Mistakes in its own templates and in the
+    manifests that it applies do not depend on a parent. If its path only matches templates, a
+    mistake must occur under all of these parents. With hosts of an inventory, its parents are
+    planned for those hosts.
     """
     from orchestrator.manifest.parents import parents_of
     from orchestrator.project.discovery import directories_above
@@ -77,14 +77,14 @@ def _under(
 
 
 def _is_run(parent: Parent, chosen: TargetSelection | None) -> bool:
-    """Whether a run of the parent is known to apply the manifest, or may be on some host."""
+    """Whether a run of the parent is known to apply the manifest, or may apply it on some host."""
     return parent.certain or chosen is not None
 
 
 def _in_run(
     parent: Parent, data: PlanOptions, chosen: TargetSelection | None
 ) -> tuple[list[Problem], list[Problem]]:
-    """The problems and warnings of a run of one parent, in any file."""
+    """The problems and warnings of a run of one parent, in all files."""
     from orchestrator.planning.site.check import SiteCheck
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import show_hosts

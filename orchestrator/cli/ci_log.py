@@ -1,7 +1,7 @@
 """Output streams whose lines a CI cannot mistake for its commands (controller).
 
-A CI reads the log of a job, and obeys lines of a certain form: they set variables of later steps,
-hide words, or end in its summary. The log also contains output of hosts, which must not run CI
+A CI system executes certain lines in the log of a job: they set variables for later steps, hide
+words, or are added to its summary. The log also contains output of hosts, which must not run CI
 commands.
 """
 
@@ -14,9 +14,9 @@ _OF_JSON = ("{", "[", '"')
 
 
 class Log:
-    """A stream that turns CI commands into text: a blank splits their marks.
+    """A stream that turns CI commands into plain text by inserting a space into their markers.
 
-    In JSON, which must stay valid, the mark is written as an escape.
+    In JSON, which must remain valid, the marker is escaped.
     """
 
     def __init__(self, stream: TextIO) -> None:

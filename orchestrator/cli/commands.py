@@ -71,7 +71,7 @@ class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # generic
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose mistakes become UsageError, and that guesses no abbreviations."""
+    """An argument parser whose errors are UsageErrors, and that does not accept abbreviations."""
 
     def __init__(self, **settings: Any) -> None:
         settings.setdefault("allow_abbrev", False)
@@ -114,7 +114,7 @@ class Parser(argparse.ArgumentParser):
         return args
 
     def _settle(self, args: argparse.Namespace) -> None:
-        """Give each setting that no flag has named the value that it has without one."""
+        """Set each setting without a flag to its value from the environment or the project."""
         flags = {one.name: getattr(args, one.name) for one in SETTINGS if hasattr(args, one.name)}
         if not flags:
             return
@@ -139,7 +139,7 @@ class Parser(argparse.ArgumentParser):
             )
 
     def _rollout(self, args: argparse.Namespace, project: Project) -> dict[str, ResolvedOption]:
-        """The options of a rollout, of a command that has them."""
+        """The options of a rollout, for a command that has them."""
         if not hasattr(args, ROLLOUT):
             return {}
         from orchestrator.cli.named_rollouts import resolve_rollout
@@ -151,7 +151,8 @@ class Parser(argparse.ArgumentParser):
 
     passes_on = ""
     """The argument that receives the words after ``--``. If set, options may also appear between
-    positionals."""
+    positional arguments.
+    """
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Like argparse, except for arguments that are passed to another program."""
@@ -164,9 +165,9 @@ class Parser(argparse.ArgumentParser):
         return parsed
 
     def parse_known_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does, which takes its own usage for a format: a % in it stays one.
+        """Like argparse, which interprets its usage text as a format string, so a % in it is kept.
 
-        It temporarily removes the defaults of positional arguments, which the help must show.
+        argparse temporarily removes the defaults of positional arguments, which the help must show.
         """
         self._of_positionals = [(one, one.default) for one in self._get_positional_actions()]
         if self.usage is None:
@@ -174,7 +175,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_intermixed_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Raise UsageError with the nearest option for a misspelled one."""
+        """Raise UsageError, with the most similar option for a misspelled one."""
         hint = f"see '{self.prog} --help'"
         if message.startswith("unrecognized arguments: -"):
             word = message.split()[2].split("=")[0]
@@ -194,7 +195,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _keys(project: Project) -> "KeySources":
-    """The keys of secrets; they prompt for values that no file has."""
+    """The keys of secrets, which prompt for values that no file contains."""
     from orchestrator.cli.prompts import terminal_secret
     from orchestrator.secrets.key_sources import key_sources
 
@@ -203,13 +204,13 @@ def _keys(project: Project) -> "KeySources":
 
 
 def _config_scope(args: argparse.Namespace) -> ConfigScope:
-    """The directory of a command; one for this host reads an inventory only with ``-l``."""
+    """The directory of a command; a command for this host reads an inventory only with ``-l``."""
     this_host = getattr(args, "here", False) and not args.limit
     return ConfigScope(getattr(args, "manifest", ""), ("inventory",) if this_host else ())
 
 
 def _project(manifest: str) -> Project:
-    """The content of the project file; YAML is only loaded if there is one."""
+    """The content of the project file; YAML is loaded only if there is one."""
     from orchestrator.project.discovery import project_files
 
     files = project_files(manifest)
@@ -221,7 +222,7 @@ def _project(manifest: str) -> Project:
 
 
 _MODULES = {"import": "import_ansible"}
-"""Commands whose name is a word of Python."""
+"""Commands whose name is a Python keyword."""
 
 
 def load_command(name: str) -> Any:
@@ -250,7 +251,9 @@ def build_parser(name: str, command: Any) -> Parser:
 
 
 def unknown_command(name: str, commands: Iterable[str], below: str = "") -> UsageError:
-    """The error for a word that is no command, with the nearest one; ``below`` another command."""
+    """The error for a word that is not a command, with the most similar one; ``below`` another
+    command.
+    """
     import difflib
 
     guess = difflib.get_close_matches(name, commands, 1, 0.65)

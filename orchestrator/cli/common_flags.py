@@ -1,4 +1,4 @@
-"""The flags that ``ccm ensure`` has for resources of every type (controller)."""
+"""The flags that ``ccm ensure`` provides for resources of every type (controller)."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def refuse_references(flags: CommonFlags) -> None:
 
 
 def given_common(flags: CommonFlags) -> Iterator[tuple[str, Node]]:
-    """Each property that these flags set, with its node; InputError."""
+    """The properties that these flags set, with their nodes; InputError."""
     conditions = [
         ("if", flags.if_, "--if"),
         ("unless", flags.unless, "--unless"),

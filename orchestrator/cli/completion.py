@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def below(words: list[str]) -> tuple[str, Any] | None:
-    """Called by the scripts; not in the help, because nobody types it."""
+    """Find the subcommand that the scripts call; it is not in the help, because nobody types it."""
     if words[:1] != ["words"]:
         return None
     from orchestrator.cli import completion_words

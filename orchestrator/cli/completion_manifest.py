@@ -1,7 +1,7 @@
 """Completion words from manifests and the project file (controller).
 
-A manifest is only read, never checked: no custom type is imported, no program started. The user
-only pressed a key, so little is read, and invalid files are skipped.
+A manifest is only read, never checked: no custom type is imported, and no program is started. The
+user has only pressed a key, so little is read, and invalid files are skipped.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def tags_of(manifest: str) -> list[str]:
 
 
 def stages_of(manifest: str) -> list[str]:
-    """The names of the stages in a file of such."""
+    """The names of the stages in a stages file."""
     text = _text(manifest, MAX_BYTES)
     root = parse_document(text, "stages", []) if text else None
     stages = _entries(root.get("stages")) if isinstance(root, Mapping) else []
@@ -56,7 +56,7 @@ def stages_of(manifest: str) -> list[str]:
 
 
 def project_of(manifest: str) -> Project | None:
-    """The value in the project file that applies to it, or "". CcmError for a refused file."""
+    """The applicable value in the project file, or "". CcmError for a refused file."""
     from orchestrator.project.discovery import project_files
 
     files = project_files(manifest)
@@ -87,7 +87,7 @@ def _resources(manifest: str) -> Iterator[CompletionEntry]:
 
 
 def _text(path: str, room: int) -> str:
-    """A file of at most so many bytes; "" for another."""
+    """The text of a file of at most this many bytes; "" for other files."""
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
@@ -132,7 +132,7 @@ def _entry(type_: str, name: str, properties: Node) -> CompletionEntry:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether it is a name on every host that a command line takes without quotes."""
+    """Whether it is the same name on every host and needs no quotes on a command line."""
     return not _TEMPLATE.search(text) and shlex.quote(text.replace("#", "")) == text.replace(
         "#", ""
     )

@@ -1,7 +1,7 @@
 """``ccm completion words``: the possible words at a cursor, for the scripts (controller).
 
 The words come from the parsers, from inventory and manifest files and from stored runs. Starts no
-program, contacts no host, and reports no errors: the user only pressed a key.
+program, contacts no host, and reports no errors, because the user has only pressed a key.
 """
 
 import argparse
@@ -29,7 +29,7 @@ _LAST_TAG = re.compile(r"-?[^,]*\Z")  # of a list such as web,-slow
 _LAST_NAME = re.compile(r"[^:,&!]*\Z")  # of a pattern such as web:&prod
 
 Word = tuple[str, str]
-"""A word, and a short description of it, "" if it is clear."""
+"""A word, and a short description of it; "" if it needs none."""
 
 
 def configure(parser: "Parser") -> None:
@@ -72,7 +72,7 @@ def candidates(words: list[str]) -> list[Word]:
 
 
 def _offered(before: list[str], current: str) -> Iterator[Word]:
-    """The possible words after these, with any prefix."""
+    """The words that may follow these, with any prefix."""
     from orchestrator.cli.app import COMMANDS
     from orchestrator.cli.commands import build_parser, find_command, load_command
 
@@ -116,7 +116,7 @@ def _manifest(before: list[str], options: dict[str, argparse.Action]) -> str:
 
 
 def _standing_alone(words: list[str], options: dict[str, argparse.Action]) -> Iterator[str]:
-    """The words after the first one that are neither an option nor its value."""
+    """The words after the first one that are neither options nor values of options."""
     for last, word in itertools.pairwise(words):
         valued = last in options and options[last].nargs != 0
         if not (valued or word.startswith("-")):
@@ -150,7 +150,7 @@ def _values(
 
 
 def _of_manifest(action: argparse.Action, manifest: str, current: str) -> Iterator[str]:
-    """The words for a part of the manifest."""
+    """The words for selecting a part of the manifest."""
     from orchestrator.cli.completion_manifest import part_words, project_of, stages_of, tags_of
 
     if action.metavar == "STAGE":
@@ -198,7 +198,7 @@ def _named(words: list[str], manifest: str, groups: bool = True) -> Iterator[str
 
 
 def _of_the_project(manifest: str) -> list[str]:
-    """The inventories that the project's file names."""
+    """The inventories in the project file."""
     from orchestrator.cli.completion_manifest import project_of
 
     project = project_of(manifest)
@@ -207,7 +207,7 @@ def _of_the_project(manifest: str) -> list[str]:
 
 
 def _of_a_run(words: list[str]) -> list[str]:
-    """The hosts of the run that a report is of."""
+    """The hosts of the run that a report shows."""
     from orchestrator.fleet.store.saved_runs import saved_run
 
     named = words[1] if len(words) > 1 and not words[1].startswith("-") else ""

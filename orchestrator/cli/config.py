@@ -25,7 +25,7 @@ ccm config --rollout careful       # the options of a named rollout
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the manifest, and the flags that win over all else."""
+    """Add the manifest, and the flags that override everything else."""
     parser.add_argument(
         "manifest",
         metavar="MANIFEST",
@@ -56,7 +56,7 @@ def config_scope(args: argparse.Namespace) -> ConfigScope:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write each value; no inventory is read, no program of one is run."""
+    """Write each value. Reads no inventory and runs no inventory program."""
     resolved: dict[str, ResolvedOption] = dict(args.resolved)
     rollout = read_rollout(args).record()
     of_rollout = {name: resolved[name]._replace(value=text) for name, text in rollout.items()}

@@ -1,4 +1,4 @@
-"""The default data of ``ccm ensure``: that of the directory of a script (controller)."""
+"""The default data of ``ccm ensure``: the data file in the directory of a script (controller)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _OTHERS = 0o002
 def with_default_data(options: PlanOptions) -> PlanOptions:
     """The options, with ``./.hiera`` as the default of data.
 
-    UsageError for a ``.hiera`` that other users can write, or a link of theirs: in a directory of
-    another user, it would be under their control.
+    UsageError if other users can write to ``.hiera`` or own the link: in another user's directory,
+    that user would control it.
     """
     if options.hiera:
         return options

@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def write_differences(first: "ReportSource", second: "ReportSource", as_json: bool) -> bool:
-    """Write the differences, as text or as a document; whether there are any."""
+    """Write the differences, as text or as a document; return whether there are any."""
     from orchestrator.report.differences import Differences
     from orchestrator.report.terminal.style import Style
 

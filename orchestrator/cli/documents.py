@@ -1,4 +1,4 @@
-"""Writes data as JSON or YAML, completely or one value of it (controller)."""
+"""Writes data as JSON or YAML, either completely or a single value (controller)."""
 
 import argparse
 import json
@@ -24,12 +24,12 @@ def add_form(parser: argparse.ArgumentParser) -> "argparse._MutuallyExclusiveGro
 
 
 def check_path(kind: str, path: str | None) -> None:
-    """Refuse a path that cannot be used; UsageError."""
+    """Refuse an invalid path; UsageError."""
     at_path(kind, {}, path)
 
 
 def at_path(kind: str, tree: dict[str, Any], path: str | None) -> tuple[bool, Any]:
-    """Whether there is something at a GJSON path, and what.
+    """Whether there is a value at a GJSON path, and the value.
 
     ``kind`` is the word that the path may begin with, as in lookup(): facts or data. UsageError.
     """
@@ -77,9 +77,9 @@ def yaml_text(document: Any, dumper: "type[SafeDumper]", width: int | None = Non
 
 
 def variables(prefix: str, value: Any) -> Iterator[str]:
-    """Yield lines that set shell variables: PREFIX_KEY to a string, a number or JSON.
+    """Yield lines that set shell variables: PREFIX_KEY is set to a string, a number or JSON.
 
-    For a value that is not a map, it is PREFIX_VALUE.
+    For a value that is not a map, the variable is PREFIX_VALUE.
     """
     tree = value if isinstance(value, dict) else {"value": value}
     for key, found in tree.items():

@@ -1,4 +1,4 @@
-"""``ccm ensure``: one resource by flags, here or on hosts of an inventory (controller)."""
+"""``ccm ensure``: one resource from flags, here or on hosts of an inventory (controller)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BELOW = (API,)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The types; each has its own parser, see ``below``."""
+    """Add the types; each has its own parser, see ``below``."""
     types = own_types()
     parser.add_argument("type", metavar="TYPE", choices=[*types.names(), API], help=_listed(types))
     parser.add_argument(
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def known_type(name: str, types: Types, command: str) -> Type:
-    """The type that a word of the command line names; UsageError with the nearest one."""
+    """The type named on the command line; UsageError with the most similar type."""
     type_ = types.get(name)
     if type_ is None:
         raise unknown_command(name, types.names(), command)

@@ -28,7 +28,7 @@ ccm ensure api pipe -i hosts.yaml -l web < request.json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a run, and the form of the responses."""
+    """Add the options of a run, and the format of the responses."""
     parser.add_argument(
         "action",
         metavar="pipe",
@@ -44,7 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer the request; a problem that prevents its execution is also a response."""
+    """Answer the request; a problem that prevents it from running is also reported as
+    a response.
+    """
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.responses import Responses
     from remote_runtime.errors import CcmError
@@ -110,7 +112,7 @@ def _site(request: Request, store: EarlierResults | None) -> Site:
 
 
 class _Aside(Output):
-    """Keeps out of stdout, which is the responses'; warnings go to stderr."""
+    """Writes nothing to stdout, which is reserved for the responses; warnings go to stderr."""
 
     def __init__(self, options: OutputOptions, run: RunOptions) -> None:
         super().__init__(options, run)
@@ -122,11 +124,11 @@ class _Aside(Output):
             print(f"ccm: {plain(text)}", file=self.human)
 
     def say_warning(self, text: str) -> None:
-        """Write a warning as all commands do."""
+        """Write a warning in the same form as all commands."""
         self.warn(text)
 
     def on_this_machine(self) -> None:
-        """Do nothing: a program has chosen its hosts."""
+        """Do nothing, because the program has chosen its hosts."""
 
     def write_summary(self, run_id: str) -> None:
-        """The responses are the report."""
+        """Do nothing, because the responses are the report."""

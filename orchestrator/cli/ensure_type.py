@@ -1,4 +1,6 @@
-"""``ccm ensure TYPE``: the parser and the run of one type, both from its schema (controller)."""
+"""``ccm ensure TYPE``: the parser and the run for one type, both derived from its schema
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,7 @@ class EnsureType:
         add_common_flags(common, type_)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Check everything, then push the one resource."""
+        """Check everything, then push the resource."""
         from orchestrator.fleet.store.event_store import session_store
         from orchestrator.planning import Planner
         from orchestrator.runs.push import push_resource
@@ -128,14 +130,14 @@ class EnsureType:
         )
 
     def _behind(self, args: argparse.Namespace) -> tuple[str | None, str | None]:
-        """The words after the name: a value for a positional property, the desired state."""
+        """The words after the name: the value of a positional property, and the desired state."""
         argument, ensure = getattr(args, _BEHIND, None), getattr(args, "ensure", None)
         if ensure is None and argument in self._type.schema.get("x-ccm-ensure", ()):
             return None, argument
         return argument, ensure
 
     def _of_flags(self, problem: Problem, name: str) -> Problem:
-        """The problems in terms of the command line: with flags instead of properties."""
+        """The problems expressed for the command line, with flags instead of properties."""
         message = problem.message.removeprefix(f"{self._type.name}#{name}: ")
         options = {flag.name: flag.options[0] for flag in flags_of(self._type)}
         if problem.missing:
@@ -160,7 +162,7 @@ def _plain(text: str) -> str:
 
 
 def _move_aside(parser: argparse.ArgumentParser, options: set[str]) -> None:
-    """Spell the options of the run differently that the type has a property for."""
+    """Rename run options that have the name of one of the type's properties."""
     for action in parser._actions:
         moved = [option for option in action.option_strings if option in options]
         for option in moved:

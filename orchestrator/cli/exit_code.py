@@ -26,10 +26,10 @@ _TABLE = (
 
 
 def run_exit_code(results: Iterable[HostResult], interrupted: bool, detailed: bool) -> int:
-    """130 interrupted, 70 a defect, 3 a host not reached or lost, 1 something failed, 4 a drift,
-    else 0.
+    """130 if interrupted, 70 for a defect, 3 for a host that was not reached or was lost, 1 for a
+    failure, 4 for drift, else 0.
 
-    ``detailed`` makes that 4 where changes were made or are pending.
+    With ``detailed``, it is 4 instead of 0 if changes were made or are pending.
     """
     if interrupted:
         return INTERRUPTED
@@ -45,8 +45,9 @@ def run_exit_code(results: Iterable[HostResult], interrupted: bool, detailed: bo
 
 
 def result_exit_code(result: RunResult, detailed: bool) -> int:
-    """The exit code of a run with all that belongs to it: 70 for a defect in ccm's output, 1 for
-    an output that could not be written, or for a rollout that stopped."""
+    """The exit code of a run including its output and rollout: 70 for a defect in ccm's output, 1
+    for output that could not be written or a rollout that stopped.
+    """
     code = run_exit_code(result.results, result.interrupted, detailed)
     for error in result.faults:
         if isinstance(error, BrokenPipeError):

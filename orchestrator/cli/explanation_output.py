@@ -1,4 +1,4 @@
-"""Writes the origin of a value of data (controller)."""
+"""Writes the origin of a data value (controller)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _MAX_LENGTH = 60  # characters of a value
 
 
 def lines(host: str, explanation: Explanation) -> Iterator[str]:
-    """The explanation as text: the value, the searched sources, and the origin of each part."""
+    """The explanation as text: the value, the sources that were searched, and the origin of each
+    part.
+    """
     key = ".".join(explanation.keys)
     value = _shown(explanation.value) if explanation.found else _missing(explanation)
     yield f"{key} on {host}: {value}"

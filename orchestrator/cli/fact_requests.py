@@ -17,7 +17,8 @@ def gather(
     options: "ConnectionOptions",
     require: "Require" = lambda host, gathered: None,
 ) -> "dict[str, HostFacts | CcmError]":
-    """The facts of each host, or the error; in parallel, until the user interrupts.
+    """The facts of each host, or the error. Hosts are queried in parallel until the user
+    interrupts.
 
     ``require`` raises NeedAnswersError for look-ups that a host must answer.
     """

@@ -1,4 +1,4 @@
-"""``ccm facts``: the facts of hosts (controller). Changes nothing on them."""
+"""``ccm facts``: the facts of hosts (controller). Changes nothing on the hosts."""
 
 import argparse
 from typing import Any
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Gather in parallel and write one document: host → facts."""
+    """Gather the facts in parallel and write one document that maps hosts to facts."""
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import at_path, check_path, write
     from orchestrator.cli.fact_requests import gather

@@ -1,4 +1,4 @@
-"""``ccm fetch``: files of many hosts, brought here (controller)."""
+"""``ccm fetch``: copies files from many hosts to the controller (controller)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _again(args: argparse.Namespace) -> tuple[str, ...]:
-    """The words that fetch the same once more."""
+    """The words of a command that fetches the same files again."""
     words = ["-r"] if args.recursive else []
     words += [f"--max-size={args.max_size}"] if args.max_size != MAX_SIZE else []
     words += [f"--max-total={args.max_total}"] if args.max_total != MAX_TOTAL else []

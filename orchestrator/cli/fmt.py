@@ -85,7 +85,7 @@ def _is_dry(args: argparse.Namespace) -> bool:
 
 
 def _chosen(names: list[str]) -> tuple[list[str], int]:
-    """The files, each once, and the number of foreign files in directories."""
+    """The files, each once, and the number of other files in directories."""
     import os
 
     from orchestrator.formatter.files import files_below
@@ -103,7 +103,9 @@ def _chosen(names: list[str]) -> tuple[list[str], int]:
 
 
 def _standard_input(args: argparse.Namespace) -> int:
-    """The canonical form of standard input to standard output; with options, as of a file."""
+    """Write the canonical form of standard input to standard output; with options, as for
+    a file.
+    """
     from pathlib import Path
 
     from orchestrator.formatter.canonical import canonical

@@ -10,9 +10,10 @@ from remote_runtime.options import RunOptions
 
 
 class GroupedOutput(Output):
-    """The output of a command over the fleet: identical output of hosts, instead of a summary.
+    """Shows the output of a command across the fleet, grouped by identical output, instead of a
+    summary.
 
-    ``fold`` is as for ``CommandOutput``. Progress goes to stderr if there is no live view.
+    ``fold`` is as in ``CommandOutput``. Progress goes to stderr if there is no live view.
     """
 
     def __init__(self, options: OutputOptions, run: RunOptions, *, fold: bool) -> None:
@@ -27,7 +28,7 @@ class GroupedOutput(Output):
         return Lines(sys.stderr, verbose=True) if self.options.verbose else None
 
     def write_summary(self, run_id: str) -> None:
-        """Write the answers of the hosts, identical ones together."""
+        """Write the output of the hosts, with identical output grouped."""
         self._answers.write(
             self.human,
             Style.of(self.human),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 HELP = "Show hierarchical data."
 MANIFEST = "site.yaml"
-"""The manifest whose data is explained where none is named."""
+"""The manifest whose data is explained by default."""
 EXAMPLE = """
 ccm hiera parse site.yaml                            # with this host's facts
 ccm hiera parse --offline --fact role=web site.yaml  # without a host
@@ -113,12 +113,12 @@ def _configure_explain(explain: "Parser") -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Resolve or explain for each host."""
+    """Resolve or explain the data for each host."""
     return _explain(args) if args.action == "explain" else _parse(args)
 
 
 def _explain(args: argparse.Namespace) -> int:
-    """Show the origin of a value, on each host."""
+    """Show the origin of a value for each host."""
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import write
     from orchestrator.cli.explanation_output import document, lines
@@ -150,7 +150,9 @@ def _explain(args: argparse.Namespace) -> int:
 
 
 def _parse(args: argparse.Namespace) -> int:
-    """Resolve for each host and write one document: the data, or host → data."""
+    """Resolve the data for each host and write one document: the data, or a map from hosts
+    to data.
+    """
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import check_path, variables, write
     from remote_runtime.errors import CcmError, UsageError
@@ -196,7 +198,7 @@ def _answers(
 
 
 def _others(files: "Sequence[str] | None", parsed: str) -> list[str]:
-    """The files of ``--hiera`` except the parsed one, which ccm.yaml may also name."""
+    """The files of ``--hiera`` except the parsed one, which ccm.yaml may also list."""
     own = os.path.realpath(parsed)
     return [file for file in files or () if os.path.realpath(file) != own]
 

@@ -8,7 +8,7 @@ from inventory.explanation import ExplainedValue
 
 
 def host_values(loaded: Inventory, name: str) -> str:
-    """Every value of a host, aligned, with its position in the source."""
+    """Every value of a host, aligned, with the position where it is set."""
     host = loaded.host(name)
     lines = [f"{host.name}  (first defined at {host.position})"]
     lines.append(f"groups: {', '.join(host.groups) or '-'}")

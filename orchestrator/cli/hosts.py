@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Scan, show, ask, write.
+    """Scan keys, show them, prompt and write them.
 
     Exit code 3 if a host showed no key, 2 if there is no terminal, 1 if a key was not written.
     """

@@ -1,4 +1,4 @@
-"""``ccm import ansible``: converts a project of Ansible to a site of ccm (controller)."""
+"""``ccm import ansible``: converts an Ansible project to a ccm site (controller)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ccm import ansible site.yml -o site --prove -l test1
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be imported."""
+    """Add the kinds of projects that can be imported."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     ansible = actions.add_parser(
         "ansible",
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Convert and print the report. Exit code 0, regardless of the result; 2 for bad input.
 
-    With --prove, 1 if the second tool had something to change.
+    With --prove, 1 if the second tool would have changed something.
     """
     from orchestrator.ansible.importer import import_project
     from orchestrator.support.plain_text import plain

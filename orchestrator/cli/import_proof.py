@@ -1,4 +1,4 @@
-"""``--prove`` of ``ccm import ansible``: try a conversion on named hosts (controller)."""
+"""``--prove`` of ``ccm import ansible``: tries out a conversion on named hosts (controller)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ FIRST = ("ansible", "ccm")
 
 
 class ProofOptions(NamedTuple):
-    """The options of a proof; ``limit`` are the patterns of its hosts, ``agreed`` means that there
-    is no prompt. ``step_timeout`` and ``command_timeout`` are in seconds.
+    """The options of a proof; ``limit`` has the patterns of its hosts, and ``agreed`` means that
+    there is no prompt. ``step_timeout`` and ``command_timeout`` are in seconds.
     """
 
     prove: bool
@@ -94,7 +94,7 @@ def add_proof(parser: argparse.ArgumentParser) -> None:
 
 
 def read_proof(args: argparse.Namespace) -> ProofOptions:
-    """The proof that the options ask for."""
+    """The proof requested by the options."""
     return ProofOptions(
         prove=args.prove,
         first=args.first,
@@ -175,7 +175,7 @@ def _confirmed(hosts: Sequence[str]) -> bool:
 
 
 class _Pushes:
-    """The converted site, pushed as ``ccm push`` does it."""
+    """Pushes the converted site as ``ccm push`` does."""
 
     def __init__(self, converted: Converted, hosts: Sequence[str], limits: Limits) -> None:
         self._words = ["-i", converted.hosts, "-l", ",".join(hosts), converted.site]
@@ -184,8 +184,8 @@ class _Pushes:
             self._words.append(f"--lock-timeout={min(RunOptions().lock_timeout, limits.command):g}")
 
     def preview(self) -> list[dict[str, Any]]:
-        """The events of a preview, with fresh package lists as Ansible had them; a resource may
-        fail in it. ProofError.
+        """The events of a preview with fresh package lists, as Ansible used; resources may fail in
+        it. ProofError.
         """
         return self._push(["--noop", "--no-diff", "--refresh-lists"], may_fail=True)
 
@@ -228,7 +228,7 @@ def _require_in_time(result: RunResult) -> None:
 
 
 class _Collecting(Output):
-    """Shows failures only, and keeps the transaction events."""
+    """Shows only failures, and stores the transaction events."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -240,13 +240,13 @@ class _Collecting(Output):
 
 
 class _Keeper:
-    """Keeps the transaction events of a run in a list, each with its host."""
+    """Stores the transaction events of a run in a list, each with its host."""
 
     def __init__(self, events: list[dict[str, Any]]) -> None:
         self._events = events
 
     def handle(self, event: Event) -> None:
-        """Keep the transaction events of an event."""
+        """Store the transaction events in an event."""
         from orchestrator.fleet.events import transaction_events
 
         self._events.extend(found for found, _ in transaction_events(event))

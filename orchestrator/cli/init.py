@@ -1,4 +1,4 @@
-"""``ccm init``: begin a project (controller). Overwrites nothing, contacts no host."""
+"""``ccm init``: starts a project (controller). Overwrites nothing, and contacts no host."""
 
 import argparse
 import json
@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the missing files; report them, and the next commands."""
+    """Write the missing files; report them and the next commands."""
     from orchestrator.project.discovery import require_private
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import UsageError
@@ -139,7 +139,7 @@ def _additions(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, 
 
 
 def _tools() -> Iterator[tuple[str, str]]:
-    """The files of git, pre-commit and editors."""
+    """The files for git, pre-commit and editors."""
     from orchestrator.cli import init_templates
 
     yield ".gitignore", init_templates.IGNORED
@@ -165,7 +165,7 @@ def _inventory(answers: "Answers", new: bool) -> str:
 
 
 def _order_text(order: list[str]) -> str:
-    """The lines of ``hierarchy.order``; ``default`` is always the first."""
+    """The lines of ``hierarchy.order``; ``default`` is always the first entry."""
     rest = [entry for entry in order if entry != "default"]
     return "\n".join(f"    - {entry}" for entry in ["default", *map(json.dumps, rest)])
 
@@ -180,7 +180,7 @@ def _ci_files(forge: str) -> Iterator[tuple[str, str]]:
 
 
 def _schemas() -> Iterator[tuple[str, str]]:
-    """The schemas with which editors check the files: the output of ``ccm schema``."""
+    """The schemas that editors use to check the files, as printed by ``ccm schema``."""
     from orchestrator.cli.schema import schema_text
 
     for name in _SCHEMAS:
@@ -188,8 +188,9 @@ def _schemas() -> Iterator[tuple[str, str]]:
 
 
 def _write(path: str, text: str) -> str:
-    """Create a file that no other user may write, or read if it may contain secrets, regardless of
-    the umask. The message about it, even if it already existed. OSError."""
+    """Create a file that no other user can write, nor read if it may contain secrets, regardless of
+    the umask. Returns the message about it, even if the file already existed. OSError.
+    """
     from orchestrator.secrets.scan import may_hold_secrets
 
     mode = 0o600 if may_hold_secrets(text) else 0o644
@@ -205,7 +206,7 @@ def _write(path: str, text: str) -> str:
 
 
 def _tell_next(directory: str, names: list[str]) -> None:
-    """The next commands."""
+    """Print the next commands."""
     import shlex
 
     from orchestrator.support.plain_text import plain

@@ -1,4 +1,4 @@
-"""An inventory of Ansible as the beginning of a project (controller)."""
+"""An Ansible inventory as the start of a project (controller)."""
 
 from __future__ import annotations
 

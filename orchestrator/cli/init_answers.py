@@ -1,4 +1,4 @@
-"""The questions of ``ccm init``: answers of flags, of a person, or defaults (controller)."""
+"""The questions of ``ccm init``, answered by flags, by a person or with defaults (controller)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _YES, _NO = ("y", "yes"), ("n", "no")
 
 
 class Answers(NamedTuple):
-    """The inventory of a new project: its lines, or an inventory of Ansible to convert."""
+    """The inventory of a new project: its lines, or an Ansible inventory to convert."""
 
     hosts: list[str]
     local: bool
@@ -30,8 +30,8 @@ class Answers(NamedTuple):
 
 
 def read_answers(args: argparse.Namespace, directory: str) -> Answers:
-    """The answers of the flags. A terminal prompts for the others; elsewhere they are
-    defaults, which standard error names. UsageError.
+    """The answers from the flags. The others are prompted for on a terminal; without one, they are
+    defaults, which are listed on standard error. UsageError.
     """
     asks = sys.stdin.isatty()
     assumed = []
@@ -69,7 +69,7 @@ def read_answers(args: argparse.Namespace, directory: str) -> Answers:
 
 
 def forge_of(directory: str) -> str:
-    """The forge of the remotes of the repository; ``none`` if it is ambiguous."""
+    """The forge of the repository's remotes; ``none`` if it is ambiguous."""
     above = os.path.abspath(directory)
     while not os.path.isdir(os.path.join(above, ".git")):
         above, below = os.path.dirname(above), above

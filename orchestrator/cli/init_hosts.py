@@ -1,4 +1,4 @@
-"""The hosts of a new project: given, prompted for, or those of ~/.ssh/config (controller)."""
+"""The hosts of a new project: from flags, from a prompt, or from ~/.ssh/config (controller)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _OPTIONS = "--host web1 --host deploy@web2=192.0.2.10, --ssh-config or --local"
 
 
 def local_lines() -> list[str]:
-    """The line of this machine."""
+    """The line for this machine."""
     return [f"{THIS_MACHINE}: {{connection: local}}"]
 
 
 def host_lines(words: list[str], *, ssh_config: bool) -> list[str]:
-    """The lines of an inventory below ``hosts:``: these hosts, those of the SSH configuration, or
-    entered ones. UsageError for an invalid name.
+    """The lines of an inventory below ``hosts:``, for these hosts, those of the SSH configuration,
+    or entered ones. UsageError for an invalid name.
     """
     configured = list(dict.fromkeys(ssh_hosts())) if ssh_config or not words else []
     if ssh_config:
@@ -40,7 +40,7 @@ def host_lines(words: list[str], *, ssh_config: bool) -> list[str]:
 
 
 def ssh_hosts() -> Iterator[str]:
-    """The names that ``Host`` lines of ~/.ssh/config have, patterns left out."""
+    """The names on ``Host`` lines of ~/.ssh/config, without patterns."""
     from orchestrator.transport.client_config.ssh_config import read_config
 
     directory = Path("~/.ssh").expanduser()
@@ -57,7 +57,7 @@ def _names(sections: list[Section]) -> Iterator[str]:
 
 
 def _asked(configured: list[str]) -> list[str]:
-    """The entered hosts; an empty line means those of ~/.ssh/config."""
+    """The hosts that the user enters; an empty line means those of ~/.ssh/config."""
     names = ", ".join(configured[:MAX_SHOWN]) + (", …" if len(configured) > MAX_SHOWN else "")
     empty = f" [{names} of ~/.ssh/config]" if configured else ""
     question = f"Hosts, such as web1 deploy@web2=192.0.2.10{empty}: "

@@ -7,7 +7,7 @@ from orchestrator.runs.request import HostChoice
 from orchestrator.support.plain_text import plain
 
 ON_THIS_MACHINE = "on this machine only; use -i or -l for other hosts"
-"""The first line of a command that has this machine as its default, for people only."""
+"""The first line of output of a command that defaults to this machine, for people only."""
 
 
 def note(text: str) -> None:

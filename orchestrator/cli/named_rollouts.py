@@ -1,4 +1,4 @@
-"""The options of a rollout that the project's file has by name (controller)."""
+"""The options of a named rollout in the project file (controller)."""
 
 import argparse
 from collections.abc import Iterable, Mapping
@@ -50,7 +50,7 @@ def resolve_rollout(
 
 
 def _read(action: argparse.Action, setting: PositionedValue, problems: list[Problem]) -> Any:
-    """The value of a flag with these words."""
+    """The value of a flag parsed from these words."""
     if isinstance(setting.value, bool):
         return setting.value
     read = action.type if callable(action.type) else str

@@ -40,11 +40,11 @@ def add_inventory(
     default: str = "",
     limited: bool = False,
 ) -> None:
-    """``-i`` and ``-l``; if no inventory is ``required``, the default is this host.
+    """``-i`` and ``-l``; unless an inventory is ``required``, the default is this host.
 
-    A command of the ``fleet`` then uses the inventory of the project, any other command only with
-    ``-l``. ``default`` is the default in the help. With ``limited`` the hosts must be named: a call
-    without ``-l`` is refused, and ``-l all`` means every host.
+    A command for the ``fleet`` uses the inventory of the project, any other command only with
+    ``-l``. ``default`` is the default shown in the help. With ``limited``, the hosts must be named:
+    a call without ``-l`` is refused, and ``-l all`` means every host.
     """
     if not default:
         without_flag = "the project's, else this host" if fleet else "this host"
@@ -80,13 +80,13 @@ def read_inventory(args: argparse.Namespace) -> HostChoice:
 
 
 def add_history(parser: argparse.ArgumentParser, meaning: str) -> None:
-    """``--history``: read the runs that are shared."""
+    """Add ``--history``, which reads the shared runs."""
     parser.add_argument("--history", action=_FromHistory, help=meaning)
     parser.set_defaults(from_history=False)
 
 
 class _FromHistory(argparse.Action):
-    """Reads the setting on demand, so that the project file is only read with ``--history``."""
+    """Reads the setting on demand, so that the project file is read only with ``--history``."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, **more)
@@ -121,7 +121,9 @@ def read_run_source(args: argparse.Namespace) -> RunSource:
 
 
 def read_history(args: argparse.Namespace) -> HistoryLocation | None:
-    """The history that environment and project file set; None without one. UsageError."""
+    """The history set by the environment and the project file; None if it is not
+    set. UsageError.
+    """
     if not args.history:
         return None
     from orchestrator.history.location import history_location
@@ -154,7 +156,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def add_preview(parser: argparse.ArgumentParser) -> None:
-    """The downloads of a preview, and the limits of a run."""
+    """Add the downloads of a preview, and the limits of a run."""
     parser.add_argument(
         "--no-package-probe",
         action="store_false",
@@ -176,7 +178,7 @@ def add_preview(parser: argparse.ArgumentParser) -> None:
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:
-    """For how long a run may be at work on a host."""
+    """Add the time limits of a run on a host."""
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
@@ -195,7 +197,7 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
 
 
 def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
-    """The requirements for a plan before it is pushed."""
+    """Add the requirements that a plan must meet before it is pushed."""
     group = parser.add_argument_group("plan")
     group.add_argument(
         "--expect",
@@ -217,7 +219,9 @@ def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
 
 
 def add_diff(parser: argparse._ActionsContainer, none: str) -> None:
-    """Whether a run makes diffs; ``none`` is the help of ``--no-diff``."""
+    """Add the options that decide whether a run creates diffs; ``none`` is the help of
+    ``--no-diff``.
+    """
     parser.add_argument("--no-diff", action="store_false", dest="diff", help=none)
     parser.add_argument(
         "--diff-private",
@@ -227,7 +231,7 @@ def add_diff(parser: argparse._ActionsContainer, none: str) -> None:
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
-    """How hosts are reached, and how many at a time."""
+    """Add the options for connections: how hosts are reached, and how many at a time."""
     group = parser.add_argument_group("connection")
     group.add_argument(
         "--forks",
@@ -292,7 +296,7 @@ def read_data(args: argparse.Namespace) -> PlanOptions:
 
 
 def add_registration(group: argparse._ActionsContainer) -> None:
-    """Where registrations are published and looked up."""
+    """Add the registry in which services are registered and looked up."""
     group.add_argument(
         "--registration",
         metavar="URL|FILE",
@@ -320,7 +324,7 @@ def add_facts(group: argparse._ActionsContainer) -> None:
 
 
 def user(name: str) -> str:
-    """A user name as an inventory may have it."""
+    """A user name that is valid in an inventory."""
     import re
 
     from inventory.properties import USER
@@ -334,14 +338,14 @@ def user(name: str) -> str:
 
 
 def count(text: str) -> int:
-    """How many: a number of 1 or more."""
+    """A count: a number of 1 or more."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
     return int(text)
 
 
 def size(text: str) -> int:
-    """So many bytes, perhaps with a unit."""
+    """A number of bytes, optionally with a unit."""
     number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
     if unit not in _UNITS or not (number.isascii() and number.isdecimal()) or not int(number):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500K, 100M or 2G")

@@ -50,11 +50,11 @@ class OutputOptions(NamedTuple):
 
     @property
     def documented(self) -> bool:
-        """Whether a report is created from the run's directory at the end."""
+        """Whether a report is created from the run directory at the end."""
         return self.json or self.metrics is not None
 
     def wanting_stdout(self) -> list[str]:
-        """The options that have stdout for a form that machines read."""
+        """The options that write a machine-readable format to stdout."""
         flags = [f"--{name} -" for name in ("events", "metrics") if getattr(self, name) == "-"]
         return ["--json", *flags] if self.json else flags
 
@@ -64,7 +64,7 @@ def add_output(
 ) -> None:
     """Add the output options; ``detailed``: including --detailed-exitcode.
 
-    ``of_resources``: the run has resources, so there are diffs and counters.
+    ``of_resources``: the run has resources, and therefore diffs and counters.
     """
     group = parser.add_argument_group("output")
     if of_resources:
@@ -95,7 +95,7 @@ def read_output(args: argparse.Namespace) -> OutputOptions:
 
 
 def check_output(options: OutputOptions) -> None:
-    """UsageError for options that exclude each other."""
+    """UsageError for mutually exclusive options."""
     if len(flags := options.wanting_stdout()) > 1:
         raise UsageError(
             f"{' and '.join(flags)} cannot {'all' if len(flags) > 2 else 'both'} write to stdout",
@@ -112,8 +112,8 @@ def check_output(options: OutputOptions) -> None:
 class Output:
     """Shows a run on the terminal and writes its documents: the ``Reporter`` of the command line.
 
-    Only the main thread uses it, except for prompts. Subscribers and the live view are created when
-    the run requests its subscribers.
+    Only the main thread uses it, except for prompts. The subscribers and the live view are created
+    when the run requests its subscribers.
     """
 
     def __init__(self, options: OutputOptions, run: RunOptions) -> None:
@@ -132,16 +132,16 @@ class Output:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether there is a terminal for questions."""
+        """Whether there is a terminal for prompts."""
         return sys.stdin.isatty()
 
     @property
     def needs_record(self) -> bool:
-        """Whether a document is created from the run's directory at the end."""
+        """Whether a document is created from the run directory at the end."""
         return self.options.documented
 
     def for_preview(self) -> Output:
-        """The output of a preview that a push makes first: failures on stderr."""
+        """The output of the preview that a push runs first: failures on stderr."""
         output = Output(OutputOptions(quiet=True), self._run._replace(noop=True))
         output.human = sys.stderr
         return output
@@ -160,7 +160,7 @@ class Output:
         return code or 1 if self._unwritten else code
 
     def prepare(self) -> None:
-        """Open the file of ``--events``, once nothing is left that could refuse the run."""
+        """Open the file of ``--events``, after the last check that could refuse the run."""
         self._events = self._open_events()
 
     def on_this_machine(self) -> None:
@@ -169,7 +169,7 @@ class Output:
             self.say(ON_THIS_MACHINE)
 
     def subscribers(self, command: str, subject: str) -> list[Subscriber]:
-        """The chosen ones; the one for the summary is always among them."""
+        """The requested subscribers, always including the one for the summary."""
         if not self.options.quiet and can_redraw(self.human):
             from orchestrator.report.terminal.live import LiveView
 
@@ -197,7 +197,7 @@ class Output:
         return f"{word} of {run_subject(command, subject)}"
 
     def start(self) -> None:
-        """Start the live view, after the last question."""
+        """Start the live view, after the last prompt."""
         self._is_running = True
         if self._live is not None:
             self._live.start()
@@ -211,7 +211,7 @@ class Output:
 
     @contextlib.contextmanager
     def interruptible(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """While it is entered, Ctrl-C and SIGTERM call ``interrupt``, and a second one leaves."""
+        """Within this context, Ctrl-C and SIGTERM call ``interrupt``, and a second signal exits."""
 
         def first() -> None:
             """Handle the first interrupt."""
@@ -232,13 +232,14 @@ class Output:
                 os.write(2, f"ccm: {INTERRUPT_NOTE}\n".encode())
 
     def ask_secret(self, prompt: str) -> str:
-        """Ask for a secret on the terminal, the view out of the way. Any thread."""
+        """Prompt for a secret on the terminal while the live view is hidden. Any thread."""
         with self._aside():
             return ask_secret(prompt)
 
     def confirm(self, question: str, remaining: Callable[[], float]) -> bool | None:
-        """Prompt for a yes on the terminal without the live view; None if there is no answer in
-        time. Any thread."""
+        """Prompt for confirmation on the terminal without the live view; None without an answer in
+        time. Any thread.
+        """
         with self._aside():
             answer = ask_line(f"{question} [y/N] ", remaining)
         return None if answer is None else answer.strip().lower() in ("y", "yes")
@@ -262,7 +263,7 @@ class Output:
         self.say(marked("warning: ", plain(text), self.human))
 
     def summary(self, result: RunResult) -> None:
-        """Write the faults of the output, the summary and the metrics."""
+        """Write the problems of the output, the summary and the metrics."""
         self._is_running = False
         self._write_faults(result.faults)
         if self.human is sys.stdout and any(map(_is_of_a_stream, result.faults)):
@@ -294,7 +295,7 @@ class Output:
         write_form(saved, write_metrics, "--metrics", path)
 
     def verifying(self) -> VerifyOutput:
-        """Shows the verify that follows a push."""
+        """The reporter for the verify that follows a push."""
         if not self.options.quiet:
             self.human.write("\n")
         quiet = self.options.quiet
@@ -312,7 +313,7 @@ class Output:
             write_document(SavedRun(result.directory.path), self.exit_code(result), sys.stdout)
 
     def _write_faults(self, faults: Sequence[Exception]) -> None:
-        """Write which subscribers failed, and why."""
+        """Report which subscribers failed, and the reasons."""
         self._told_faults += len(faults)
         for error in faults:
             if isinstance(error, BrokenPipeError):
@@ -360,7 +361,9 @@ class Output:
 
 
 def _is_of_a_stream(error: Exception) -> bool:
-    """Whether printing failed: an error of a file has its name."""
+    """Whether an error occurred while printing, and not in a file: errors of files have a file
+    name.
+    """
     return isinstance(error, OSError) and not error.filename
 
 

@@ -65,7 +65,7 @@ def below(words: list[str]) -> tuple[str, Any] | None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Preview, and keep the plan."""
+    """Preview, and save the plan."""
     from orchestrator.plan_files.plan_file import moment
     from orchestrator.plan_files.reader import require_own_file
     from orchestrator.runs.save_plan import save_plan

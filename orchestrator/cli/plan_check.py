@@ -1,4 +1,4 @@
-"""``ccm plan check``: deny a plan that would do too much, for pipelines (controller)."""
+"""``ccm plan check``: denies plans that would do too much, for pipelines (controller)."""
 
 import argparse
 import sys
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Count, and write the answer."""
+    """Count the changes, and write the result."""
     from orchestrator.plan_files.conditions import evaluate, parse_conditions
     from orchestrator.plan_files.counters import counters_of
     from orchestrator.plan_files.reader import read_plan

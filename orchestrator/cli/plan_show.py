@@ -19,7 +19,7 @@ _FORMS = ("html", "markdown")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the file and the forms."""
+    """Add the file and the output formats."""
     parser.add_argument("plan", metavar="FILE", help="the plan")
     parser.add_argument("--no-diff", action="store_false", dest="diff", help="hide diffs")
     parser.add_argument("--json", action="store_true", help="write the plan as JSON")
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show it."""
+    """Show the plan."""
     from orchestrator.plan_files.reader import read_plan
 
     plan = read_plan(args.plan)

@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Sign the plan after it is checked."""
+    """Check the plan, then sign it."""
     from orchestrator.plan_files.reader import parse_plan, read_text
     from orchestrator.plan_files.signing import sign
 

@@ -24,7 +24,7 @@ def terminal_secret() -> Callable[[str], str] | None:
 
 
 def ask_line(prompt: str, remaining: Callable[[], float]) -> str | None:
-    """A line of input; None at the end of the input or of the ``remaining`` seconds."""
+    """A line of input; None at the end of input or after the ``remaining`` seconds."""
     print(prompt, end="", file=sys.stderr, flush=True)
     while remaining() > 0:
         ready, _, _ = select.select([sys.stdin], [], [], 0.2)

@@ -26,7 +26,8 @@ _DEST = "property."
 
 class Shape(NamedTuple):
     """The values that a schema accepts: text, boolean, value (any YAML scalar), list, map or either
-    (a string or a map); ``below`` is the schema of its elements."""
+    (a string or a map); ``below`` is the schema of the elements.
+    """
 
     kind: str
     below: Mapping[str, Any]
@@ -36,7 +37,7 @@ class Shape(NamedTuple):
 class Flag(NamedTuple):
     """One property on the command line; the first of ``options`` is the documented one.
 
-    ``more`` are further flags of it, as ``x-ccm-flags`` has them.
+    ``more`` has additional flags for it, from ``x-ccm-flags``.
     """
 
     name: str
@@ -47,17 +48,17 @@ class Flag(NamedTuple):
     more: Mapping[str, str]
 
     def options_for(self, way: str) -> list[str]:
-        """The further flags that work in this way."""
+        """The additional flags that work in this way."""
         return [option for option, kind in self.more.items() if kind == way]
 
     @property
     def dest(self) -> str:
-        """The attribute for its value in the parser: no option of a command has such a name."""
+        """The attribute for its value in the parser, a name that no option of a command uses."""
         return _DEST + self.name
 
 
 def flags_of(type_: Type) -> list[Flag]:
-    """The flag of every property of a type, the common ones last."""
+    """The flags for all properties of a type, with the common ones last."""
     own = type_.schema.get("properties", {})
     names = [*own, *(name for name in type_.properties if name not in own)]
     flags = []
@@ -136,7 +137,7 @@ def add_flag(group: argparse._ArgumentGroup, flag: Flag) -> None:
 
 
 def text_of(path: str) -> str:
-    """The text of a file of the controller."""
+    """The text of a file on the controller."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
@@ -166,7 +167,7 @@ def metavar(shape: Shape) -> str:
 
 
 def node_of(value: Any, option: str, shape: Shape, definitions: Mapping[str, Any]) -> Node:
-    """The value of a flag as a node of a manifest; InputError."""
+    """The value of a flag as a manifest node; InputError."""
     label = f"argument {option}"
     if isinstance(value, bool):
         return Scalar(

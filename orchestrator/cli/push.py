@@ -30,7 +30,7 @@ ccm push -i hosts.yaml --noop --only 'file#/etc/nginx/*' --tags web site.yaml
 
 
 def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
-    """Add the options and the manifest; whether an ``inventory`` is required."""
+    """Add the options and the manifest; ``inventory`` is whether an inventory is required."""
     parser.add_argument(
         "manifest",
         metavar="MANIFEST",
@@ -56,7 +56,9 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
 
 
 def config_scope(args: argparse.Namespace) -> ConfigScope:
-    """A plan fixes the hosts and the data; only a plan can be approved."""
+    """The scope of the configuration: a plan fixes the hosts and the data, and only a plan can be
+    approved.
+    """
     from orchestrator.plan_files.detection import is_plan
 
     if is_plan(args.manifest):

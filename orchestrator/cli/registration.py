@@ -199,7 +199,7 @@ def _annotation(text: str) -> tuple[str, str]:
 
 
 def _check(properties: dict[str, Any]) -> None:
-    """UsageError for entries that register_when_stable would also refuse."""
+    """UsageError for entries that ``register_when_stable`` would also refuse."""
     from orchestrator.manifest.types import common_property
     from remote_runtime.errors import UsageError
 

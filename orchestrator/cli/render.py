@@ -1,4 +1,4 @@
-"""``ccm render``: the manifest as one host would get it (controller). Changes nothing."""
+"""``ccm render``: the manifest as rendered for one host (controller). Changes nothing."""
 
 import argparse
 import sys
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the plan of the selected host, and write it as a manifest."""
+    """Plan the selected host, and write the plan as a manifest."""
     from orchestrator.planning.facts import NoFacts
     from orchestrator.planning.resolved_manifest import resolved_manifest
     from orchestrator.runs import wiring
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _explain(host: str, explanations: "list[Explanation]") -> None:
-    """Write the origin of the data as comments, so that all of it stays YAML."""
+    """Write the origin of the data as comments, so that the output remains valid YAML."""
     from orchestrator.cli.explanation_output import lines
     from orchestrator.support.plain_text import plain
 
@@ -118,7 +118,7 @@ def _write(document: dict[str, Any]) -> None:
     from orchestrator.cli.documents import yaml_text
 
     class Dumper(yaml.SafeDumper):
-        """Writes a string of several lines as a block, which is easier to read."""
+        """Writes multi-line strings as blocks, which are easier to read."""
 
         def ignore_aliases(self, data: Any) -> bool:
             """Repeat equal values instead of using anchors."""

@@ -72,13 +72,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def add_forms(parser: argparse.ArgumentParser, names: Iterable[str] = FORMS) -> None:
-    """The options of the forms that are files."""
+    """Add the options for formats that are written to files."""
     for name in names:
         parser.add_argument(f"--{name}", metavar="FILE", help=f"{FORMS[name][2]}; - is stdout")
 
 
 def read_forms(args: argparse.Namespace) -> dict[str, str]:
-    """Read the flags of ``add_forms``: the file of each requested form."""
+    """Read the flags of ``add_forms``: the file for each requested format."""
     return {name: path for name in FORMS if (path := getattr(args, name, None)) is not None}
 
 
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def write_forms(source: "Source", files: dict[str, str]) -> None:
-    """Write the forms that are files, by their names. UsageError."""
+    """Write the formats that go to files, by their names. UsageError."""
     for name, path in files.items():
         module, function, _ = FORMS[name]
         write_form(source, getattr(import_module(module), function), f"--{name}", path)
@@ -111,7 +111,7 @@ def write_forms(source: "Source", files: dict[str, str]) -> None:
 def write_form(
     source: "Source", write: "Callable[[Source, TextIO], None]", option: str, path: str
 ) -> None:
-    """Write one form, completely or not at all: a truncated report looks complete."""
+    """Write one format, completely or not at all, because a truncated report looks complete."""
     from orchestrator.support.atomic_file import replacing
     from remote_runtime.errors import UsageError
 
@@ -148,8 +148,7 @@ def _check(args: argparse.Namespace, saved: "SavedRun") -> None:
 
 
 def _named(name: str, hosts: Iterable[str]) -> list[str]:
-    """The names of a host in a run: with stages it may have several, and each of them selects
-    it."""
+    """The names of a host in a run: with stages, it may have several, each of which selects it."""
     return [host for host in hosts if name in (host, host_in(host))]
 
 
@@ -210,7 +209,7 @@ def _verification(saved: "SavedRun", args: argparse.Namespace, hosts: set[str]) 
 
 
 def host_of(event: "Event") -> str:
-    """The host that an event is about, "" for the run's own."""
+    """The host that an event concerns, "" for the run itself."""
     result = getattr(event, "result", None)
     return result.host if result is not None else str(getattr(event, "host", ""))
 

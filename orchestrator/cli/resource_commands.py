@@ -1,6 +1,6 @@
-"""A resource of a manifest as the command line that does the same (controller).
+"""A manifest resource as an equivalent command line (controller).
 
-The help and the pages of the types are made with it, so that their examples agree.
+The help and the pages of the types use it, so that their examples agree.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _INDENT = "    "
 
 
 def example_of(type_: Type) -> list[str]:
-    """The example of a type's schema, one command line for each resource in it."""
+    """The example in a type's schema, with one command line for each resource in it."""
     text = str(type_.schema.get("x-ccm-example", ""))
     if not text:
         return []
@@ -47,7 +47,7 @@ def named(resources: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def command_line(type_: Type, name: str, properties: Mapping[str, Any]) -> str:
-    """The command quoted for a shell, on several lines if it is too long for one."""
+    """The command quoted for a shell, on several lines if it is too long for one line."""
     words = ["ccm", "ensure", type_.name, name]
     if "ensure" in properties:
         words.append(str(properties["ensure"]))

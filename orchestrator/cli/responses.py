@@ -13,9 +13,9 @@ PROTOCOL = "io.choria.ccm.v1.resource.ensure.response"
 
 
 class Responses:
-    """Subscriber that writes the response of each host when it has ended.
+    """Subscriber that writes the response of each host when the host has finished.
 
-    ``by_host``: with an inventory, so each response names its host.
+    ``by_host``: there is an inventory, so each response names its host.
     """
 
     def __init__(self, out: TextIO, as_yaml: bool, by_host: bool) -> None:
@@ -25,7 +25,9 @@ class Responses:
         self._states: dict[str, dict[str, Any]] = {}
 
     def handle(self, event: run_events.Event) -> None:
-        """Store the latest event of a host: that of an apply comes after those of its children."""
+        """Store the latest event of a host; the event of an apply comes after those of its
+        children.
+        """
         if isinstance(event, run_events.HostFinished):
             self._finish(event.result)
         for state, _ in run_events.transaction_events(event):
@@ -36,7 +38,7 @@ class Responses:
         self._out.flush()
 
     def refuse(self, error: CcmError) -> None:
-        """Answer a request that could not be tried on any host."""
+        """Answer a request that could not be run on any host."""
         if isinstance(error, InputError) and error.problems:
             self._write({"error": "; ".join(map(str, error.problems))})
         else:

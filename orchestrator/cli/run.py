@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _again(args: argparse.Namespace) -> tuple[str, ...]:
-    """The words that run the same once more."""
+    """The words of a command that runs the same again."""
     words = [f"--script={args.script}"] if args.script else []
     words += ["--shell"] if args.shell else []
     words += [f"--timeout={args.timeout:g}"] if args.timeout else []

@@ -1,4 +1,4 @@
-"""The request of a run, from the flags that its command takes (controller)."""
+"""The request of a run, from the flags of its command (controller)."""
 
 import argparse
 
@@ -13,13 +13,15 @@ from orchestrator.runs.request import PlanRequirements, RunRequest, StageChoice,
 from remote_runtime.options import RunOptions
 
 _TAKE_PLANS = ("push", "apply", "plan")
-"""Commands whose file may be stages or a plan. Others read it once, so that it may be a pipe."""
+"""Commands whose file may be a stages file or a plan. Other commands read the file once, so it may
+be a pipe.
+"""
 
 
 def read_request(args: argparse.Namespace, command: str) -> RunRequest:
-    """The requests of push, apply, plan, drift, run, fetch and ensure. UsageError.
+    """Read the requests of push, apply, plan, drift, run, fetch and ensure.
 
-    Options that the command does not take have their defaults.
+    UsageError. Options that the command does not have are set to their defaults.
     """
     request = RunRequest(
         command=command,

@@ -112,8 +112,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def table(runs: list[RunRow], width: int) -> list[str]:
-    """The lines in columns; with ``width`` columns (0: unlimited), the outcome is wrapped, below
-    its run if there is no space next to it.
+    """The lines in columns; with ``width`` columns (0: unlimited), the outcome is wrapped, and
+    moved below its run if there is no space next to it.
     """
     import textwrap
 
@@ -155,7 +155,7 @@ def _results(saved: SavedRun) -> list[HostResult] | None:
 
 
 def _record(saved: SavedRun) -> dict[str, Any]:
-    """The command, the number of hosts by outcome, and the sum of their tallies."""
+    """The command, the number of hosts by outcome, and the sum of their counts."""
     from collections import Counter
 
     from orchestrator.report.files.document import totals

@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Copy, and write one line per run; 1 if a run could not be copied. UsageError."""
+    """Copy the runs, and write one line per run; 1 if a run could not be copied. UsageError."""
     from orchestrator.fleet.store.run_source import OWN_RUNS
     from orchestrator.fleet.store.saved_runs import saved_run
     from orchestrator.history.factory import check_history
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _push(choice: HistoryLocation, path: Path) -> bool:
-    """Copy one run; whether all of it is in the history."""
+    """Copy one run; return whether the history has all of it."""
     from orchestrator.history.factory import copy_of
     from orchestrator.support.line_file import is_held
     from remote_runtime.errors import CcmError

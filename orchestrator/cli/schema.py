@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def schema_text(name: str) -> str:
-    """The text of a schema, as ``ccm schema`` prints it."""
+    """The text of a schema, as printed by ``ccm schema``."""
     import schemas
     from orchestrator.manifest.editor_schema import manifest_schema, request_schema
     from orchestrator.manifest.types import types_beside

@@ -112,7 +112,7 @@ def _keyring(args: argparse.Namespace) -> Keyring:
 
 
 def _split(text: str) -> tuple[Path, tuple[str, ...] | None]:
-    """A file and the path of keys after #; UsageError."""
+    """A file, and the path of keys after #; UsageError."""
     from orchestrator.secrets.reference import SYNTAX, parse_reference
     from remote_runtime.errors import UsageError
 
@@ -147,7 +147,7 @@ def _edit(args: argparse.Namespace) -> int:
 
 
 def _edits_again(error: SecretError) -> bool:
-    """Ask on the terminal whether to correct content that cannot be encrypted."""
+    """Ask whether to correct content that cannot be encrypted, on the terminal."""
     if not sys.stdin.isatty():
         return False
     print(f"ccm: error: {error}", file=sys.stderr)

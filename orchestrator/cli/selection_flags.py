@@ -4,7 +4,7 @@ import argparse
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    """Which resources of a manifest a run is about."""
+    """Add the options that select resources of a manifest."""
     group = parser.add_argument_group("part of the manifest")
     group.add_argument(
         "--only",

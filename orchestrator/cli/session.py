@@ -1,5 +1,6 @@
-"""``ccm session``: the shared session of several ``ccm ensure`` commands of a script
-(controller)."""
+"""``ccm session``: the session that several ``ccm ensure`` commands of a script
+share (controller).
+"""
 
 import argparse
 import shlex
@@ -50,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it."""
+    """Run the subcommand."""
     return _report(args) if args.action == "report" else _new(args.shell, args.directory)
 
 

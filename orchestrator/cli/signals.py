@@ -1,6 +1,6 @@
-"""Handles signals of a command (controller).
+"""Handles the signals of a command (controller).
 
-During a run, the first one ends it in order and the second at once.
+During a run, the first signal stops it gracefully and the second immediately.
 """
 
 import contextlib
@@ -24,7 +24,9 @@ _SHOW_CURSOR = "\x1b[?25h\n"
 
 @contextlib.contextmanager
 def programs_end_with_it() -> Iterator[None]:
-    """However the block ends, also by SIGTERM and SIGHUP, the programs that it started end, too."""
+    """End the programs that the block started regardless of how it ends, including by SIGTERM and
+    SIGHUP.
+    """
     in_main = threading.current_thread() is threading.main_thread()
     caught = [n for n in _ENDING if in_main and signal.getsignal(n) == signal.SIG_DFL]
     for number in caught:
@@ -44,9 +46,9 @@ def _end_with_programs(number: int, frame: FrameType | None) -> None:
 
 
 class Interrupts:
-    """While it is entered, the first signal calls ``first``; the second leaves with 130.
+    """Within this context, the first signal calls ``first``; the second exits with 130.
 
-    Leaving closes every connection, and with its connection the runtime on a host ends.
+    Exiting closes every connection, which also ends the runtime on each host.
     """
 
     def __init__(self, first: Callable[[], None]) -> None:

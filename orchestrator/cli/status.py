@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Look, on all hosts at once, and write a line for each."""
+    """Read the state on all hosts in parallel, and write a line for each."""
     from orchestrator.cli.ensure import known_type, own_types
     from orchestrator.cli.exit_code import run_exit_code
     from orchestrator.cli.signals import Interrupts
@@ -111,13 +111,13 @@ def _site(args: argparse.Namespace, type_: Any, types: Any) -> Any:
 
 
 class EventCollector:
-    """Subscriber that keeps the event of each host."""
+    """Subscriber that stores the event of each host."""
 
     def __init__(self) -> None:
         self.events: dict[str, dict[str, Any]] = {}
 
     def handle(self, event: run_events.Event) -> None:
-        """Keep a transaction event."""
+        """Store a transaction event."""
         from orchestrator.fleet.events import ResourceEvent
 
         if isinstance(event, ResourceEvent):

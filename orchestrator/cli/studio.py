@@ -30,7 +30,7 @@ _LISTEN = "127.0.0.1:8700"
 
 
 def below(words: list[str]) -> tuple[str, Any] | None:
-    """``ccm studio user`` and ``ccm studio token`` are commands of their own."""
+    """``ccm studio user`` and ``ccm studio token`` are separate commands."""
     if words[:1] == ["token"]:
         from orchestrator.cli import studio_token
 
@@ -120,7 +120,7 @@ def _add_access(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_news(parser: argparse.ArgumentParser) -> None:
-    """Add the options for other programs."""
+    """Add the options for feeds, badges and webhooks."""
     parser.add_argument(
         "--public-badges",
         action="store_true",
@@ -166,7 +166,7 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
 
 
 def _push_command(args: argparse.Namespace, project: Path | None) -> tuple[str, ...]:
-    """The command that pushes a plan; none unless pushes are allowed. UsageError."""
+    """The command that pushes a plan; empty unless pushes are allowed. UsageError."""
     from remote_runtime.errors import UsageError
 
     if not args.allow_push:
@@ -183,7 +183,7 @@ def _push_command(args: argparse.Namespace, project: Path | None) -> tuple[str, 
 
 
 def _policy(args: argparse.Namespace) -> PlanPolicy:
-    """The policy of the flags. UsageError."""
+    """The policy set by the flags. UsageError."""
     import os
 
     from orchestrator.plan_files.conditions import parse_conditions
@@ -279,7 +279,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _project(directory_flag: str | None) -> tuple[Path | None, str, tuple[str, ...]]:
-    """The directory of the designer, the project's data directory and its files with passwords.
+    """The directory of the designer, the project's data directory, and its files with passwords.
 
     UsageError, InputError.
     """

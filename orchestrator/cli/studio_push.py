@@ -33,18 +33,17 @@ def push_command() -> tuple[str, ...]:
 
 
 class PushReporter(QuietReporter):
-    """Reports the run that has started. SIGTERM ends the push in order, as it does for ``ccm
-    push``."""
+    """Reports the run that has started. SIGTERM stops the push gracefully, as for ``ccm push``."""
 
     def interruptible(self, interrupt: Callable[[], None]) -> AbstractContextManager[object]:
-        """While it is entered, the first signal calls ``interrupt``, and a second one leaves."""
+        """Within this context, the first signal calls ``interrupt``, and a second one exits."""
         from orchestrator.cli.signals import Interrupts
 
         return Interrupts(interrupt)
 
 
 def main() -> int:
-    """Run the order; the exit status is not 0 for an error that was not reported."""
+    """Execute the order; the exit status is not 0 for an error that was not reported."""
     from orchestrator.cli.signals import programs_end_with_it
     from orchestrator.runs.push import push
     from orchestrator.studio.plans.plan_cache import problem_of
@@ -108,7 +107,9 @@ def _request(order: PushOrder) -> RunRequest:
 
 
 def _leave_stderr() -> None:
-    """Restore the stderr of the studio, which may end first: errors are reported to it."""
+    """Stop using the studio's stderr, because the studio may end first; errors are sent to it as
+    lines.
+    """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)

@@ -83,7 +83,9 @@ def _add(file: UserFile, args: argparse.Namespace) -> int:
 
 
 def _password(name: str) -> str:
-    """From the terminal, twice; else the first line of standard input. UsageError."""
+    """The password from the terminal, entered twice; else the first line of standard input.
+    UsageError.
+    """
     from remote_runtime.errors import UsageError
 
     if not sys.stdin.isatty():

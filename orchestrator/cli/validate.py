@@ -35,8 +35,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Report that it is valid, with warnings; every mistake, including those of children, is an
-    InputError."""
+    """Report that the manifest is valid, with warnings; every mistake, including mistakes in
+    children, is an InputError.
+    """
     from orchestrator.cli.child_validation import check_child
     from orchestrator.project.discovery import project_files
     from orchestrator.project.reader import project_notes
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _chosen(args: argparse.Namespace) -> "TargetSelection | None":
-    """The hosts of the inventory; None without one."""
+    """The hosts of the inventory; None without an inventory."""
     from orchestrator.runs import wiring
 
     where = read_inventory(args)
@@ -77,7 +78,7 @@ def _chosen(args: argparse.Namespace) -> "TargetSelection | None":
 
 
 def _stages(path: str, data: "PlanOptions", chosen: "TargetSelection | None") -> int:
-    """The same of the manifests of all stages."""
+    """The same for the manifests of all stages."""
     from orchestrator.planning.site.unknown_data import keep_common
     from orchestrator.rollout.stages import read_stages, stages_notes
     from orchestrator.runs.staged_job import refuse_part
@@ -128,9 +129,9 @@ def _check_manifest(
     chosen: "TargetSelection | None",
     noted: "set[Problem] | None" = None,
 ) -> "tuple[Site, str]":
-    """Check a manifest; its site, and a summary of its content. InputError.
+    """Check a manifest; return its site and a summary of its content.
 
-    ``noted`` are notes that were written before.
+    InputError. ``noted`` has notes that were already written.
     """
     from orchestrator.cli.child_validation import check_child
     from orchestrator.planning.site.check import UNKNOWN_READ
@@ -171,12 +172,12 @@ def _check_manifest(
 
 
 def _every_host(chosen: "TargetSelection | None") -> "Sequence[Host]":
-    """All hosts of the inventory: an override is for some of them."""
+    """All hosts of the inventory, because an override may apply to any of them."""
     return list(chosen.inventory.hosts.values()) if chosen is not None else ()
 
 
 def _check_hosts(planner: "Planner", chosen: "TargetSelection") -> str:
-    """The checks on the hosts as text; InputError with the problems."""
+    """Check the hosts, and return the result as text; InputError with the problems."""
     from orchestrator.planning.site.check import SiteCheck
     from remote_runtime.errors import InputError, Problem
 

@@ -1,4 +1,4 @@
-"""``ccm verify``: a second opinion on hosts, through testinfra (controller). Changes nothing."""
+"""``ccm verify``: checks hosts independently, with testinfra (controller). Changes nothing."""
 
 import argparse
 import sys
@@ -68,7 +68,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check everything that needs no host, then ask the hosts."""
+    """Check everything that needs no host, then check the hosts."""
     from orchestrator.runs.verification import VerifyRequest, verify_hosts
 
     request = VerifyRequest(

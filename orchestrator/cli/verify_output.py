@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class VerifyOutput:
     """The ``VerifyReporter`` of the command line.
 
-    Without ``blocks`` pytest's own report shows the checks. With ``silent_if_good`` a verify
+    Without ``blocks``, pytest's own report shows the checks. With ``silent_if_good``, a verify
     without failures writes nothing.
     """
 
@@ -48,12 +48,12 @@ class VerifyOutput:
         self._progress = Progress(sys.stderr, hosts, self._quiet)
 
     def answered(self, hosts: int) -> None:
-        """Draw how many hosts checked."""
+        """Show how many hosts have been checked."""
         if self._progress is not None:
             self._progress(hosts)
 
     def take(self, outcome: Outcome) -> None:
-        """Take one outcome; it is written at the end."""
+        """Receive an outcome, which is written at the end."""
         if self._report is not None:
             self._report.take(outcome)
 

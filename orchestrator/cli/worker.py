@@ -1,4 +1,4 @@
-"""``ccm worker``: work for the pushes of others, by a Dask scheduler (worker)."""
+"""``ccm worker``: does work for the pushes of others, through a Dask scheduler (worker)."""
 
 import argparse
 import sys
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Work until a signal arrives; returns 3 if the scheduler is lost."""
+    """Work until a signal arrives; return 3 if the scheduler is lost."""
     from orchestrator.runs.remote_work import require_dask
 
     require_dask("ccm worker")

@@ -1,4 +1,4 @@
-"""Opens files below a directory without following links, as a browser names them (controller)."""
+"""Opens files in a directory, named by a browser, without following links (controller)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pathlib import Path
 from orchestrator.studio.problems import refusal
 
 NAME = re.compile(r"[^\W_][\w.@+ -]{0,99}")
-"""The name of a file or directory: not hidden."""
+"""Matches the name of a file or directory that is not hidden."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _MAX_PARTS = 20
 _MAX_INSPECTED = 20_000
 
 
 def is_name(name: str) -> bool:
-    """Whether each part of a path is the name of a file or directory that may be shown."""
+    """Whether each part of a path is a name that may be shown."""
     parts = name.split("/")
     return len(parts) <= _MAX_PARTS and all(map(NAME.fullmatch, parts))
 
 
 def names_below(root: Path) -> Iterator[str]:
-    """The files below a directory, by their path, without those of other repositories and of
-    virtual environments. Ends after some thousand files.
+    """The paths of files in a directory, without other repositories and virtual environments. Stops
+    after some thousand files.
     """
     inspected = 0
     for at, directories, files in os.walk(root):
@@ -72,7 +72,7 @@ def content_of(folder: int, name: str, maximum: int, hint: str) -> bytes | None:
     """The bytes of a regular file in an open directory, whose path is ``name``; None if it does not
     exist.
 
-    InputError; for more than ``maximum`` bytes with the ``hint``.
+    InputError; if it has more than ``maximum`` bytes, with ``hint``.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:

@@ -1,4 +1,4 @@
-"""The problems of files that a browser names, for pages (controller)."""
+"""The problems of files that a browser requests, for pages (controller)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ def refusal(message: str, hint: str, kind: str = KIND) -> InputError:
 
 
 def problem_text(error: Exception, root: Path, action: str = "written") -> str:
-    """An error in one line, with paths from ``root``; ``action`` is what failed with an OSError."""
+    """An error in one line, with paths relative to ``root``; ``action`` is what failed with an
+    OSError.
+    """
     if isinstance(error, InputError):
         text = "; ".join(map(str, error.problems))
     elif isinstance(error, OSError):

@@ -23,16 +23,16 @@ class _Begin:
         self._start = start
 
     def handle(self, event: events.Event) -> None:
-        """The first event of a run has its ID."""
+        """Read the ID from the first event of a run."""
         if isinstance(event, events.RunStarted):
             self._start(event.run_id)
 
     def close(self) -> None:
-        """Holds nothing."""
+        """Do nothing: there is nothing to release."""
 
 
 class QuietReporter:
-    """Shows nothing: the pages show the run, whose ID ``start`` gets."""
+    """Shows nothing, because the pages show the run; ``start`` receives its ID."""
 
     is_terminal = False
     needs_record = False
@@ -41,10 +41,10 @@ class QuietReporter:
         self._start = start
 
     def prepare(self) -> None:
-        """Nothing to open."""
+        """Do nothing: there is nothing to open."""
 
     def on_this_machine(self) -> None:
-        """There is an inventory."""
+        """Do nothing: a run of the studio always has an inventory."""
 
     def say(self, text: str) -> None:
         """Ignore messages from the manifest."""
@@ -52,19 +52,19 @@ class QuietReporter:
     say_warning = note = warn = say
 
     def ask_secret(self, prompt: str) -> str:
-        """There is no terminal."""
+        """Return nothing, because there is no terminal."""
         return ""
 
     def confirm(self, question: str, remaining: Callable[[], float]) -> bool | None:
-        """Nobody answers."""
+        """Return no answer, because nobody can be prompted."""
         return None
 
     def for_preview(self) -> Reporter:
-        """The same."""
+        """Return this reporter for the preview, too."""
         return self
 
     def interruptible(self, interrupt: Callable[[], None]) -> AbstractContextManager[object]:
-        """Nobody interrupts it."""
+        """Do nothing: nobody can interrupt the run."""
         return _nothing()
 
     def subscribers(self, command: str, subject: str) -> Sequence[Subscriber]:
@@ -72,17 +72,17 @@ class QuietReporter:
         return [_Begin(self._start)]
 
     def start(self) -> None:
-        """No view."""
+        """Do nothing: there is no live view."""
 
     tick = close = start
 
     def summary(self, result: RunResult) -> None:
-        """No summary."""
+        """Do nothing: there is no summary."""
 
     finished = summary
 
     def verifying(self) -> VerifyReporter:
-        """No request of the studio verifies."""
+        """Refuse to verify, which the studio never requests."""
         raise UsageError("runs of the studio do not verify")
 
 

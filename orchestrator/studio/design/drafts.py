@@ -1,6 +1,6 @@
 """Unsaved edits of manifests, with undo steps (controller).
 
-They are in memory: the end of ``ccm studio`` ends them. Each user has their own drafts.
+They are kept in memory and are lost when ``ccm studio`` ends. Each user has their own drafts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_BYTES = 8 << 20  # of the steps of one draft
 
 
 class Refused(NamedTuple):
-    """The refused input of a browser, so that nobody has to type it again."""
+    """Input that was refused, stored so that nobody has to type it again."""
 
     message: str
     fields: Mapping[str, tuple[str, ...]] = {}
@@ -76,7 +76,7 @@ class Draft:
             raise refusal(message, hint)
 
     def take(self, text: str) -> None:
-        """Store the text as the latest step. InputError if it is too large."""
+        """Store the text as the latest step. InputError if the text is too large."""
         if len(text.encode()) > MAX_TEXT:
             message = f"the manifest would be larger than {MAX_TEXT >> 20} MiB"
             raise refusal(message, "split it")
@@ -96,7 +96,7 @@ class Draft:
         self._at = min(max(self._at + by, 0), len(self._steps) - 1)
 
     def saved(self, stored: StoredFile) -> None:
-        """The text is in the file now."""
+        """Record that the file now contains the text."""
         self.revision += 1
         self.stored = stored
 
@@ -114,7 +114,7 @@ class Drafts:
             return self._drafts.get((user, name))
 
     def begin(self, user: str, draft: Draft) -> Draft:
-        """Keep a new draft, unless there is one already."""
+        """Start a new draft unless one exists."""
         with self._lock:
             found = self._drafts.setdefault((user, draft.stored.name), draft)
             while len(self._drafts) > MAX_DRAFTS:
@@ -127,7 +127,7 @@ class Drafts:
             self._drafts.pop((user, name), None)
 
     def names(self, user: str) -> list[str]:
-        """The manifests that a user has changed and not saved."""
+        """The manifests that a user has changed but not saved."""
         with self._lock:
             found = [(name, one) for (who, name), one in self._drafts.items() if who == user]
         return sorted(name for name, one in found if one.is_changed)

@@ -1,7 +1,7 @@
 """The positions of an edit in a YAML text (controller).
 
 The lines of an entry are its value, the comments directly above it in its column, and the comments
-after it that are indented deeper. Blank lines are between entries, and stay there.
+after it that are indented deeper. Blank lines between entries are kept in place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BLANK = re.compile(r"(?:[ \t]*\r?\n)+")
 
 
 class Splice(NamedTuple):
-    """``text[start:end]`` is replaced by ``new``, whose lines end with a newline alone."""
+    """``text[start:end]`` is replaced by ``new``, whose lines end with only a newline."""
 
     start: int
     end: int
@@ -25,7 +25,7 @@ class Splice(NamedTuple):
 
 
 def apply(text: str, splices: list[Splice]) -> str:
-    """The text with edits that do not overlap; new lines have the line ends of the text."""
+    """Apply edits that do not overlap to the text; new lines get the line ends of the text."""
     ending = "\r\n" if "\r\n" in text else "\n"
     for one in sorted(splices, reverse=True):
         new = one.new.replace("\n", ending) if ending != "\n" else one.new
@@ -34,7 +34,9 @@ def apply(text: str, splices: list[Splice]) -> str:
 
 
 class Places:
-    """Finds lines around the entries of block collections, and between those in brackets."""
+    """Finds the lines of entries in block collections, and positions between entries
+    in brackets.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -44,7 +46,7 @@ class Places:
         return index - (self._text.rfind("\n", 0, index) + 1)
 
     def added(self, span: Span, at: int, lines: list[str]) -> list[Splice]:
-        """Put the lines of a new entry of a block collection at its place."""
+        """Insert the lines of a new entry of a block collection at its position."""
         text = "\n".join(lines)
         count = len(span.values)
         if at == 0 and not self._is_first_on_line(span.head(0)):
@@ -63,7 +65,7 @@ class Places:
         return [Splice(end, end, f"\n{blank}{text}")]
 
     def removed(self, span: Span, at: int) -> list[Splice]:
-        """Cut an entry, which is not the only one of a block collection."""
+        """Remove an entry that is not the only one in a block collection."""
         if span.flow:
             return [self._removed_in_brackets(span, at)]
         head = span.head(at)
@@ -82,7 +84,7 @@ class Places:
         return [Splice(start, end, "")]
 
     def _removed_behind_dash(self, span: Span, at: int) -> Splice:
-        """Cut the first key of a map after a dash; the next one moves up."""
+        """Remove the first key of a map after a dash; the next key moves up."""
         head, following = span.head(at), span.head(at + 1)
         end = self._end_of_line(span.values[at].end)
         if self._text[end:following].strip() or "#" in self._text[span.values[at].end : end]:
@@ -120,7 +122,7 @@ class Places:
         return Splice(end, end, f", {new}")
 
     def moved(self, span: Span, index: int, to: int) -> list[Splice]:
-        """Exchange the lines of entries; lines between them do not move."""
+        """Swap the lines of entries; lines between them do not move."""
         low, high = min(index, to), max(index, to)
         order = list(range(low, high + 1))
         order.insert(to - low, order.pop(index - low))
@@ -145,7 +147,7 @@ class Places:
         return end
 
     def replaced(self, parent: Span, at: int, new: YamlLines) -> Splice:
-        """Write another value of an entry of a block collection; a comment on its line stays."""
+        """Write a new value for an entry of a block collection; a comment on its line is kept."""
         span = parent.values[at]
         lead = self._lead(parent, at)
         on_lead = span.kind != "scalar" or span.start >= lead

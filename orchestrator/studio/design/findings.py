@@ -17,7 +17,7 @@ from remote_runtime.reporting.masking import Mask
 
 
 class Finding(NamedTuple):
-    """A problem or a warning in the words of ``ccm validate``, and the field that it is about.
+    """A problem or a warning with the text from ``ccm validate``, and the field that it concerns.
 
     ``resource`` is the number of the resource, -1 for none; ``key`` the property, "" for none.
     ``at`` is its position in the text, -1 if unknown.
@@ -31,7 +31,7 @@ class Finding(NamedTuple):
 
 
 def types_for(path: Path) -> Types:
-    """The types that a manifest may use, whether or not it exists. InputError."""
+    """The types that a manifest may use, whether or not it exists yet. InputError."""
     if path.exists():
         return types_beside(path)
     return types_beside(path.parent) if path.parent.is_dir() else BUILT_IN
@@ -48,7 +48,7 @@ def findings(
     """Return the problems and warnings of a document at a path; ``root`` is the directory of the
     project.
 
-    ``secrets`` are not in them.
+    Their texts contain none of the ``secrets``.
     """
     mask, found = Mask(secrets), list[Finding]()
     problems, warnings = _examine(manifest.text, path, root, data_dir)
@@ -84,7 +84,7 @@ def _examine(
 
 
 def is_at(manifest: ManifestText, path: DataPath, at: int) -> bool:
-    """Whether a place in the text is that of a key or its value."""
+    """Whether a position in the text is that of a key or its value."""
     start, end = _extent(manifest, path) if manifest.yaml.has(path) else (1, 0)
     return start <= at <= end
 
@@ -110,7 +110,7 @@ def _place(manifest: ManifestText, problem: Problem, index: int) -> tuple[int, s
 
 
 def _extent(manifest: ManifestText, path: DataPath) -> tuple[int, int]:
-    """From the name of a resource, or its type, to the end of its properties."""
+    """The range from the name of a resource, or its type, to the end of its properties."""
     holder, span = manifest.yaml.span(path[:-1]), manifest.yaml.span(path)
     if holder is None or span is None:
         return 1, 0

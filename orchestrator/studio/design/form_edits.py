@@ -1,4 +1,4 @@
-"""Edits of a manifest in the designer: from the fields of a form to the next draft (controller)."""
+"""Edits of a manifest in the designer: apply the fields of a form to a draft (controller)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Desk:
         return self.drafts.begin(user, draft)
 
     def types(self, name: str) -> Types:
-        """The types that a manifest may use; only those of ccm if others cannot be read."""
+        """The types that a manifest may use; only the built-in ones if others cannot be read."""
         try:
             return types_for(self.files.path(name))
         except InputError:
@@ -80,7 +80,7 @@ class Desk:
         )
 
     def fields(self, draft: Draft, number: int) -> list[Field] | None:
-        """The form of a resource; None for a type that is unknown."""
+        """The form of a resource; None if its type is unknown."""
         one = draft.manifest.resources[number]
         type_ = type_of(self.types(draft.stored.name), one.type)
         if type_ is None:
@@ -118,7 +118,7 @@ class Desk:
         return Mask(self.hidden(draft).values).text(text)
 
     def do(self, user: str, name: str, sent: Fields) -> int:
-        """Carry out the action of a form; returns the number of the resource to show next, -1 for
+        """Perform the action of a form. Returns the number of the resource to show next, -1 for
         none.
 
         Refused input is stored in the draft as ``refused``. CcmError, OSError.

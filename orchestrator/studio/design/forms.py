@@ -1,6 +1,6 @@
-"""Forms for resources, made from the schemas of their types (controller).
+"""Forms for resources, created from the schemas of their types (controller).
 
-A field with an unchanged value changes nothing. An empty one removes the property.
+An unchanged field changes nothing. An empty field removes the property.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Field(NamedTuple):
     """One property in a form.
 
     ``kind`` is text, long, choice, lines, yaml, references or secret. ``text`` is the shown text,
-    and ``choices`` are the possible values. ``is_set``: the resource has the property. A ``label``
-    is shown in place of the key.
+    and ``choices`` are the possible values. ``is_set``: the resource has the property. If set,
+    ``label`` is shown instead of the key.
     """
 
     key: str
@@ -45,7 +45,7 @@ class Field(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A property with its new value; ``removed``: without one."""
+    """A property with its new value; ``removed`` means that it has none."""
 
     key: str
     value: Any = None
@@ -59,7 +59,7 @@ def fields_of(
     hidden: Collection[str],
     references: Collection[str],
 ) -> list[Field]:
-    """The fields of a resource. The values of ``hidden`` properties are not in them; ``references``
+    """The fields of a resource. The fields omit the values of ``hidden`` properties; ``references``
     are the resources to which it may refer.
     """
     own = type_.schema
@@ -84,7 +84,7 @@ def fields_of(
 def property_field(
     kind: PropertyType, key: str, *, value: Any, is_set: bool, is_hidden: bool
 ) -> Field:
-    """The field of a property that is not one of a resource."""
+    """The field of a property that does not belong to a resource."""
     return _field(
         kind,
         key,
@@ -185,7 +185,7 @@ def shown(kind: str, value: Any) -> str:
 
 
 def shown_of(field: Field) -> str:
-    """The value of an unedited field in a browser; "" for a secret."""
+    """The text of a value for an unedited field in a browser; "" for a secret."""
     if field.kind == "references":
         return "\n".join(one for one in field.choices if one in field.chosen)
     return field.text
@@ -236,7 +236,7 @@ def _value(field: Field, text: str, old: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _is_expression(text: str) -> bool:
-    """Whether a string is a single expression, so that its value has its own last newline."""
+    """Whether a string is a single expression, so that the last newline comes from its value."""
     return text.startswith("{{") and text.endswith("}}") and "\n" not in text
 
 

@@ -1,4 +1,4 @@
-"""The secrets of a manifest, which no browser gets (controller).
+"""The secrets of a manifest, which are never sent to a browser (controller).
 
 The page has a mark such as ``«secret 1»`` in place of each: values hidden by ``x-ccm-secret`` and
 ``sensitive``, values marked ``@secret`` in the data, and any other occurrence of the same text. A
@@ -32,7 +32,7 @@ REFUSED = "input.secret"
 class Secret(NamedTuple):
     """The source text of a secret, and its ``value``; ``whole``: it is a complete value.
 
-    ``by_place``: its property is a secret. Others only have the text of one.
+    ``by_place``: its property is secret; otherwise, it only contains the same text as a secret.
     """
 
     written: str
@@ -42,14 +42,16 @@ class Secret(NamedTuple):
 
 
 class MaskedText(NamedTuple):
-    """A document without secrets, and the secrets of its marks, from 1."""
+    """A document without secrets, and the secrets behind its marks, counted from 1."""
 
     text: str
     secrets: tuple[Secret, ...]
 
 
 class HiddenValues:
-    """The secrets of one manifest; ``known`` are further strings to hide, such as earlier ones."""
+    """The secrets of one manifest; ``known`` has additional strings to hide, such as earlier
+    secrets.
+    """
 
     def __init__(self, manifest: ManifestText, types: Types, known: Iterable[str] = ()) -> None:
         self.manifest = manifest
@@ -64,7 +66,7 @@ class HiddenValues:
         self._spans = sorted({one.start: one for one in found}.values(), key=_start)
 
     def hides(self, path: Path) -> bool:
-        """Whether a value, or a part of it, is or contains a secret."""
+        """Whether a value is a secret or contains one."""
         span = self.manifest.yaml.span(path)
         if span is not None and any(
             span.start <= one.start and one.end <= span.end for one in self._spans
@@ -110,8 +112,8 @@ class HiddenValues:
 
 
 def restored(text: str, masked: MaskedText, types: Types, name: str) -> str:
-    """The text that a browser sends, with the secrets in place of their marks. InputError for an
-    unknown mark, for one in a place where its secret would be shown, and for invalid YAML.
+    """The text that a browser sent, with marks replaced by their secrets. InputError for an unknown
+    mark, for one in a place where its secret would be shown, and for invalid YAML.
     """
     parts, at, starts = list[str](), 0, list[tuple[int, int]]()
     length = 0

@@ -1,4 +1,4 @@
-"""A manifest as text: its resources with their places, and edits of them (controller).
+"""A manifest as text: its resources with their positions, and edits (controller).
 
 A resource is found by its number in the list of ``resources``. Every edit returns a new manifest;
 see ``yaml_text``.
@@ -26,7 +26,7 @@ class ResourceEntry(NamedTuple):
     """A resource in the text: ``path`` is the path of its properties, ``line`` counts from 1.
 
     ``in_list``: written as ``- NAME: {...}``; else its properties have a ``name``. An entry named
-    ``defaults`` in a list is for the others there.
+    ``defaults`` in a list applies to the other entries of the list.
     """
 
     type: str
@@ -38,17 +38,17 @@ class ResourceEntry(NamedTuple):
 
     @property
     def id(self) -> str:
-        """``type#name``, as ``require`` and ``subscribe`` write it."""
+        """``type#name``, as written in ``require`` and ``subscribe``."""
         return f"{self.type}#{self.name}"
 
     @property
     def is_defaults(self) -> bool:
-        """Whether it is not a resource, but the defaults of its list."""
+        """Whether it is not a resource but the defaults of its list."""
         return self.in_list and self.name == DEFAULTS
 
 
 class ManifestText:
-    """One manifest, never changed. InputError for a document that is not a YAML map."""
+    """One immutable manifest. InputError for a document that is not a YAML map."""
 
     def __init__(self, yaml: YamlText) -> None:
         self.yaml = yaml
@@ -66,7 +66,7 @@ class ManifestText:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The top level of its data."""
+        """The top level of the data."""
         found = (self.yaml.data or {}).get("data")
         return found if isinstance(found, dict) else {}
 
@@ -92,7 +92,9 @@ class ManifestText:
         return ManifestText(self.yaml.remove(item))
 
     def move(self, number: int, by: int) -> ManifestText:
-        """Move a resource one up (-1) or down (1): in its list, or with all of its list."""
+        """Move a resource up (-1) or down (1) by one: within its list, or together with its whole
+        list.
+        """
         path = self.resources[number].path
         if self.resources[number].in_list:
             group, at = path[:4], int(path[4])
@@ -111,8 +113,9 @@ class ManifestText:
         return ManifestText(self.yaml.set((*found.path, "name"), name))
 
     def set(self, number: int, key: str, value: Any, rank: Rank | None = None) -> ManifestText:
-        """Give a resource a property. A new one is inserted at its place by ``rank``, or as the
-        last."""
+        """Set a property of a resource. A new one is inserted at its position by ``rank``, or at
+        the end.
+        """
         found = self.resources[number]
         at = None
         if rank is not None and key not in found.properties:
@@ -126,7 +129,7 @@ class ManifestText:
         return ManifestText(self.yaml.remove((*self.resources[number].path, key)))
 
     def put(self, path: Path, value: Any) -> ManifestText:
-        """Give the key at a path of maps a value, with the maps above it that are missing."""
+        """Set the key at a path of maps to a value, and create missing maps above it."""
         yaml = self.yaml
         for length in range(1, len(path)):
             if not yaml.has(path[:length]) or yaml.value(path[:length]) is None:
@@ -136,7 +139,7 @@ class ManifestText:
         return ManifestText(yaml.set(path, value, self._place(path)))
 
     def take_out(self, path: Path) -> ManifestText:
-        """Remove the key at a path, and the maps above it that it leaves empty."""
+        """Remove the key at a path, and the maps above it that become empty."""
         yaml = self.yaml.remove(path)
         while len(path) > 1 and path[:-1] != RESOURCES[:1] and yaml.value(path[:-1]) == {}:
             path = path[:-1]
@@ -157,7 +160,7 @@ class ManifestText:
         return None
 
     def set_data(self, key: str, value: Any) -> ManifestText:
-        """Give a key of the data a value."""
+        """Set a key of the data to a value."""
         if not isinstance((self.yaml.data or {}).get("data"), dict):
             return ManifestText(self.yaml.set(("data",), {key: value}, 0))
         return ManifestText(self.yaml.set(("data", key), value))
@@ -168,7 +171,9 @@ class ManifestText:
 
 
 def _entries(yaml: YamlText) -> Iterator[ResourceEntry]:
-    """The entries that have the form of a resource; others are mistakes, for the text."""
+    """The entries that have the form of a resource; other entries are mistakes to fix in
+    the text.
+    """
     items = yaml.value(RESOURCES) if yaml.has(RESOURCES) else None
     for at, item in enumerate(items if isinstance(items, list) else ()):
         for type_, value in item.items() if isinstance(item, dict) else ():

@@ -1,7 +1,7 @@
-"""The manifests below a project: which there are, reading them, and replacing them (controller).
+"""Lists, reads and replaces the manifests in a project (controller).
 
-A browser names them. So each directory on the way is opened without following links, and only
-manifests are read, created or replaced: not ``ccm.yaml``, no inventory, no hidden file.
+The names come from a browser, so each directory of a path is opened without following links. Only
+manifests are read, created or replaced: not ``ccm.yaml``, an inventory or a hidden file.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ProjectFiles:
         return sorted(found, key=lambda one: (one.count("/"), one))
 
     def path(self, name: str) -> Path:
-        """The path of a name, whether or not there is a file."""
+        """The path for a name, whether or not the file exists."""
         _check(name)
         return self.root / name
 
@@ -67,9 +67,9 @@ class ProjectFiles:
         return StoredFile(name, text, _stamp(found))
 
     def write(self, name: str, text: str, stamp: str) -> StoredFile:
-        """Replace a manifest atomically, if it still has this stamp. Its mode and owner stay.
+        """Replace a manifest atomically if it still has this stamp.
 
-        A new one, and its directories, are created if they do not exist. OSError.
+        Its mode and owner are kept. A new file and its directories are created. OSError.
         """
         _require_manifest(text, name)
         data = text.encode()
@@ -85,7 +85,7 @@ class ProjectFiles:
         return StoredFile(name, text, _stamp(data))
 
     def require_current(self, name: str, stamp: str) -> None:
-        """InputError for a file that does not have this stamp any more."""
+        """InputError if the file no longer has this stamp."""
         if self.read(name).stamp != stamp:
             raise _changed(name)
 

@@ -1,4 +1,4 @@
-"""The files of a project that no rendering and no preview shows (controller)."""
+"""The files of a project that no rendering or preview shows (controller)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class VisibleHosts(Protocol):
 
 
 class ClosedFiles:
-    """``ccm.yaml``, hidden files, keys and files of passwords, and for a user of some hosts the
+    """``ccm.yaml``, hidden files, key and password files and, for users limited to some hosts, the
     inventory.
     """
 

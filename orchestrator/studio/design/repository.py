@@ -1,7 +1,7 @@
 """Commits a saved manifest to a branch of the project's repository (controller).
 
-Neither the files nor the checked-out branch change: the commit has the tip of the branch, or HEAD
-for a new one, with one file replaced. No hook runs, and nothing is pushed.
+Neither the files nor the checked-out branch change: the commit is the tip of the branch, or HEAD
+for a new branch, with one file replaced. No hook runs, and nothing is pushed.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _OFF = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "g
 
 
 def has_repository(root: Path) -> bool:
-    """Whether a directory is in a repository of git."""
+    """Whether a directory is in a Git repository."""
     return any((above / ".git").exists() for above in (root, *root.parents))
 
 
 class Commit(NamedTuple):
-    """A commit to make; ``author`` is the user of the studio, the committer is that of git."""
+    """A commit to create; ``author`` is the user of the studio, the committer comes from git."""
 
     branch: str
     message: str

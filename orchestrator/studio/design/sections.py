@@ -1,7 +1,7 @@
 """Forms for the keys of a manifest other than its resources: hierarchy, overrides, defaults and
 options (controller).
 
-They are made from the schema of manifests, and those of defaults from the schemas of the types.
+They are created from the schema of manifests, and for defaults from the schemas of the types.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ PATHS: dict[str, Path] = {
 }
 """Where each section is in a manifest; the options are the rest of ``ccm``."""
 WITH_PARTS = ("overrides", "defaults")
-"""The sections whose parts a user names."""
+"""The sections whose parts have names that a user chooses."""
 _NOT_OPTIONS = ("resources", "defaults")
 
 
 class SectionField(NamedTuple):
-    """A field, and the position of its value; ``schema`` is that of the value."""
+    """A field, and the position of its value; ``schema`` is the schema of the value."""
 
     path: Path
     field: Field
@@ -41,8 +41,9 @@ class SectionField(NamedTuple):
 
 
 class SectionPart(NamedTuple):
-    """Fields that belong together. ``path`` is the path of their map; ``takes_keys``: it may have
-    any keys."""
+    """Fields that belong together. ``path`` is the path of their map; ``takes_keys``: any keys are
+    allowed.
+    """
 
     id: str
     title: str
@@ -53,8 +54,8 @@ class SectionPart(NamedTuple):
 
 
 class Section(NamedTuple):
-    """The form of a section. ``news`` are names that a new part may have: with ``is_open`` others,
-    too.
+    """The form of a section. ``news`` are names that a new part may have; with ``is_open``, other
+    names are allowed, too.
     """
 
     name: str
@@ -74,12 +75,12 @@ class Section(NamedTuple):
 
 
 def id_of(path: Path) -> str:
-    """A name for a path that a form can use, with any characters in its keys."""
+    """An ID for a path that can be used in a form, even if the keys contain special characters."""
     return "s" + hashlib.sha256(repr(path).encode()).hexdigest()[:12]
 
 
 def section_of(name: str, hidden: HiddenValues, types: Types) -> Section:
-    """The form of a section of the manifest of these hidden values."""
+    """The form of a section of the manifest with these hidden values."""
     make = {
         "hierarchy": _hierarchy,
         "overrides": _overrides,
@@ -100,7 +101,7 @@ def _property(name: str) -> dict[str, Any]:
 
 
 def _map(manifest: ManifestText, path: Path) -> dict[str, Any]:
-    """Return the map at a path; an empty one if it has none."""
+    """Return the map at a path; an empty map if there is none."""
     found = manifest.yaml.value(path) if manifest.yaml.has(path) else None
     return (
         {key: one for key, one in found.items() if isinstance(key, str)}
@@ -183,7 +184,7 @@ def _defaults(hidden: HiddenValues, types: Types) -> Section:
 
 
 def _of_type(hidden: HiddenValues, path: Path, types: Types) -> Iterator[SectionField]:
-    """The fields of the properties that resources of a type begin with."""
+    """The fields for the default properties of resources of a type."""
     type_ = type_of(types, str(path[-1]))
     properties = _map(hidden.manifest, path)
     if type_ is None:

@@ -1,4 +1,4 @@
-"""Where each value of a YAML text begins and ends (controller).
+"""The start and end of each value in a YAML text (controller).
 
 The nodes of ``inventory.document`` only have start positions, which is enough for messages. To
 replace a value, its end is needed, too. Aliases are leaves here: nothing is expanded.
@@ -34,9 +34,9 @@ _KEEP = re.compile(r"[|>]\d*\+")
 class Span:
     """A value: ``text[start:end]``. Without brackets, a collection ends with its last value.
 
-    ``kind`` is scalar, alias, map or list; ``style`` is that of a scalar: "" for plain, or one of
-    ``' " | >``. ``flow``: in brackets. ``keys`` and ``values`` are those of a map, ``values`` the
-    items of a list, ``dashes`` where those of a block list begin.
+    ``kind`` is scalar, alias, map or list; ``style`` is the style of a scalar: "" for plain, or one
+    of ``' " | >``. ``flow``: in brackets. ``keys`` and ``values`` are those of a map. For a list,
+    ``values`` are its items, and ``dashes`` are the positions of the dashes in a block list.
     """
 
     kind: str
@@ -56,7 +56,7 @@ class Span:
         return self.kind in ("map", "list") and not self.flow
 
     def place(self, key: str | int) -> int:
-        """The number of an entry by its key or index; -1 for none."""
+        """The index of an entry by its key or number; -1 if there is none."""
         if self.kind == "list" and isinstance(key, int):
             return key if 0 <= key < len(self.values) else -1
         if self.kind == "map" and isinstance(key, str):
@@ -69,7 +69,7 @@ class Span:
         return self.dashes[at] if self.kind == "list" else self.keys[at].start
 
     def walk(self, path: Path = ()) -> Iterator[tuple[Path, Span]]:
-        """This value and all those in it, with their paths."""
+        """This value and all values in it, with their paths."""
         yield path, self
         for at, value in enumerate(self.values):
             key = self.keys[at].text if self.kind == "map" else at

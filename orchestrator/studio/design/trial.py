@@ -1,4 +1,4 @@
-"""Tries a manifest that is not saved: as a host would get it, and as a preview (controller)."""
+"""Tries out an unsaved manifest: renders it for a host, or previews it (controller)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ _MAX_START_WAIT = 10.0  # seconds that a browser waits for the run to begin
 
 
 class KnownHosts(Protocol):
-    """The inventory, and the stored facts of its hosts; with ``visible``, there are no others."""
+    """The inventory and the stored facts of its hosts; with ``visible``, all other hosts are
+    hidden.
+    """
 
     sources: tuple[str, ...]
 
@@ -49,7 +51,7 @@ class KnownHosts(Protocol):
     def inventory(self) -> Inventory | None: ...
 
     def host(self, name: str) -> Host | None:
-        """The host of a name."""
+        """The host with this name."""
         ...
 
     def facts(self, name: str) -> HostRecord | None:
@@ -58,7 +60,7 @@ class KnownHosts(Protocol):
 
 
 class Rendering(NamedTuple):
-    """A manifest as a host would get it; ``facts`` are the known facts of the host."""
+    """A manifest as rendered for a host; ``facts`` are the known facts of the host."""
 
     text: str
     facts: str
@@ -66,7 +68,7 @@ class Rendering(NamedTuple):
 
 
 def render(desk: Desk, draft: Draft, hosts: KnownHosts, name: str) -> Rendering:
-    """The manifest of one host, of stored facts. No host is contacted. CcmError."""
+    """The manifest of one host, rendered with stored facts. No host is contacted. CcmError."""
     host, inventory = hosts.host(name), hosts.inventory
     if host is None or inventory is None:
         raise UsageError(f"there is no host {name[:80]!r}", hint="choose one from the inventory")
@@ -89,7 +91,7 @@ def render(desk: Desk, draft: Draft, hosts: KnownHosts, name: str) -> Rendering:
 
 
 def _planned(desk: Desk, draft: Draft, closed: ClosedFiles | None = None) -> tuple[Site, Planner]:
-    """The draft, which reads none of the ``closed`` files. InputError."""
+    """The planned draft, which may not read the ``closed`` files. InputError."""
     from orchestrator.planning import Planner
 
     path = desk.files.path(draft.stored.name)
@@ -105,8 +107,8 @@ def _planned(desk: Desk, draft: Draft, closed: ClosedFiles | None = None) -> tup
 
 
 def _require_public(planner: Planner, desk: Desk, hosts: KnownHosts) -> None:
-    """InputError if a template has read a private file: ccm.yaml, a hidden file, a key or a
-    password file, and the inventory for a user who is limited to some hosts.
+    """InputError if a template has read a private file: ccm.yaml, a hidden file, a key or password
+    file or, for a user who is limited to some hosts, the inventory.
     """
     closed = ClosedFiles(desk, hosts)
     for part in planner.survey.parts:
@@ -118,7 +120,7 @@ def _require_public(planner: Planner, desk: Desk, hosts: KnownHosts) -> None:
 
 
 class Preview:
-    """A preview that somebody has started; ``run`` is its run, "" before it begins."""
+    """A preview that somebody has started; ``run`` is its run, "" before the run begins."""
 
     def __init__(self) -> None:
         self.run = ""
@@ -151,7 +153,7 @@ class Previews:
     def start(
         self, desk: Desk, draft: Draft, *, user: str, pattern: str, hosts: KnownHosts
     ) -> Preview:
-        """Preview a draft on the hosts of a pattern. Returns once the run has a page, or failed.
+        """Preview a draft on the hosts of a pattern. Returns once the run has a page or has failed.
 
         UsageError while another preview is running, for a pattern that reads a file, and for one
         without a host that the user may see.
@@ -199,7 +201,7 @@ class Previews:
         closed: ClosedFiles,
     ) -> None:
         def start(run_id: str) -> None:
-            """The run has begun."""
+            """Record that the run has begun."""
             preview.run = run_id
             began.set()
 
@@ -234,8 +236,8 @@ def preview_draft(
     began: Callable[[str], None],
     closed: ClosedFiles,
 ) -> RunResult:
-    """Preview a draft on hosts; ``began`` gets the ID of the run. It reads none of the ``closed``
-    files. CcmError.
+    """Preview a draft on hosts; ``began`` receives the ID of the run. The preview reads none of the
+    ``closed`` files. CcmError.
     """
     from orchestrator.runs.push_flow import PushFlow
     from orchestrator.runs.push_job import PushJob

@@ -1,8 +1,8 @@
 """A YAML text that is edited value by value (controller).
 
 Each edit replaces only the affected characters. The result is read again: it must have exactly the
-values that the edit means, or the edit is refused. So comments, order and quotes of everything else
-stay, and no edit changes another value.
+intended values, or the edit is refused. Comments, order and quotes of everything else are kept, and
+no edit changes another value.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ REFUSED = "input.edit"
 
 
 class YamlText:
-    """One immutable document: an edit returns a new one. InputError if it is not YAML.
+    """One immutable document; an edit returns a new one. InputError if it is not YAML.
 
     A path has keys of maps and indices of lists. Every edit raises InputError if it would affect
-    other text; the text itself can be edited then.
+    other text; the user can then edit the text itself.
     """
 
     def __init__(self, text: str, name: str) -> None:
@@ -74,8 +74,8 @@ class YamlText:
         return True
 
     def set(self, path: Path, value: Any, at: int | None = None) -> YamlText:
-        """Give a key or an item this value. A new key is inserted ``at`` a place, by default the
-        last.
+        """Set a key or an item to this value. A new key is inserted ``at`` a position, by default
+        at the end.
 
         In lists and maps, only differing parts are written.
         """
@@ -107,7 +107,7 @@ class YamlText:
         return self._checked(self._places.removed(span, at), data)
 
     def insert(self, path: Path, index: int, value: Any) -> YamlText:
-        """Put an item into a list, so that it has this index."""
+        """Insert an item into a list at this index."""
         data = copy.deepcopy(self.data)
         items = _at(data, path)
         items.insert(index, value)
@@ -129,7 +129,7 @@ class YamlText:
         return self._checked(self._places.moved(self._span_of(path), index, to), data)
 
     def rename(self, path: Path, name: str) -> YamlText:
-        """Give a key another name; its place and its value stay."""
+        """Rename a key; its position and its value are kept."""
         parent, key = path[:-1], path[-1]
         if name == key:
             return self
@@ -146,7 +146,7 @@ class YamlText:
         return self._checked([Splice(node.start, node.end, new)], data)
 
     def _changed(self, path: Path, old: Any, new: Any) -> YamlText:
-        """The smallest edits from one value to another."""
+        """The smallest set of edits from one value to another."""
         if same(old, new):
             return self
         if isinstance(old, dict) and isinstance(new, dict) and old and new:
@@ -194,7 +194,7 @@ class YamlText:
         return self._places.added(span, at, entry(key, value, self._places.column(span.head(0))))
 
     def _replaced(self, path: Path, value: Any) -> list[Splice]:
-        """Write another value at a path."""
+        """Write a new value at a path."""
         if not path:
             found = written(value, 0)
             start = self._root.start if self._root else 0
@@ -223,7 +223,7 @@ class YamlText:
         return Splice(end, end, head + "".join(f"{line}\n" for line in lines))
 
     def _checked(self, splices: list[Splice], expected: Any) -> YamlText:
-        """The text with the edits, which must have the expected values."""
+        """The text after the edits, which must have the expected values."""
         text = apply(self.text, splices)
         try:
             found = YamlText(text, self.name)
@@ -267,7 +267,7 @@ class YamlText:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are equal, where 1, 1.0 and true are not."""
+    """Whether two values are equal, with 1, 1.0 and true counted as different."""
     if one.__class__ is not other.__class__:
         return False
     if isinstance(one, dict):

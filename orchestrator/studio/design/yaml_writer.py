@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from inventory.scalars import BadScalarError, other_reading, resolve_plain
 
 STEP = 2
-"""Columns of one level."""
+"""Columns per level of indentation."""
 
 _MAX_INLINE = 72  # characters of a list in brackets
 _SAFE = re.compile(r"[A-Za-z0-9_./$(][A-Za-z0-9_./@%+=~:()$^!;?<>*&' -]*")
@@ -81,7 +81,9 @@ def in_brackets(value: Any) -> str:
 
 
 def written(value: Any, column: int, style: str = "") -> YamlLines:
-    """A value whose other lines start in a column; ``style`` is that of the text before it."""
+    """A value whose continuation lines start in a given column; ``style`` is the style of the
+    previous text.
+    """
     if isinstance(value, str) and _is_block_text(value, style):
         return _block_text(value, column)
     if isinstance(value, dict) and value:

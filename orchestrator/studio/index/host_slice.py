@@ -1,6 +1,6 @@
-"""Some hosts of a stored run, read without the others (controller).
+"""Reads some hosts of a stored run without the others (controller).
 
-The index knows where the lines of each host begin, so a page of 40 hosts costs the same in a run of
+The index has the positions of each host's lines, so a page of 40 hosts costs the same in a run of
 40 hosts and in one of 10,000.
 """
 
@@ -32,7 +32,7 @@ class HostPlace(NamedTuple):
 
 
 class HostSlice:
-    """A ``ReportSource`` of some hosts of a run. InputError for a damaged directory."""
+    """A ``ReportSource`` for some hosts of a run. InputError for a damaged directory."""
 
     until = ""
 
@@ -53,12 +53,12 @@ class HostSlice:
         return self._run.origin
 
     def verified(self) -> list[dict[str, Any]] | None:
-        """The stored verify of these hosts."""
+        """The stored verify results of these hosts."""
         found, hosts = self._run.verified(), set(self.about["hosts"])
         return found and [one for one in found if one.get("host") in hosts]
 
     def results(self) -> list[HostResult]:
-        """The results of these hosts; of one without a result, that its end is not known."""
+        """The results of these hosts; for one without a result, that its end is not known."""
         path = self._run.path / "hosts.jsonl"
         found: dict[str, HostResult] = {}
         places = [at for host in self._hosts for at in _numbers(host.results)]
@@ -78,7 +78,7 @@ class HostSlice:
             yield from run_events.transaction_events(event)
 
     def _happened(self, unchanged_of: Set[str] | None = None) -> Iterator[run_events.Event]:
-        """The events; with ``unchanged_of``, unchanged resources of these hosts only."""
+        """The events; with ``unchanged_of``, unchanged resources only of these hosts."""
         reader = LineReader(self._run.path, self._run.run_id)
         path = self._run.path / "events.jsonl"
         for host in self._hosts:
@@ -99,7 +99,7 @@ class HostSlice:
 
     def replay(self, *, whole: bool = False) -> Iterator[run_events.Event]:
         """The events of these hosts, each transaction event separately, and their results. Without
-        ``whole``, unchanged resources only of hosts whose runs are incomplete.
+        ``whole``, unchanged resources are included only for hosts whose runs are incomplete.
         """
         results = self.results()
         incomplete = {one.host for one in results if one.is_incomplete}
@@ -114,7 +114,7 @@ def _numbers(places: bytes) -> array[int]:
 
 
 def _lines_at(path: Path, places: array[int] | list[int]) -> Iterator[str]:
-    """The lines that begin at these places; a line without an end is left out."""
+    """The lines that begin at these positions; a line without an end is omitted."""
     if not places:
         return
     try:

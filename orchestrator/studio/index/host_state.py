@@ -14,7 +14,7 @@ LOOKED_AT = 1_000  # runs
 RECENT = 10  # runs that decide whether a host flaps
 FLAPS = 3  # changes between success and failure in them
 TROUBLE, NEVER_REACHED, FLAPPING, NO_RUN, FINE = range(5)
-"""The ranks of hosts, in the order of pages."""
+"""The ranks of hosts, in the order in which pages show them."""
 
 _GOOD = ("changed", outcome.OK)
 _MAX_SORT_LENGTH = 300
@@ -31,10 +31,11 @@ class PastResult(NamedTuple):
 
 
 class HostState(NamedTuple):
-    """``outcome`` is that of the run ``last``, "" for none; it is the same since the run ``since``.
+    """``outcome`` is the outcome in the run ``last``, "" for none; it has been the same since the
+    run ``since``.
 
     ``flips`` counts the changes between success and failure in recent runs. ``flaps_since`` is the
-    run of the first change since which it flaps, None if it does not flap.
+    run of the first change in the period in which it flaps, None if it does not flap.
     """
 
     outcome: str = ""
@@ -47,15 +48,15 @@ class HostState(NamedTuple):
 
 
 def is_good(fate: str) -> bool:
-    """Whether an outcome needs nobody's attention."""
+    """Whether an outcome requires no attention."""
     return fate in _GOOD
 
 
 def state_of(results: Iterable[PastResult]) -> HostState:
-    """The state after these results, the newest first.
+    """The state after these results, which are sorted newest first.
 
-    Pushes decide; runs of other kinds only for a host without a push. A run in which the host did
-    not start, or has not ended, is ignored.
+    Pushes determine the state; other runs count only for a host without a push. A run in which the
+    host did not start, or has not ended, is ignored.
     """
     told = [one for one in results if one.started and one.outcome not in ("running", "waiting")]
     counted = [one for one in told if one.is_push] or told
@@ -82,7 +83,7 @@ def state_of(results: Iterable[PastResult]) -> HostState:
 
 
 def _flips(results: Sequence[PastResult]) -> list[int]:
-    """The runs that changed between success and failure, the newest first."""
+    """The runs in which the result changed between success and failure, newest first."""
     return [
         one.run
         for one, before in itertools.pairwise(results)
@@ -109,6 +110,6 @@ def _rank(good: bool, reached: bool, flips: int) -> int:
 
 
 def sort_key(name: str) -> str:
-    """Sorts names as people do: web2 before web10."""
+    """Key that sorts names as people do: web2 before web10."""
     padded = re.sub(r"\d{1,10}", lambda found: found[0].zfill(_DIGITS), name)
     return padded[:_MAX_SORT_LENGTH]

@@ -1,7 +1,8 @@
 """Read-only access to the index, for any thread (controller).
 
-A reader of some hosts has views with the names of the tables: a query finds these hosts alone, and
-the runs that have one of them. A run that also has others counts only theirs, and has no sections.
+A reader for some hosts has views with the names of the tables: queries find only these hosts, and
+the runs that include one of them. A run that also includes other hosts counts only the visible
+ones, and has no sections.
 """
 
 from __future__ import annotations
@@ -72,9 +73,10 @@ CREATE TEMP VIEW runs AS
 
 
 class IndexReader:
-    """Answers queries; one connection for each thread. Values are always bound, never text.
+    """Answers queries; one connection per thread.
 
-    With ``hosts``, only these exist.
+    Values are always bound, never inserted into the text of a query. With ``hosts``, only these
+    exist.
     """
 
     def __init__(self, path: Path, hosts: Iterable[str] | None = None) -> None:
@@ -84,7 +86,7 @@ class IndexReader:
         self._local = threading.local()
 
     def of_hosts(self, hosts: Iterable[str]) -> IndexReader:
-        """A reader for which only these hosts exist."""
+        """A reader that sees only these hosts."""
         return IndexReader(self._path, hosts)
 
     def rows(self, query: str, values: Iterable[Any] = ()) -> list[Row]:
@@ -116,7 +118,7 @@ class IndexReader:
 
 
 def marks(values: list[Any]) -> str:
-    """The placeholders for so many values."""
+    """This number of placeholders."""
     return ", ".join("?" * len(values))
 
 

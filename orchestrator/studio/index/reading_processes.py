@@ -1,8 +1,8 @@
-"""Reads many run directories in processes of their own (controller).
+"""Reads many run directories in separate processes (controller).
 
-Reading is most of the work of an index, and Python does it on one processor. A process gets the
-path of a run on its standard input, and answers with the result of ``read_run``. Both sides are
-this program of the same user.
+Reading is most of the work of building an index, and one Python process uses only one processor. A
+process receives the paths of runs on its standard input, and returns the results of ``read_run``.
+Both sides are this program, run by the same user.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_here(directory: Path) -> ReadRun:
 
 
 def read_all(directories: Sequence[Path]) -> Iterator[ReadRun]:
-    """Read runs, about in this order; with few runs or one processor, in this process."""
+    """Read runs in roughly this order; with few runs or one processor, in this process."""
     processes = min(MAX_PROCESSES, len(os.sched_getaffinity(0)), len(directories))
     if processes > 1 and not _are_large(directories):
         processes = 1
@@ -94,8 +94,9 @@ def _are_large(directories: Sequence[Path]) -> bool:
 def _read_in_process(
     todo: queue.SimpleQueue[Path], done: queue.Queue[ReadRun], over: threading.Event
 ) -> None:
-    """Make a process read runs until none is left. Runs without an answer are read in this
-    process."""
+    """Let a process read runs until none is left. Runs without an answer are read in
+    this process.
+    """
     process = _started()
     try:
         while not over.is_set():
@@ -147,7 +148,7 @@ def _received(source: IO[bytes]) -> ReadRun | None:
 
 
 def answer_paths() -> None:
-    """Read the runs whose paths arrive on standard input; the main function of such a process."""
+    """Read the runs whose paths arrive on standard input. The main function of such a process."""
     os.nice(5)
     gc.disable()  # objects of a run are released without it
     for line in sys.stdin.buffer:

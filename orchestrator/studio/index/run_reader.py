@@ -43,8 +43,8 @@ _STABLE = re.compile(rb'\{"stable":\{"host":("(?:[^"\\]|\\.)*")')
 _RESULT = re.compile(rb'\{"host": ("(?:[^"\\]|\\.)*")')
 
 Plan = tuple[tuple[str, ...], tuple[tuple[str, str, str], ...]]
-"""The resources of a plan in order, and its edges: a resource, the one that it refers to, and how:
-``subscribe``, ``require`` or ``apply``.
+"""The resources of a plan in order, and its edges: a resource, the one that it refers to, and the
+kind of reference: ``subscribe``, ``require`` or ``apply``.
 """
 
 
@@ -62,7 +62,7 @@ class Change(NamedTuple):
 
 
 class HostRow(NamedTuple):
-    """A host in a run; ``names`` are its names in the run: several with stages."""
+    """A host in a run; ``names`` are its names in the run, which may be several with stages."""
 
     host: str
     names: list[str]
@@ -104,16 +104,17 @@ class IndexedRun(NamedTuple):
 
     @property
     def is_push(self) -> bool:
-        """Whether it was to change hosts."""
+        """Whether it was supposed to change hosts."""
         about = self.about
         monitors = bool(about.get("options", {}).get("monitor_only"))
         return about["command"] in ("push", "apply") and not about["noop"] and not monitors
 
 
 def stamp_of(directory: Path) -> str:
-    """Changes with the files of a run; "" for a directory that is no run's.
+    """A stamp that changes with the files of a run; "" for a directory that is not a run.
 
-    A symbolic link is never followed: one to a directory is no run, nor is a directory with one.
+    Symbolic links are never followed: neither a link to a directory nor a directory that contains a
+    link is a run.
     """
     found: dict[str, str] = {}
     try:
@@ -132,9 +133,10 @@ def stamp_of(directory: Path) -> str:
 
 
 class _IndexedSource(SavedRun):
-    """A run that is replayed with the lines that the index needs, which are few.
+    """A run that is replayed with only the few lines that the index needs.
 
-    ``plans`` has the plan of each host, and ``places`` where its lines begin in events.jsonl.
+    ``plans`` has the plan of each host, and ``places`` has the positions of its lines in
+    events.jsonl.
     """
 
     def __init__(self, path: Path) -> None:
@@ -145,7 +147,7 @@ class _IndexedSource(SavedRun):
 
     def replay(self, *, whole: bool = False) -> Iterator[run_events.Event]:
         """The events of the run, without phases, and with unchanged resources only of hosts whose
-        runs are incomplete: others need no further data.
+        runs are incomplete; other hosts need no further data.
         """
         results = self.results()
         yield from self.rollout()
@@ -214,7 +216,7 @@ def read_run(directory: Path) -> IndexedRun:
 
 
 def _awaits_verify(run: SavedRun) -> bool:
-    """Whether a run has ended, and the verify after it has not."""
+    """Whether a run has ended but the verify after it has not."""
     if _state(run) != "ended" or not run.about.get("options", {}).get("verify"):
         return False
     return not any("found" in record for record in run.verified() or ())
@@ -233,7 +235,7 @@ def _state(run: SavedRun) -> str:
 
 
 def at_work(run: SavedRun, grid: Grid) -> list[dict[str, Any]]:
-    """The hosts that have not ended, by their activity."""
+    """The hosts that have not finished, by their activity."""
     from orchestrator.report.wording import listed
 
     phases = {host: "waiting for a slot" for host in grid.hosts if host not in grid.results}
@@ -280,7 +282,7 @@ def _host_rows(run: _IndexedSource, grid: Grid) -> Iterator[HostRow]:
 
 
 def _rank(result: HostResult | None, unverified: bool) -> int:
-    """Trouble first."""
+    """The sort key that puts trouble first."""
     if result is None:
         return len(ORDER)
     if result.outcome != outcome.OK:
@@ -304,7 +306,7 @@ def _group_of_outcome(name: str) -> str:
 
 
 def _failed_checks(run: SavedRun) -> dict[str, int] | None:
-    """The number of failed checks of each host that has some; None without a verify."""
+    """The number of failed checks of each host that has any; None without a verify."""
     found = run.verified()
     if found is None:
         return None
@@ -353,7 +355,7 @@ def _content(entry: Entry) -> str:
 
 
 def _words(entry: Entry) -> str:
-    """The report of a resource in one line."""
+    """The result of a resource in one line."""
     if entry.errors:
         return one_line(entry.errors[0], MAX_MESSAGE_LENGTH)
     changes = "; ".join(brief_change(change) for change in entry.changes[:MAX_BRIEF_CHANGES])

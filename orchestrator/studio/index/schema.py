@@ -1,7 +1,7 @@
 """The tables of the index (controller)."""
 
 FORMAT = 4
-"""Another number than that of the file: the file is deleted and built again."""
+"""The version of the tables; a file with a different version is deleted and rebuilt."""
 
 TABLES = """
 CREATE TABLE runs (

@@ -1,7 +1,7 @@
 """The file of the index, and its writer (controller).
 
-``STATE/studio/index.sqlite``, mode 0600. All of its data comes from run directories: a file of
-another version, or a damaged one, is deleted and rebuilt.
+``STATE/studio/index.sqlite``, mode 0600. All of its data comes from run directories, so a damaged
+file or a file of another version is deleted and rebuilt.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ UPDATE hosts SET outcome = ?, last = ?, since = ?, reached = ?, flips = ?, flaps
 
 
 class IndexStore:
-    """Writes the index; for one thread. OSError and UsageError for an unusable directory."""
+    """Writes the index; to be used by one thread. OSError and UsageError for an
+    unusable directory.
+    """
 
     def __init__(self, state: Path) -> None:
         self.path = make_private(state / DIRECTORY) / FILE
@@ -98,7 +100,7 @@ class IndexStore:
         return dict(self._database.execute("SELECT id, stamp FROM runs"))
 
     def store(self, found: IndexedRun, stamp: str) -> None:
-        """Replace a run. ``update`` derives the states of its hosts."""
+        """Store a run, replacing an earlier version. ``update`` derives the states of its hosts."""
         run = run_number(found.run_id)
         if run is None:
             return
@@ -112,7 +114,7 @@ class IndexStore:
             self._database.execute(_STALE, (run,))
 
     def store_unreadable(self, run_id: str, stamp: str, problem: str) -> None:
-        """Keep that a run cannot be read, and why."""
+        """Record that a run cannot be read, and the reason."""
         run = run_number(run_id)
         if run is None:
             return
@@ -133,7 +135,7 @@ class IndexStore:
                 self._forget(run)
 
     def update(self) -> None:
-        """Derive the states of the hosts with stored or removed runs."""
+        """Derive the states of the hosts in stored or removed runs."""
         with self._transaction():
             hosts = self._database.execute("SELECT host FROM stale").fetchall()
             for (host,) in hosts:
@@ -237,7 +239,7 @@ class IndexStore:
         return row[0]
 
     def _insert(self, table: str, **members: Any) -> int:
-        """Insert a row: names of tables and columns are those of this module."""
+        """Insert a row; the names of tables and columns come from this module."""
         columns, marks = ", ".join(members), ", ".join("?" * len(members))
         done = self._database.execute(
             f"INSERT INTO {table} ({columns}) VALUES ({marks})", tuple(members.values())

@@ -31,7 +31,7 @@ _MAX_LENGTH = 300  # characters of a problem
 
 
 class Progress(NamedTuple):
-    """How far the index is: ``known`` of ``total`` runs."""
+    """The progress of the index: ``known`` of ``total`` runs."""
 
     known: int
     total: int
@@ -46,9 +46,9 @@ class IndexKeeper:
     """Reads new, changed and running runs into the index, the newest first.
 
     ``refresh`` checks once; ``start`` checks every second in its own thread, until ``stop``.
-    ``version`` grows with each change. ``hosts`` returns the names of the inventory, None without
-    one. ``ended`` gets the ID of each run that ends while this keeps the index, with a verify once
-    that has ended, too.
+    ``version`` increases with each change. ``hosts`` returns the names in the inventory, None
+    without one. ``ended`` receives the ID of each run that ends while this object updates the
+    index; for a run with a verify, after the verify has ended.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class IndexKeeper:
         self._thread: threading.Thread | None = None
 
     def version_of(self, run_id: str) -> int:
-        """Grows with each change of a run."""
+        """A number that increases with each change of a run."""
         return self._versions.get(run_id, 0)
 
     def wait_for(self, run_id: str) -> None:
@@ -96,7 +96,7 @@ class IndexKeeper:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the work in the background, after the run that is being read."""
+        """Stop the work in the background, after the run that is being read."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
@@ -116,12 +116,12 @@ class IndexKeeper:
             self._stop.wait(pause)
 
     def forget_pauses(self) -> None:
-        """Check every run next time, and read the changed ones."""
+        """Check every run the next time, and read the changed ones."""
         self._due.clear()
         self._next_whole_look = 0.0
 
     def refresh(self) -> bool:
-        """Bring the index up to date; whether anything changed."""
+        """Bring the index up to date; return whether anything changed."""
         self._list_hosts()
         stamps = self._stamps()
         known = self._store.stamps()
@@ -154,7 +154,7 @@ class IndexKeeper:
         return bool(gone or new)
 
     def _update_between(self) -> float:
-        """Update while runs are read; when to do so the next time."""
+        """Update while runs are read; return when to do so the next time."""
         begin = time.monotonic()
         self._update()
         now = time.monotonic()
@@ -198,7 +198,7 @@ class IndexKeeper:
         return known != stamp + _RUNNING or not is_held(self._runs / run_id / "events.jsonl")
 
     def _store_run(self, read: ReadRun, stamp: str, took: float) -> None:
-        """Store the runs that were read, with the number of seconds."""
+        """Store the runs that were read, with the time that reading took in seconds."""
         run_id, found = read.directory.name, read.found
         if found is None:
             self._store.store_unreadable(run_id, stamp, read.problem)
@@ -209,7 +209,9 @@ class IndexKeeper:
         self._due[run_id] = time.monotonic() + SHARE * took
 
     def _note_end(self, run_id: str, found: IndexedRun) -> None:
-        """Report a run that has ended since this began, once, and not before its verify ends."""
+        """Report a run that has ended since this object started, once, and only after its verify
+        has ended.
+        """
         if found.state == "running":
             self._active.add(run_id)
             return

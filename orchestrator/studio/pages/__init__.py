@@ -1,2 +1,3 @@
-"""The content of the pages: from queries to templates and their values, without HTTP
-(controller)."""
+"""The content of the pages: turns queries into templates and their values, without HTTP
+(controller).
+"""

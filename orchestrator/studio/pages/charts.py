@@ -1,4 +1,4 @@
-"""Drift and the accuracy of previews over time, as drawings (controller)."""
+"""Charts of drift and of the accuracy of previews over time (controller)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class _Value(NamedTuple):
 
 
 def charts(studio: Studio, found: RunFilter) -> list[Chart]:
-    """The charts of the latest runs of a filter; none if nothing was compared."""
+    """The charts of the latest runs that match a filter; none if nothing was compared."""
     query = _RUNS.format(condition=found.condition, maximum=MAX_RUNS)
     runs = studio.reader.rows(query, found.values)[::-1]
     made = []
@@ -86,7 +86,7 @@ def charts(studio: Studio, found: RunFilter) -> list[Chart]:
 
 
 def _points(values: Sequence[_Value], maximum: float) -> list[Point]:
-    """The points of the values, at equal distances in the order of their runs."""
+    """The points of the values, equally spaced in the order of their runs."""
     across, down = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     step = across / max(len(values) - 1, 1)
     return [

@@ -1,4 +1,4 @@
-"""Two runs side by side, by their hosts (controller)."""
+"""Compares two runs host by host (controller)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ORDER BY (SELECT min(rank) FROM host_runs
 
 
 def compare_page(studio: Studio, parameters: Parameters) -> Page:
-    """The differences of the runs ``a`` and ``b``; without both, a choice of runs."""
+    """The differences between the runs ``a`` and ``b``; if one is missing, a choice of runs."""
     choices = studio.reader.rows(
         f"SELECT {RUN_COLUMNS} FROM runs WHERE state != 'unreadable' ORDER BY run DESC LIMIT ?",
         (MAX_CHOICES,),
@@ -74,7 +74,7 @@ def _slice(studio: Studio, run: Row, hosts: list[Row]) -> HostSlice:
 
 
 def _in_words(row: Difference) -> Difference:
-    """A difference as people read it, its statuses in words."""
+    """A difference in readable form, with its statuses as words."""
     if row.what not in (FIRST, SECOND, OUTCOME):
         return row
     return row._replace(before=shown_status(row.before), after=shown_status(row.after))

@@ -38,7 +38,7 @@ class Designer(NamedTuple):
 
 
 def address_of(name: str, number: int = -1, section: str = "") -> str:
-    """The address of the page of a manifest: of a resource, or else of a section."""
+    """The address of the page of a manifest: for a resource, or else for a section."""
     query = {"file": name}
     if number >= 0:
         query["resource"] = str(number)
@@ -75,7 +75,7 @@ def edit_page(designer: Designer, user: str, asked: Parameters) -> Page:
     """The form of a resource, or of the data, next to the text."""
 
     def make(desk: Desk, draft: Draft) -> Page:
-        """The page, of one state of the draft."""
+        """The page for one state of the draft."""
         with draft.lock:
             number, section = _number(asked.text("resource")), asked.choice("section", NAMES)
             return _edit_page(desk, draft, number, section)
@@ -157,7 +157,7 @@ def _data_rows(manifest: ManifestText, hidden: HiddenValues) -> Iterator[tuple[s
 def _findings_at(
     manifest: ManifestText, form: Section, found: list[Finding]
 ) -> dict[str, list[Finding]]:
-    """The findings at the fields of a section, by their keys."""
+    """The findings for the fields of a section, by their keys."""
     at: dict[str, list[Finding]] = {}
     for path, field, _ in (each for part in form.parts for each in part.fields):
         own = [one for one in found if one.resource < 0 and is_at(manifest, path, one.at)]
@@ -167,13 +167,13 @@ def _findings_at(
 
 
 def _section_at(manifest: ManifestText, one: Finding) -> str:
-    """The section that a finding is about."""
+    """The section that a finding concerns."""
     found = (name for name, path in PATHS.items() if is_at(manifest, path, one.at))
     return next(found, "options")
 
 
 def _is_shown(field: Field, troubled: set[str]) -> bool:
-    """Whether a field is at the top: it is set, required or in trouble, or often used."""
+    """Whether a field is shown at the top: it is set, required, often used or has a problem."""
     often = ("ensure", "content", "source", "require", "subscribe")
     return field.is_set or field.required or field.key in troubled or field.key in often
 
@@ -208,7 +208,7 @@ def _diff_page(desk: Desk, draft: Draft) -> Page:
 
 
 def try_page(designer: Designer, user: str, asked: Parameters, may_preview: bool) -> Page:
-    """The manifest as a host would get it, and the way to a preview."""
+    """The manifest as rendered for a host, and the form for a preview."""
 
     def make(desk: Desk, draft: Draft) -> Page:
         """The page, without waiting for an edit."""

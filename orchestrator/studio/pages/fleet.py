@@ -90,7 +90,7 @@ def fleet_page(studio: Studio, parameters: Parameters) -> Page:
 
 
 def _counts(studio: Studio, condition: str, values: list[Any]) -> dict[str, int]:
-    """The hosts by the name of their state; a flapping one may be in trouble, too."""
+    """The number of hosts in each state; a flapping host may also be in trouble."""
     numbers = ", ".join(
         f"count(CASE WHEN {each} THEN 1 END) AS {name}" for name, each in _CONDITIONS.items()
     )
@@ -99,8 +99,9 @@ def _counts(studio: Studio, condition: str, values: list[Any]) -> dict[str, int]
 
 
 def host_filter(studio: Studio, parameters: Parameters) -> tuple[str, list[Any], str]:
-    """The condition on ``hosts`` by ``hosts`` (a pattern) and ``group``, with its values, and their
-    problems."""
+    """The condition on ``hosts`` for ``hosts`` (a pattern) and ``group``, with its values and any
+    problems.
+    """
     listed_only = studio.hosts.inventory is not None and not parameters.text("former")
     condition = "listed" if listed_only else "1"
     pattern, group = parameters.text("hosts"), parameters.text("group")
@@ -116,7 +117,7 @@ def _known(studio: Studio) -> list[str]:
 
 
 def _runs(studio: Studio, parameters: Parameters) -> list[Row]:
-    """The columns, the newest first; from the run ``before`` on."""
+    """The columns, newest first, starting with the run ``before``."""
     found = run_filter(parameters)
     condition, values = found.condition, list(found.values)
     if before := parameters.text("before"):
@@ -157,8 +158,9 @@ def _cells(studio: Studio, hosts: list[Row], runs: list[Row]) -> dict[int, dict[
 
 
 def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[str, Any]]:
-    """The problems, since when and in whose runs, each once with its hosts; the most hosts
-    first."""
+    """The problems with their start, the users of their runs and their hosts, each once; the most
+    hosts first.
+    """
     rows = studio.reader.rows(
         _TROUBLED.format(where=condition), [TROUBLE, NEVER_REACHED, *values, MAX_TROUBLED_HOSTS]
     )
@@ -189,7 +191,7 @@ def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[st
 
 
 def _pattern(studio: Studio, names: list[str], known: list[str]) -> str:
-    """A filter that selects these hosts and no others; "" if there is no short one."""
+    """A filter that selects exactly these hosts; "" if there is no short one."""
     pattern = ",".join(fold(names))
     if len(pattern) > MAX_PARAMETER_LENGTH:
         return ""
@@ -197,6 +199,6 @@ def _pattern(studio: Studio, names: list[str], known: list[str]) -> str:
 
 
 def _reason(row: Row) -> str:
-    """Why a host is in trouble."""
+    """The reason why a host is in trouble."""
     checks = f"verify: {row['unverified']} failed" if row["unverified"] else ""
     return row["message"] or row["reason"] or checks

@@ -1,5 +1,6 @@
-"""The references of a plan as a drawing: resources in their order, an arc for each reference
-(controller)."""
+"""The references of a plan as a drawing: resources in order, with an arc for each reference
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ class Edge(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A resource: where its text is, and its status."""
+    """A resource: the position of its text, and its status."""
 
     name: str
     status: str
@@ -41,7 +42,7 @@ class Arc(NamedTuple):
 
 
 class DependencyGraph:
-    """The resources that refer to others or are referred to; ``left_out`` counts those beyond
+    """The resources that refer to others or that others refer to; ``left_out`` counts those beyond
     ``MAX_RESOURCES``.
     """
 
@@ -62,7 +63,7 @@ class DependencyGraph:
         self.height = max(ROW, ROW * len(self.nodes))
 
     def arcs(self) -> list[Arc]:
-        """An arc for each reference, wider for resources that are further apart."""
+        """An arc for each reference, wider if the resources are further apart."""
         longest = max((abs(self._span(edge)) for edge in self.edges), default=1)
         return [self._arc(edge, longest) for edge in self.edges]
 

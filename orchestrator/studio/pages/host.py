@@ -1,4 +1,4 @@
-"""A host: its facts, each resource's last state, and its runs (controller)."""
+"""A host: its facts, the last state of each resource, and its runs (controller)."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ _ORDER = {status: rank for rank, status in enumerate(RANK)}
 
 
 class ResourceState(NamedTuple):
-    """A resource on a host: its ``status`` in the last push, or in the last run without one. Rows
-    of changes, or None: its result in that run, the last push that changed it, and the drift that
-    a later run found. ``failed_since`` is the run since which it fails, None if it does not.
+    """A resource on a host: its ``status`` in the last push, or in the last run without one. Its
+    result in that run, the last push that changed it, and the drift that a later run found are rows
+    of changes, or None. ``failed_since`` is the run since which it has failed, None if it does not
+    fail.
     """
 
     name: str
@@ -60,7 +61,7 @@ class ResourceState(NamedTuple):
 
 
 def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
-    """All that is known of a host."""
+    """All known data about a host."""
     host = studio.host(name)
     runs = studio.reader.rows(_RUNS, (host["host"], MAX_RUNS))
     record = studio.hosts.facts(name)
@@ -97,7 +98,7 @@ def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
 
 
 def resources_of(studio: Studio, host: Row) -> list[ResourceState]:
-    """The resources of the last plan of the host: trouble first, then in the order of the plan."""
+    """The resources in the last plan of the host: trouble first, then in the order of the plan."""
     plan = studio.reader.row(
         "SELECT resources, host_runs.run FROM host_runs JOIN plans USING (plan) JOIN runs"
         " ON runs.run = host_runs.run WHERE host = ? ORDER BY is_push DESC, host_runs.run DESC"
@@ -134,8 +135,8 @@ def _last(studio: Studio, host: Row, condition: str) -> dict[int, Any]:
 
 
 def _failed_since(studio: Studio, host: Row, results: dict[int, Row]) -> dict[int, Row]:
-    """The first of the pushes in a row in which each resource that fails now has failed. A push
-    that skipped it, or did not have it in its plan, is ignored.
+    """For each resource that fails now, the first push of the uninterrupted series in which it has
+    failed. A push that skipped it, or whose plan did not contain it, is ignored.
     """
     failing = [number for number, row in results.items() if row["status"] == "failed"]
     if not failing:

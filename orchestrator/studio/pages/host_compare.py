@@ -1,4 +1,4 @@
-"""Two hosts side by side: their resources and their facts (controller)."""
+"""Compares the resources and facts of two hosts (controller)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DifferentFact(NamedTuple):
 
 
 def compare_hosts_page(studio: Studio, parameters: Parameters) -> Page:
-    """The differences of the hosts ``a`` and ``b``; without both, a choice of hosts."""
+    """The differences between the hosts ``a`` and ``b``; if one is missing, a choice of hosts."""
     choices = studio.reader.rows("SELECT name FROM hosts ORDER BY sort LIMIT ?", (MAX_CHOICES,))
     values: dict[str, Any] = {"choices": [row["name"] for row in choices], "hosts": None}
     names = parameters.text("a"), parameters.text("b")

@@ -24,17 +24,20 @@ _REFUSED = frozenset("@~")  # a file, a regular expression
 
 
 class Selection(NamedTuple):
-    """The hosts of a filter; None for all. ``problem`` is the reason if a filter cannot be used."""
+    """The hosts that match a filter; None for all. ``problem`` is the reason why a filter cannot be
+    used.
+    """
 
     names: frozenset[str] | None
     problem: str = ""
 
 
 class FleetHosts:
-    """The inventory, read again when one of its files changes; without one, all hosts of history.
+    """The inventory, read again when one of its files changes; without one, all hosts in stored
+    runs.
 
-    A program runs again each minute; in the meantime, pages show its previous output. A damaged
-    inventory is a ``problem`` for the page, and the last good one stays in use.
+    An inventory program runs again every minute; in the meantime, pages show its previous output. A
+    damaged inventory is a ``problem`` for the page, and the last valid one remains in use.
     """
 
     def __init__(self, sources: Sequence[str], state: Path) -> None:
@@ -63,7 +66,7 @@ class FleetHosts:
         return self._inventory
 
     def _check(self) -> None:
-        """Read the inventory if it is time: at once from files, in a thread from programs."""
+        """Read the inventory if it is due: files immediately, programs in a thread."""
         self._checked = time.monotonic()
         if self._loading is not None and self._loading.is_alive():
             return
@@ -101,12 +104,12 @@ class FleetHosts:
         return sorted(found.groups) if found else []
 
     def of_groups(self, groups: tuple[str, ...]) -> frozenset[str]:
-        """The hosts of these groups; none of a group that the inventory does not have."""
+        """The hosts in these groups; none for a group that the inventory does not have."""
         found = [self.select("", group, ()) for group in groups if group in self.groups()]
         return frozenset().union(*(one.names or () for one in found))
 
     def host(self, name: str) -> Host | None:
-        """The host of that name."""
+        """The host with this name."""
         found = self.inventory
         try:
             return found.host(name) if found else None
@@ -120,7 +123,7 @@ class FleetHosts:
 
     def select(self, pattern: str, group: str, known: Sequence[str]) -> Selection:
         """The hosts of a pattern and a group: as for ``-l``, without files and regular expressions.
-        A word that is no pattern is a part of names.
+        A word that is not a pattern matches parts of names.
         """
         if not pattern and not group:
             return Selection(None)
@@ -145,7 +148,9 @@ class FleetHosts:
 
 
 class HostsOfGroups(FleetHosts):
-    """The hosts of some groups of an inventory, as if there were no others; none without one."""
+    """The hosts of some groups of an inventory, with all others hidden; empty without
+    an inventory.
+    """
 
     def __init__(self, whole: FleetHosts, groups: Iterable[str]) -> None:
         super().__init__(whole.sources, whole.state)
@@ -155,7 +160,7 @@ class HostsOfGroups(FleetHosts):
 
     @property
     def inventory(self) -> Inventory | None:
-        """The inventory with these hosts alone."""
+        """The inventory with only these hosts."""
         whole = self._whole.inventory
         if whole is None:
             return None
@@ -166,7 +171,7 @@ class HostsOfGroups(FleetHosts):
 
     @property
     def problem(self) -> str:
-        """Whether there is one: its text may name other hosts."""
+        """A fixed text if there is a problem, because the original text may name other hosts."""
         return "The inventory cannot be read." if self._whole.problem else ""
 
     def names(self) -> frozenset[str]:

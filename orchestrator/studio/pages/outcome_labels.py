@@ -1,4 +1,4 @@
-"""The letters and the words of outcomes (controller)."""
+"""The letters and words for outcomes (controller)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS
 from orchestrator.report.wording import shown_status
 
 MARKS = {**LETTERS, **HOST_LETTERS, "ok": "·", "waiting": "H", "running": "…"}
-"""A letter for each outcome, so that no outcome is shown by color alone."""
+"""A letter for each outcome, so that no outcome is distinguished by color alone."""
 _WORDS = {"ok": "unchanged", "defect": "internal error", "waiting": "not started"}
 
 

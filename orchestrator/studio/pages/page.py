@@ -12,7 +12,7 @@ ROWS = 100  # hosts on a page of the matrix
 
 
 class Page(NamedTuple):
-    """A template with its values; ``live`` is the run, or "*" for any, whose news concern it."""
+    """A template with its values; ``live`` is the run, or "*" for any, whose updates affect it."""
 
     template: str
     title: str
@@ -22,7 +22,7 @@ class Page(NamedTuple):
 
 
 class MissingPageError(Exception):
-    """The requested object does not exist; the text names it."""
+    """The requested object does not exist; the message names it."""
 
 
 class Parameters:
@@ -36,19 +36,19 @@ class Parameters:
         return self._values.get(name, "")
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
-        """One of the allowed words; the first one for any other value."""
+        """One of the allowed words; the first one if the value is not allowed."""
         found = self.text(name)
         return found if found in choices else choices[0]
 
     @property
     def page(self) -> int:
-        """The number of the page, from 1."""
+        """The page number, starting at 1."""
         text = self.text("page")
         number = int(text) if text.isdecimal() and len(text) < 7 else 1
         return min(max(1, number), MAX_PAGE)
 
     def changed(self, **members: str | int) -> str:
-        """The query with other values; empty ones are left out."""
+        """The query with changed values; empty values are omitted."""
         values = {**self._values, **{name: str(value) for name, value in members.items()}}
         return urlencode({name: text for name, text in values.items() if text})
 
@@ -62,27 +62,27 @@ class Pager(NamedTuple):
 
     @property
     def offset(self) -> int:
-        """The rows before this page."""
+        """The number of rows before this page."""
         return (self.page - 1) * self.size
 
     @property
     def first(self) -> int:
-        """The first row."""
+        """The number of the first row."""
         return self.offset + 1
 
     @property
     def last(self) -> int:
-        """The last row."""
+        """The number of the last row."""
         return min(self.total, self.offset + self.size)
 
     @property
     def before(self) -> int:
-        """The page before this one; 0 for none."""
+        """The number of the previous page; 0 if there is none."""
         return self.page - 1
 
     @property
     def after(self) -> int:
-        """The page after this one; 0 for none."""
+        """The number of the next page; 0 if there is none."""
         return self.page + 1 if self.last < self.total else 0
 
 

@@ -32,7 +32,8 @@ class PendingRefresh(NamedTuple):
 
 def pending_refreshes(studio: Studio, host: Row) -> list[PendingRefresh]:
     """The resources that were skipped, failed or did not run in the last push of a host, after a
-    change that they subscribe to. Nothing if the run cannot be read."""
+    change to a resource that they subscribe to. Empty if the run cannot be read.
+    """
     row = studio.reader.row(_LAST_PUSH, (host["host"],))
     if row is None:
         return []

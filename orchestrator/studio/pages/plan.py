@@ -1,4 +1,4 @@
-"""The plans of the project, and a plan with later changes of its hosts (controller)."""
+"""The plans of the project, and the later changes on the hosts of a plan (controller)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ WHERE runs.start > ? AND hosts.name IN (SELECT value FROM json_each(?)) AND (
 
 
 class PlanDesk(NamedTuple):
-    """The plans of the project, None without one, and their pushes, None unless allowed."""
+    """The plans of the project, None without a project, and their pushes, None if pushes are not
+    allowed.
+    """
 
     stored_plans: StoredPlans | None = None
     pushes: Pushes | None = None
@@ -55,7 +57,7 @@ NO_PLANS = PlanDesk()
 
 
 class ChangeSince(NamedTuple):
-    """A run after a plan was made that changed hosts of the plan, or found drift on them."""
+    """A run that, after a plan was made, changed hosts of the plan or found drift on them."""
 
     run: Row
     found_drift: bool
@@ -106,8 +108,7 @@ def _is_visible(studio: Studio, plan: PlanSummary) -> bool:
 
 
 def plan_of(studio: Studio, stored_plans: StoredPlans | None, name: str) -> OpenPlan:
-    """A plan that a browser names. MissingPageError, even if it exists but the user may not see
-    it."""
+    """A plan that a browser requests. MissingPageError, also if the user may not see it."""
     try:
         found = stored_plans.open(name) if stored_plans else None
     except (CcmError, OSError) as error:
@@ -142,7 +143,7 @@ def plan_page(studio: Studio, plans: PlanDesk, parameters: Parameters) -> Page:
 
 
 def push_page(plans: PlanDesk, plan: OpenPlan, problem: str = "") -> Page:
-    """The confirmation before the push of a plan, or why it cannot be pushed."""
+    """The confirmation page before a plan is pushed, or the reason why it cannot be pushed."""
     stored_plans, pushes = plans
     assert stored_plans is not None
     assert pushes is not None
@@ -183,7 +184,9 @@ def _preview(plan: PlanFile) -> tuple[dict[str, Any], Matrix]:
 
 
 def changed_since(studio: Studio, plan: PlanSummary) -> tuple[list[ChangeSince], set[str]]:
-    """The runs after a plan that report other states of its hosts, and the names of these hosts."""
+    """The runs after a plan that report changed states of its hosts, and the names of
+    these hosts.
+    """
     rows = studio.reader.rows(_SINCE, (plan.created, json.dumps(plan.hosts)))
     found, every = list[ChangeSince](), set[str]()
     for row in rows:

@@ -1,4 +1,4 @@
-"""Two plans side by side, by their hosts (controller)."""
+"""Compares two plans host by host (controller)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = {FIRST: "only in the first plan", SECOND: "only in the second plan"}
 def compare_plans_page(
     studio: Studio, stored_plans: StoredPlans | None, parameters: Parameters
 ) -> Page:
-    """The differences of the plans ``a`` and ``b``; without both, a choice of plans."""
+    """The differences between the plans ``a`` and ``b``; if one is missing, a choice of plans."""
     found = visible_plans(studio, stored_plans)
     values: dict[str, Any] = {
         "choices": [one.name for one in found if isinstance(one, PlanSummary)],

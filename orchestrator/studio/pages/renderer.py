@@ -1,4 +1,4 @@
-"""Makes the text of a page: every value is escaped (controller)."""
+"""Renders pages with every value escaped (controller)."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Renderer:
         self._environment.globals.update(version=VERSION, marks=MARKS, columns=COLUMNS)
 
     def prepare(self) -> None:
-        """Compile every template, so that the first page does not wait for that."""
+        """Compile every template in advance, so that the first page does not have to wait."""
         for name in TEMPLATES:
             self._environment.get_template(name)
 
     def render(self, page: Page, parameters: Parameters, **members: Any) -> str:
-        """The HTML of a page; ``members`` are those of the layout."""
+        """The HTML of a page; ``members`` are the values of the layout."""
         template = self._environment.get_template(page.template)
         return template.render(
             title=page.title,
@@ -60,13 +60,13 @@ def _template(name: str) -> str | None:
 
 
 def _segment(name: str) -> str:
-    """A name as one part of a path."""
+    """A name as one segment of a path."""
     return quote(name, safe="")
 
 
 @cache
 def static_files() -> dict[str, tuple[bytes, str]]:
-    """The files that pages refer to, by name: content and type. There are no others."""
+    """The files that pages refer to, by name, with content and type. No other files are served."""
     static = resources.files("orchestrator.studio").joinpath("static")
 
     def own(name: str) -> bytes:

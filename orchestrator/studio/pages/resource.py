@@ -1,4 +1,4 @@
-"""A resource over the fleet: which hosts have it, in which state, since when (controller)."""
+"""A resource across the fleet: which hosts have it, in which state, and since when (controller)."""
 
 from __future__ import annotations
 
@@ -71,8 +71,9 @@ class _Group(NamedTuple):
 
 
 def _contents(studio: Studio, resource: int, hosts: dict[int, str]) -> list[dict[str, Any]]:
-    """Hosts with the same content of a file, most hosts first, and the runs that wrote it; those
-    on which no stored run wrote it come last. Nothing if no stored run wrote the file."""
+    """Hosts with the same content of a file, most hosts first, and the runs that wrote it; hosts on
+    which no stored run wrote it come last. Empty if no stored run wrote the file.
+    """
     groups: dict[str, _Group] = {}
     for row in studio.reader.rows(_CONTENTS, (resource,)):
         if row["host"] in hosts:
@@ -90,7 +91,7 @@ def _contents(studio: Studio, resource: int, hosts: dict[int, str]) -> list[dict
 
 
 def _states(studio: Studio, hosts: dict[int, str], last: dict[int, Row]) -> list[dict[str, Any]]:
-    """Hosts with the same last result; those without one in the stored runs come last."""
+    """Hosts with the same last result; hosts without a result in the stored runs come last."""
     equal: dict[tuple[str, int], list[int]] = {}
     for host in hosts:
         row = last.get(host)
@@ -115,7 +116,9 @@ def _states(studio: Studio, hosts: dict[int, str], last: dict[int, Row]) -> list
 
 
 def _shown(studio: Studio, groups: Collection[_Group]) -> list[dict[str, Any]]:
-    """The hosts of each group, their number, and its first and latest run, None without one."""
+    """The hosts of each group, their number, and the first and latest run; None if there
+    is none.
+    """
     spans = [(min(one.runs), max(one.runs)) if one.runs else (0, 0) for one in groups]
     runs = runs_by_number(studio, chain.from_iterable(spans))
     return [

@@ -1,4 +1,4 @@
-"""A run: its report, and its hosts on request (controller)."""
+"""A run: its report, with details of hosts on request (controller)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def run_page(studio: Studio, run_id: str, parameters: Parameters) -> Page:
 
 
 def _own_sections(studio: Studio, run: Row) -> dict[str, Any]:
-    """The sections of the visible hosts of a run that also has others."""
+    """The sections for the visible hosts of a run that also includes other hosts."""
     rows = studio.reader.rows(
         "SELECT hosts.name, host_runs.* FROM host_runs JOIN hosts USING (host) WHERE run = ?"
         " ORDER BY host_runs.rank, sort",
@@ -78,13 +78,13 @@ def _own_sections(studio: Studio, run: Row) -> dict[str, Any]:
 
 
 def grid_of(studio: Studio, run: Row, hosts: list[Row]) -> Grid:
-    """Every resource of these hosts in a run; rows of ``host_runs`` with the name."""
+    """Every resource of these hosts in a run; the rows are those of ``host_runs`` with the name."""
     places: list[HostPlace] = [place_of(row, row["name"]) for row in hosts]
     return Grid(HostSlice(studio.saved(run["id"]), places), MAX_TEXT)
 
 
 def _hosts(studio: Studio, run: Row, parameters: Parameters) -> tuple[list[Row], Any, str]:
-    """The hosts of this page: trouble first, those with equal results next to each other."""
+    """The hosts on this page: trouble first, with equal results next to each other."""
     condition, values, problem = host_filter(studio, parameters)
     if condition.startswith("listed"):  # a run also has hosts that the inventory no longer has
         condition = condition.replace("listed", "1", 1)
@@ -126,7 +126,7 @@ def _graph(studio: Studio, run: Row, hosts: list[Row]) -> DependencyGraph | None
 
 
 def _earlier(studio: Studio, run: Row) -> str:
-    """The last run before this one of the same manifest, to compare with; "" for none."""
+    """The previous run of the same manifest, for comparison; "" if there is none."""
     found = studio.reader.value(
         "SELECT id FROM runs WHERE run < ? AND manifest = ? AND command = ? AND noop = ?"
         " ORDER BY run DESC LIMIT 1",

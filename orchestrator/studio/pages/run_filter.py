@@ -1,4 +1,4 @@
-"""Which runs a page is about (controller)."""
+"""Selects the runs that a page shows (controller)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class RunFilter(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether all runs pass."""
+        """Whether the filter selects all runs."""
         return self.condition == "1"
 
 
 def run_filter(parameters: Parameters) -> RunFilter:
-    """The runs by ``kind``, ``who``, ``commit`` and ``manifest``."""
+    """The filter for ``kind``, ``who``, ``commit`` and ``manifest``."""
     parts: list[str] = []
     values: list[Any] = []
     kind = parameters.choice("kind", KINDS)

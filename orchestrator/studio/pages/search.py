@@ -1,4 +1,4 @@
-"""A search over hosts, resources, runs and reports of resources (controller)."""
+"""A search for hosts, resources, runs and resource results (controller)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SELECT found.*, runs.id FROM (
 ) AS found JOIN runs ON runs.run = found.last ORDER BY found.last DESC
 """
 _OWN = " AND text IN (SELECT text FROM changes)"
-"""Limits the result to strings of visible hosts: ``texts`` has the strings of all hosts."""
+"""Limits the result to strings of visible hosts, because ``texts`` has the strings of all hosts."""
 
 _RUNS = f"""
 SELECT {RUN_COLUMNS} FROM runs

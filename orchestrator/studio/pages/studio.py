@@ -1,4 +1,4 @@
-"""The data of every page (controller)."""
+"""The data that every page uses (controller)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Studio(NamedTuple):
         return found
 
     def saved(self, run_id: str) -> SavedRun:
-        """The directory of a run of the index, whose ID is the name of a directory below runs.
+        """The directory of a run in the index; the name of the directory is the run ID.
 
         MissingPageError if it was removed or replaced by a symbolic link.
         """
@@ -56,7 +56,7 @@ class Studio(NamedTuple):
         return SavedRun(directory)
 
     def version_of(self, run_id: str) -> int:
-        """A counter of changes to runs; or of changes that are visible without a run."""
+        """A counter of the changes to a run; without a run, of all visible changes."""
         if run_id:
             return self.keeper.version_of(run_id)
         if not self.is_part:
@@ -80,7 +80,7 @@ def moment(seconds: float | None) -> str:
 
 
 def hosts_text(names: Sequence[str], maximum: int = MAX_HOSTS_LENGTH) -> str:
-    """Names of hosts in about so many characters, of any number of hosts."""
+    """The names of any number of hosts, shortened to about this many characters."""
     text = listed(list(names[:MAX_FOLDED_NAMES]), maximum)
     left = len(names) - MAX_FOLDED_NAMES
     return f"{text}, … {left:,} more" if left > 0 else text
@@ -96,7 +96,7 @@ def names_of(studio: Studio, hosts: list[int]) -> list[str]:
 
 
 def resource_names(studio: Studio, resources: str) -> dict[int, str]:
-    """The names of resources by their numbers, of a JSON list of these."""
+    """The names of resources from a JSON list of their numbers."""
     rows = studio.reader.rows(
         "SELECT resource, name FROM resources WHERE resource IN (SELECT value FROM json_each(?))",
         (resources,),
@@ -105,7 +105,7 @@ def resource_names(studio: Studio, resources: str) -> dict[int, str]:
 
 
 def runs_by_number(studio: Studio, runs: Iterable[int | None]) -> dict[int, Row]:
-    """The users who started runs, and the times."""
+    """The users who started these runs, and the times."""
     rows = studio.reader.rows(
         "SELECT run, id, start, who, version FROM runs"
         " WHERE run IN (SELECT value FROM json_each(?))",

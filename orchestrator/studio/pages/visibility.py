@@ -1,6 +1,7 @@
-"""The visibility of a user: everything, or the hosts of some groups (controller).
+"""What a user can see: everything, or the hosts of some groups (controller).
 
-For a user of groups, other hosts do not exist: not on a page, nor in a search, a feed or a badge.
+For a user who is limited to groups, other hosts do not exist on pages, in searches, in feeds or in
+badges.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class _Part(NamedTuple):
 
 
 class VisibleParts:
-    """The parts of a studio by groups. Thread-safe."""
+    """The parts of a studio that users of certain groups see. Thread-safe."""
 
     def __init__(self, studio: Studio) -> None:
         self._studio = studio
@@ -32,7 +33,7 @@ class VisibleParts:
         self._lock = threading.Lock()
 
     def of(self, groups: tuple[str, ...]) -> Studio:
-        """The studio for a user of these groups; all of it without groups."""
+        """The studio for a user limited to these groups; the whole studio without groups."""
         if not groups:
             return self._studio
         with self._lock:

@@ -37,8 +37,8 @@ Value = TypeVar("Value")
 
 
 class PlanPolicy(NamedTuple):
-    """The requirements for a push of a plan: a number of approvals from people in ``signers``, ""
-    for none, and none of the ``denied`` conditions is true.
+    """The requirements for a push of a plan: a number of approvals from people in ``signers`` (""
+    for none), and that none of the ``denied`` conditions is true.
     """
 
     signers: str = ""
@@ -50,8 +50,9 @@ NO_POLICY = PlanPolicy()
 
 
 class Approvals(NamedTuple):
-    """The ``people`` who approved a plan of the ``wanted`` number; ``notes`` are the reasons why
-    other signatures do not count, and ``problem`` is the reason if the approvals are unknown.
+    """The ``people`` who approved a plan, and the ``wanted`` number of them; ``notes`` are the
+    reasons why other signatures do not count, and ``problem`` is the reason if the approvals are
+    unknown.
     """
 
     people: list[str]
@@ -66,8 +67,8 @@ class Approvals(NamedTuple):
 
 
 class PlanSummary(NamedTuple):
-    """A plan in short. ``hosts`` and ``left_out`` are names without stages; ``given`` are options
-    with values that a push must repeat; ``counters`` are those of ``ccm plan check``.
+    """A summary of a plan. ``hosts`` and ``left_out`` are names without stages; ``given`` are
+    options with values that a push must repeat; ``counters`` are those of ``ccm plan check``.
     """
 
     name: str
@@ -86,7 +87,7 @@ class PlanSummary(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Whether it may be pushed now, by its times."""
+        """Whether it may be pushed now, according to its times."""
         now = time.time()
         if now >= self.expires:
             return "expired"
@@ -94,13 +95,13 @@ class PlanSummary(NamedTuple):
 
     @property
     def times(self) -> str:
-        """When it was made, and until when it may be pushed."""
+        """The times when it was made and when it expires."""
         until = "valid until" if self.state != "expired" else "was valid until"
         return f"{moment(self.created)}, {until} {self.until}"
 
     @property
     def until(self) -> str:
-        """The end of the time in which it may be pushed."""
+        """The time when it expires."""
         return moment(self.expires)
 
 
@@ -113,14 +114,14 @@ class OpenPlan(NamedTuple):
 
 
 class DamagedPlan(NamedTuple):
-    """A plan file that cannot be shown, and why."""
+    """A plan file that cannot be shown, and the reason."""
 
     name: str
     problem: str
 
 
 class StoredPlans:
-    """The plans below ``root``, under a policy."""
+    """The plans in the directory ``root``, subject to a policy."""
 
     def __init__(self, root: Path, policy: PlanPolicy = NO_POLICY) -> None:
         self.folder = PlanFolder(root)
@@ -132,7 +133,7 @@ class StoredPlans:
         self._listed = _Memory[Approvals](_SUMMARIES)
 
     def summaries(self) -> list[PlanSummary | DamagedPlan]:
-        """All plans, the newest first."""
+        """All plans, newest first."""
         return [
             self._summaries.get((name, self.folder.stamp(name)), partial(self._short, name))
             for name in self.folder.names()
@@ -170,7 +171,7 @@ class StoredPlans:
         return self._approvals.get(key, lambda: self._checked(plan, manifest))
 
     def approvals_of(self, plan: PlanSummary) -> Approvals:
-        """The approvals of a summarized plan. Its files are read when they have changed."""
+        """The approvals of a summarized plan. Its files are read again if they have changed."""
         if not self.policy.signers:
             return Approvals([], 0, [])
         folder, name = self.folder, plan.name
@@ -207,7 +208,7 @@ class StoredPlans:
 
 
 class _Memory(Generic[Value]):
-    """Keeps the latest values, and makes one at a time."""
+    """Caches the latest values, and creates only one at a time."""
 
     def __init__(self, maximum: int) -> None:
         self._maximum = maximum

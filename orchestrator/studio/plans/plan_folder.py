@@ -1,6 +1,7 @@
-"""The plan files below a project, with their signatures (controller).
+"""The plan files in a project, with their signatures (controller).
 
-A browser names them, so no link is followed and only files with the suffix of plans are read.
+The names come from a browser, so no link is followed and only files with the suffix of plans are
+read.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ class StoredPlan(NamedTuple):
 
 
 class PlanFolder:
-    """The plans below ``root``."""
+    """The plans in the directory ``root``."""
 
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
 
     def names(self) -> list[str]:
-        """The plans by their path below the root, the newest first."""
+        """The plans by their path relative to the root, newest first."""
         found = [
             (stamp, name)
             for name in names_below(self.root)
@@ -51,11 +52,11 @@ class PlanFolder:
         return [name for _, name in sorted(found, reverse=True)[:MAX_FILES]]
 
     def stamp(self, name: str) -> Stamp | None:
-        """A stamp of a plan's version; None if there is no plan."""
+        """A stamp of the version of a plan; None if there is no plan."""
         return self._stamp(name) if _is_possible(name) else None
 
     def signature_stamp(self, name: str) -> Stamp | None:
-        """A stamp of a plan's signatures; None if there are none."""
+        """A stamp of the signatures of a plan; None if there are none."""
         return self._stamp(name + signing.SUFFIX) if _is_possible(name) else None
 
     def _stamp(self, name: str) -> Stamp | None:

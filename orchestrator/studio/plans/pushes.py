@@ -1,7 +1,7 @@
 """Pushes approved plans, each in its own process (controller).
 
 The process is ``ccm push PLAN`` in the directory of the project: it checks the bytes of the file,
-the signatures and everything else again. It has no terminal, and no password of the studio's
+the signatures and everything else again. It has no terminal, and no password from the studio's
 environment. Its failures do not affect the studio, and it continues when the studio ends.
 """
 
@@ -53,7 +53,7 @@ class PushOrder(NamedTuple):
 
 
 class PlanPush:
-    """A push of a plan that ``user`` has started; ``run`` is its run, "" before it begins.
+    """A push of a plan that ``user`` has started; ``run`` is its run, "" before the run begins.
 
     ``problem`` is the reason why there is no run, or why it failed.
     """
@@ -99,7 +99,7 @@ class Pushes:
         return self._latest.get(plan_id)
 
     def obstacles(self, plan: OpenPlan) -> list[str]:
-        """Why a plan may not be pushed now; nothing if it may."""
+        """The reasons why a plan may not be pushed now; empty if it may."""
         short, policy = plan.summary, self._stored_plans.policy
         found = []
         if short.state != "valid":
@@ -118,9 +118,10 @@ class Pushes:
         return found
 
     def start(self, plan: OpenPlan, user: str, tell: Tell) -> PlanPush:
-        """Push a plan that has no obstacle. Returns once the run has a page, or the push failed.
+        """Push a plan that has no obstacle.
 
-        UsageError while this plan is pushed, or too many others.
+        Returns once the run has a page or the push has failed. UsageError while this plan or too
+        many others are being pushed.
         """
         push = PlanPush(user)
         with self._lock:
@@ -182,13 +183,13 @@ class Pushes:
 
 
 def environment_of(user: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a push: the user of the studio is its actor, and no password is in it."""
+    """The environment of a push, with the user of the studio as its actor and without passwords."""
     kept = {name: text for name, text in environ.items() if name not in _PASSWORDS}
     return {**kept, ACTOR: user}
 
 
 def _said(source: IO[bytes]) -> Iterator[dict[str, Any]]:
-    """The output of the process, an object on each line."""
+    """The output of the process, with one object per line."""
     while line := source.readline(_MAX_LINE_LENGTH):
         with contextlib.suppress(ValueError):
             told = json.loads(line)

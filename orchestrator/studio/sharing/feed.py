@@ -1,6 +1,6 @@
-"""A feed of runs and badges of the fleet, for other programs (controller).
+"""A feed of runs, and badges of the fleet, for other programs (controller).
 
-The strings come from hosts and files: JSON and SVG escape them.
+The strings come from hosts and files, and are escaped in JSON and SVG.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MAX_LENGTH = 40  # characters of a label
 
 
 class Badge(NamedTuple):
-    """The words of a badge; ``color`` is a name that browsers and shields.io support."""
+    """The text of a badge; ``color`` is a name that browsers and shields.io support."""
 
     label: str
     message: str
@@ -32,9 +32,9 @@ class Badge(NamedTuple):
 
 
 def feed(studio: Studio, asked: Parameters, allowed: Collection[str] | None) -> dict[str, Any]:
-    """The newest runs, or those after the run ``after``, the newest first.
+    """The newest runs, or those after the run ``after``, newest first.
 
-    Only runs whose hosts are all ``allowed``; None for all runs.
+    Includes only runs whose hosts are all ``allowed``; None for all runs.
     """
     rows = studio.reader.rows(
         f"SELECT {RUN_COLUMNS} FROM runs WHERE run > coalesce("
@@ -46,7 +46,7 @@ def feed(studio: Studio, asked: Parameters, allowed: Collection[str] | None) -> 
 
 
 def readable_runs(reader: IndexReader, hosts: Collection[str] | None) -> dict[str, bool]:
-    """The runs of the index, and whether all of their hosts are among some, None for any.
+    """The runs of the index, and whether all of their hosts are among the given ones, None for any.
     Unreadable runs are omitted.
     """
     if hosts is None:
@@ -114,7 +114,7 @@ def _counts(studio: Studio, names: Collection[str] | None) -> dict[int, int]:
 
 
 def badge_document(found: Badge) -> dict[str, Any]:
-    """A badge as shields.io reads it."""
+    """A badge as a document in the format of shields.io."""
     return {"schemaVersion": 1, "label": found.label, "message": found.message,
             "color": found.color}  # fmt: skip
 

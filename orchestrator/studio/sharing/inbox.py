@@ -1,8 +1,8 @@
 """Stores the runs that clients post (controller).
 
-A client is a stranger. ``history.line_checks`` checks posted data before it is stored. Its run ID
-must have the form of one, and its file must be one of a fixed list, so neither names another file.
-A run belongs to the name of the token that started it: others cannot add to it, and repeated posts
+Clients are not trusted. ``history.line_checks`` checks posted data before it is stored. The run ID
+must be well-formed, and the file must be one from a fixed list, so neither can name another file. A
+run belongs to the name of the token that started it: others cannot add to it, and repeated posts
 change nothing.
 """
 
@@ -40,7 +40,7 @@ OLDEST = 400 * 86_400.0  # seconds
 LEAST_FREE = 256 << 20  # bytes that stay free on the disk
 CHUNK = 1 << 20  # bytes of a file in one answer
 _AFTERWARDS = ("verify.jsonl", "later.jsonl")
-"""The files that grow after the end of a run."""
+"""The files that may grow after the end of a run."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
@@ -75,7 +75,7 @@ class RunInbox:
         self._active: dict[str, _ActiveRun] = {}
 
     def begin(self, token: Token, run_id: str, text: bytes) -> dict[str, int]:
-        """Begin or continue a run; the sizes of its files."""
+        """Begin or continue a run; return the sizes of its files."""
         self._check_right(token)
         now = self._clock()
         begin = start_time_of(run_id)
@@ -103,8 +103,8 @@ class RunInbox:
     def append(
         self, token: Token, run_id: str, *, name: str, at: int, data: bytes
     ) -> tuple[bool, int]:
-        """Append lines that begin ``at`` this offset: whether they were, and the size of the file
-        afterwards.
+        """Append lines that begin ``at`` this offset; return whether they were appended, and the
+        size of the file afterwards.
         """
         self._check_right(token)
         if name not in LINES:
@@ -148,7 +148,7 @@ class RunInbox:
         return found
 
     def content(self, token: Token, run_id: str, name: str, at: int) -> bytes:
-        """Some of a file of a run, from this offset."""
+        """A part of a file of a run, starting at this offset."""
         if name not in (RUN_FILE, *LINES):
             raise RefusalError(404, "there is no such file of a run")
         self._about(token, run_id, write=False)
@@ -160,7 +160,7 @@ class RunInbox:
         return not token.groups or {host_in(host) for host in hosts} <= self._hosts_of(token.groups)
 
     def sweep(self) -> None:
-        """Release the runs whose clients are silent."""
+        """Release the runs whose clients no longer send anything."""
         with self._lock:
             self._sweep()
 
@@ -230,8 +230,10 @@ class RunInbox:
                 break  # nothing can be removed
 
     def _superfluous(self, new: dict[str, str]) -> str:
-        """The run to remove for ``new`` ones with their tokens: the oldest run of the token that
-        has the most, so that no token removes the runs of those with fewer. "" for none."""
+        """The run to remove so that ``new`` runs with these tokens fit: the oldest run of the token
+        that has the most. This way, no token can displace the runs of tokens with fewer. "" for
+        none.
+        """
         received = self._received()
         if len(received) + len(new) <= self._keep:
             return ""
@@ -278,7 +280,7 @@ class RunInbox:
                 os.close(handle)
 
     def _require_room(self, size: int) -> None:
-        """RefusalError where so many bytes would leave too few. OSError."""
+        """RefusalError if this many bytes would leave too little free space. OSError."""
         if shutil.disk_usage(self._runs).free - size < LEAST_FREE:
             raise RefusalError(507, "the disk of the studio is full")
 
@@ -313,7 +315,7 @@ class RunInbox:
     # -- runs in progress --------------------------------------------------------------------------
 
     def _hold(self, token: Token, run_id: str) -> None:
-        """Hold the lock by which readers see that a run is in progress."""
+        """Acquire the lock that shows readers that a run is in progress."""
         now = self._clock()
         if run_id in self._active:
             self._active[run_id].last_received = now

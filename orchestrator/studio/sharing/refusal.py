@@ -1,4 +1,4 @@
-"""Refusals of clients with a token (controller)."""
+"""Refusals of requests from clients with a token (controller)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _MAX_LENGTH = 200  # characters
 
 
 class RefusalError(Exception):
-    """A refused request: the HTTP status and the text of the answer."""
+    """A refused request, with the HTTP status and the text of the response."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)

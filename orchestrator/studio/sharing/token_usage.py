@@ -1,4 +1,4 @@
-"""How much the runs of each token take on the disk of a studio (controller)."""
+"""The disk space that the runs of each token use in a studio (controller)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 class TokenUsage:
     """Counts the bytes of the runs of each token, which are limited.
 
-    They are counted on the disk once, again after ``forget``, and before a post is refused. Not
-    thread-safe.
+    They are counted on disk once, after ``forget``, and before a post is refused. Not thread-safe.
     """
 
     def __init__(self, runs: Path, maximum: int) -> None:
@@ -24,7 +23,7 @@ class TokenUsage:
         self._bytes: dict[str, int] | None = None
 
     def require(self, name: str, size: int) -> None:
-        """RefusalError where so many more bytes would be too many."""
+        """RefusalError if this many more bytes would be too many."""
         if self._of(name) + size <= self._maximum:
             return
         self.forget()  # somebody may have removed runs
@@ -37,12 +36,12 @@ class TokenUsage:
             )
 
     def add(self, name: str, size: int) -> None:
-        """So many bytes were stored."""
+        """Record that this many bytes were stored."""
         if self._bytes is not None:
             self._bytes[name] = self._bytes.get(name, 0) + size
 
     def forget(self) -> None:
-        """Count again: runs were removed."""
+        """Count again, because runs were removed."""
         self._bytes = None
 
     def _of(self, name: str) -> int:

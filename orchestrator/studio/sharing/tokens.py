@@ -1,7 +1,7 @@
 """The tokens of people and pipelines that post and read runs (controller).
 
 ``STATE/studio/tokens.json``, mode 0600. It has the hash of each token; the token itself is shown
-once, when it is made. It has 256 random bits, so a plain SHA-256 is enough.
+once, when it is created. A token has 256 random bits, so a plain SHA-256 is enough.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class TokenFile:
         return {one.id: one for one in tokens}
 
     def find(self, text: str) -> Token | None:
-        """The token with that text; None for an unknown or expired one."""
+        """The token with this text; None for an unknown or expired one."""
         found = _TOKEN.fullmatch(text)
         token = self.tokens().get(found[1]) if found else None
         if token is None or not hmac.compare_digest(token.hash, _hash(text)):
@@ -96,7 +96,7 @@ class TokenFile:
     def add(
         self, name: str, groups: tuple[str, ...], lifetime: float | None, *, reads_only: bool
     ) -> str:
-        """Create a token for a name that has none, and return its text. UsageError."""
+        """Create a token for a name that has none yet, and return its text. UsageError."""
         if not _NAME.fullmatch(name):
             raise UsageError(
                 f"{name[:80]!r} is not a valid token name",
@@ -116,7 +116,7 @@ class TokenFile:
         return text
 
     def remove(self, name: str) -> None:
-        """Remove the token of a name. UsageError for an unknown one."""
+        """Remove the token with this name. UsageError if it is unknown."""
         tokens = self.tokens()
         left = [one for one in tokens.values() if one.name != name]
         if len(left) == len(tokens):

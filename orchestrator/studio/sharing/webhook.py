@@ -1,8 +1,8 @@
 """Posts each run that ends to another program, with a signature (controller).
 
 ``X-Ccm-Signature`` is ``v1=`` and the HMAC-SHA256 of ``TIMESTAMP.DELIVERY.BODY``, with the first
-two in headers of their own. A receiver refuses an old timestamp, and a delivery that it knows. A
-redirection is never followed.
+two also sent as headers. A receiver should refuse an old timestamp and a repeated delivery.
+Redirects are never followed.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ LEAST_SECRET = 32  # characters
 _MAX_LENGTH = 200  # characters of a problem
 
 Report = Callable[[str, str], None]
-"""Receives the ID of a run, and the reason why its delivery failed; "" after a success."""
+"""Receives the ID of a run, and the reason why its delivery failed; "" after success."""
 
 
 class WebhookTarget(NamedTuple):
-    """Where to post, and the secret of the signature."""
+    """The address to post to, and the signing secret."""
 
     url: str
     secret: str
@@ -81,7 +81,7 @@ class Webhook:
         self._thread = threading.Thread(target=self._work, name="studio-webhook", daemon=True)
 
     def start(self) -> None:
-        """Begin to post."""
+        """Start posting."""
         self._thread.start()
 
     def add(self, run_id: str) -> None:
@@ -112,7 +112,9 @@ class Webhook:
             self._report(run_id, problem)
 
     def _delivered(self, body: bytes) -> str:
-        """Deliver with a bounded number of attempts; why that failed, "" if not."""
+        """Deliver with a limited number of attempts; return the reason of a failure, "" after
+        success.
+        """
         delivery = secrets.token_hex(16)
         problem, again = self._attempt(delivery, body)
         for pause in self._pauses:
@@ -140,7 +142,7 @@ class Webhook:
 
 
 def _posted(url: str, headers: dict[str, str], body: bytes) -> int:
-    """The status of the answer. OSError, HTTPException."""
+    """The status of the response. OSError, HTTPException."""
     found = urlsplit(url)
     host, port = found.hostname or "", found.port
     connection: http.client.HTTPConnection

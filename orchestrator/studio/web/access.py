@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MAX_NAME_LENGTH = 64  # characters
 BY_ITSELF = "x-studio-news"
-"""The header of requests that a page makes by itself."""
+"""The header that marks automatic requests of a page."""
 
 
 class Origin(NamedTuple):
@@ -70,7 +70,7 @@ def _is_same_address(found: str, named: str) -> bool:
 
 
 class _Person(NamedTuple):
-    """A login with its rights; ``entry`` is the version of the user's entry."""
+    """A login with its rights; ``entry`` is the version of the entry in the users file."""
 
     name: str
     role: str
@@ -79,8 +79,8 @@ class _Person(NamedTuple):
 
 
 class Access:
-    """The current user. With ``users``, by name and password, or by the ``proxy``; else by the link
-    that ``tell`` receives: a new one after each login.
+    """The current user. With ``users``, by name and password, or by the ``proxy``; else with the
+    link that ``tell`` receives, which is replaced after each login.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Access:
             self._tell(f"{self._origin.url}/login?token={self.links.create()}")
 
     def session(self, request: Request) -> Session | None:
-        """The session of a request. Automatic requests of a page do not prolong it."""
+        """The session of a request. Automatic requests of a page do not extend it."""
         cookie = request.cookies.get(self._origin.cookie, "")
         is_use = BY_ITSELF not in request.headers and request.url.path != "/live"
         found = self.sessions.find(cookie, is_use=is_use) if cookie else None
@@ -143,7 +143,9 @@ class Access:
         )
 
     def _is_valid(self, session: Session, request: Request) -> bool:
-        """Whether the entry of the user is as at the login, and the proxy names this user."""
+        """Whether the user's entry is unchanged since the login, and the proxy still names this
+        user.
+        """
         if self._users is None:
             return True
         named = self._proxy.user_of(request) if self._proxy else None
@@ -153,8 +155,8 @@ class Access:
         return user is not None and user.version == session.entry
 
     def log_in_by_proxy(self, request: Request) -> Response | Page | None:
-        """Log in the user in the header of the proxy: a redirect with a cookie, or a page with the
-        reason of a refusal. None for a request without a user from a proxy.
+        """Log in the user named by the proxy: returns a redirect with a cookie, or a page with the
+        reason for a refusal. None for a request without a user from a proxy.
         """
         name = (self._proxy.user_of(request) if self._proxy else None) or ""
         if not name or self._users is None:
@@ -171,7 +173,7 @@ class Access:
         return self._welcome(_person(user), address)
 
     def login_page(self, token: str = "", problem: str = "", name: str = "") -> Page:
-        """The page to log in on."""
+        """The login page."""
         values = {
             "with_users": self.has_users,
             "token": "" if self.has_users else token,
@@ -181,7 +183,9 @@ class Access:
         return Page("login.html", "Log in", values, status=403 if problem else 200)
 
     async def log_in(self, request: Request) -> Response | Page:
-        """Log in with the fields of the form: a redirection with a cookie, or the page again."""
+        """Log in with the fields of the form: returns a redirect with a cookie, or the
+        page again.
+        """
         fields, address = await form_of(request), address_of(request)
         name = fields.get("name", "")[:MAX_NAME_LENGTH]
         wait = self._failures.wait(address)
@@ -203,13 +207,13 @@ class Access:
         return self._welcome(found, address)
 
     def _unusable(self, error: UsageError, name: str, address: str) -> Page:
-        """The login page while the users file cannot be used."""
+        """The login page if the users file cannot be used."""
         self._audit.write("login failed", user=name, address=address, problem=error.message)
         text = "Nobody can log in: the users file cannot be used. The audit log has the reason."
         return self.login_page(problem=text, name=name)._replace(status=503)
 
     def _welcome(self, found: _Person, address: str) -> Response:
-        """Begin a session."""
+        """Begin a session, and return the response with its cookie."""
         self._audit.write("login", user=found.name, address=address)
         response = RedirectResponse("/", 303)
         response.set_cookie(
@@ -225,7 +229,7 @@ class Access:
         return response
 
     async def _check(self, fields: dict[str, str]) -> _Person | None:
-        """Who sent valid fields."""
+        """The user or link that the fields identify, if they are valid."""
         if self._users is None:
             valid = self.links.redeem(fields.get("token", ""))
             return _Person(self._user, "push") if valid else None
@@ -235,7 +239,7 @@ class Access:
         return _person(user) if user else None
 
     async def log_out(self, request: Request) -> Response:
-        """End the session of a request, whose form has been checked."""
+        """End the session of a request whose form has been checked."""
         cookie = request.cookies.get(self._origin.cookie, "")
         self.sessions.end(cookie)
         response = RedirectResponse("/login", 303)
@@ -256,7 +260,7 @@ async def has_token(request: Request, session: Session) -> bool:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form; the size of the body was limited before."""
+    """The fields of a form; the size of the body has already been limited."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         return {}

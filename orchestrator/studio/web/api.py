@@ -1,7 +1,8 @@
 """The API for programs with a token: posting runs and reading them (controller).
 
-The token is checked before a body is read: without one, a body is as small as that of a form. A
-session of a browser posts nothing here, and a token shows no page. Both read the feed and badges.
+The token is checked before a body is read: without one, a body may only be as large as that of a
+form. A browser session cannot post here, and a token gives no access to pages. Both can read the
+feed and badges.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from remote_runtime.errors import CcmError
 
 PREFIX = "/api/v1"
 POSTED = BodyLimit(20 << 20, 60.0)
-"""A line of up to 16 MiB, from a slow client."""
+"""The limits of a body: a line of up to 16 MiB, from a slow client."""
 _LAST = 1 << 40  # bytes
 
 
 class ApiCall(NamedTuple):
-    """A request of a client with a valid token; ``body`` is all of its body."""
+    """A request of a client with a valid token; ``body`` is its complete body."""
 
     request: Request
     token: Token
@@ -47,7 +48,7 @@ Reader = Callable[[Studio, Parameters, "frozenset[str] | None"], Response]
 
 
 class HistoryApi:
-    """Answers clients with a token."""
+    """Answers requests of clients with a token."""
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class HistoryApi:
         self._audit = audit
 
     def limit(self, scope: Scope) -> BodyLimit:
-        """How large a body may be, and how long it may take."""
+        """The maximum size and duration of a body."""
         if not str(scope["path"]).startswith(f"{PREFIX}/"):
             return FORM
         return POSTED if self._token(Headers(scope=scope)) else FORM
@@ -102,7 +103,7 @@ class HistoryApi:
 
     def _answer(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def answering(request: Request) -> Response:
-            """The answer for a client with a token."""
+            """The response for a client with a token."""
             token, address = self.token(request), address_of(request)
             if token is None:
                 self._audit.write("token refused", user="", address=address, path=request.url.path)
@@ -128,10 +129,10 @@ class HistoryApi:
     def _read(
         self, reader: Reader, public: bool = False
     ) -> Callable[[Request], Awaitable[Response]]:
-        """The access of a token, of a session or, if public, of everybody."""
+        """Return the access of a token or a session, or that of everybody if the data is public."""
 
         async def answering(request: Request) -> Response:
-            """The answer, about the hosts that the reader may know of."""
+            """The response, limited to the hosts that the reader may see."""
             token, session = self.token(request), self._access.session(request)
             if token is None and not public and session is None:
                 return _refusal(RefusalError(401, "a login or a valid token is missing"))

@@ -1,7 +1,7 @@
 """The routes of the studio (controller).
 
 Each page needs a session; each form needs its token. Names in requests are looked up in the index,
-and never become paths of the file system.
+and never used as paths in the file system.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Maker = Callable[[Studio, Request, Parameters], Page]
 
 
 class StudioApp:
-    """Makes responses of pages."""
+    """Creates the responses for pages."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class StudioApp:
 
     def _page(self, maker: Maker) -> Handler:
         async def handler(request: Request) -> Response:
-            """A page for somebody with a session."""
+            """A page for a user with a session."""
             session = self._access.session(request)
             if session is None:
                 return RedirectResponse("/login", 303)

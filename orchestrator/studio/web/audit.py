@@ -19,7 +19,7 @@ _MAX_LENGTH = 500  # characters of a value
 
 
 class AuditLog:
-    """Appends lines; a full disk loses some, and ends nothing."""
+    """Appends lines; if the disk is full, entries are lost but nothing stops."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE

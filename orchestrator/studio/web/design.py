@@ -44,7 +44,7 @@ Render = Callable[[Page, Request, Parameters, Session], Response]
 
 
 class Done(NamedTuple):
-    """The next page of the browser, and the action and problem for the audit log."""
+    """The next page for the browser, and the action and problem for the audit log."""
 
     address: str
     action: str
@@ -52,8 +52,8 @@ class Done(NamedTuple):
 
 
 class DesignRoutes:
-    """Handles the requests; ``render`` makes the response of a page. A user of groups designs for
-    the ``visible`` hosts.
+    """Handles the requests; ``render`` creates the response for a page. A user who is limited to
+    groups designs for the ``visible`` hosts.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class DesignRoutes:
 
 
 async def _fields(request: Request) -> dict[str, list[str]]:
-    """The fields of a form with empty ones; the size of the body was limited before."""
+    """The fields of a form, including empty ones; the size of the body has already been limited."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         return {}

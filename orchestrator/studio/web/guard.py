@@ -1,8 +1,8 @@
 """Checks of every request, before any page is created (controller).
 
-The Host header must name this server, so that another site cannot reach it by its own name (DNS
-rebinding). A form that another site sends is refused. Bodies are small and arrive in time. Every
-response forbids scripts and styles of others, frames, sniffing and caches.
+The Host header must name this server, so that another site cannot reach it under its own name (DNS
+rebinding). A form sent by another site is refused. The size and the duration of bodies are limited.
+Every response forbids external scripts and styles, framing, content sniffing and caching.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_TARGET_LENGTH = 4_096  # characters of a path with its query
 
 
 class BodyLimit(NamedTuple):
-    """How many bytes a body may have, and how many seconds it may take."""
+    """The maximum size of a body in bytes, and the maximum time for it in seconds."""
 
     size: int
     seconds: float
@@ -47,7 +47,7 @@ _OWN_SITE = ("same-origin", "none")
 
 
 class Guard:
-    """An ASGI application around another one; ``hosts`` are the accepted values of the Host
+    """An ASGI application that wraps another one; ``hosts`` are the accepted values of the Host
     header, and ``scheme`` is http or https. ``limit`` returns the maximum size of a request's body.
     ``behind_proxy`` are the names under which a proxy offers the pages by https.
     """
@@ -113,8 +113,8 @@ class Guard:
         return None
 
     def _is_own_form(self, headers: Headers) -> bool:
-        """Whether a browser sends a form of these pages. Each of the two headers is enough to
-        refuse; the token in the form is checked later.
+        """Whether a browser sends a form of these pages. Either of the two headers is enough to
+        refuse a request; the token in the form is checked later.
         """
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._origins:
@@ -150,7 +150,7 @@ async def _body(receive: Receive, maximum: int) -> bytes | None:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return the body that was already read, then the rest."""
+    """Return first the body that was already read, then the remaining messages."""
     left: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receiving() -> Message:

@@ -1,7 +1,7 @@
 """News for open pages, as server-sent events (controller).
 
-An event only reports that something changed: the page then reloads itself, with its own limits and
-rights.
+An event only reports that something changed; the page then reloads itself, with the usual limits
+and rights.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ MAX_STREAMS = 60
 MAX_STREAMS_OF_USER = 20
 
 Look = Callable[[], tuple[int, bool]]
-"""A version, and whether there is more to come."""
+"""A version, and whether it may still change."""
 
 
 class LiveStreams:
-    """The open streams, which are limited."""
+    """The open streams, whose number is limited."""
 
     def __init__(self, pause: float = PAUSE) -> None:
         self._open = Counter[str]()

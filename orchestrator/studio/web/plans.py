@@ -1,4 +1,4 @@
-"""The routes that push a plan, which exist with ``--allow-push`` only (controller).
+"""The routes that push a plan, which exist only with ``--allow-push`` (controller).
 
 They need the role ``push``, and a form with the number of hosts and the digest of the plan that the
 person has seen.
@@ -34,8 +34,8 @@ _REPLACED = "The plan was replaced after you looked at it. Nothing was pushed. R
 
 
 class PlanRoutes:
-    """Handles the requests; ``render`` makes the response of a page. A user of groups pushes plans
-    whose hosts are all of these groups.
+    """Handles the requests; ``render`` creates the response for a page. A user who is limited to
+    groups can push only plans whose hosts are all in these groups.
     """
 
     def __init__(
@@ -95,8 +95,9 @@ class PlanRoutes:
         return RedirectResponse(done, 303)
 
     def _push(self, sent: Parameters, request: Request, session: Session) -> Page | str:
-        """Push the confirmed plan; returns the address of the run, or the page with the reason of a
-        failure."""
+        """Push the confirmed plan; return the address of the run, or the page with the reason for
+        the failure.
+        """
         name, pushes = sent.text("name"), self._plans.pushes
         assert pushes is not None
         try:
@@ -120,7 +121,7 @@ class PlanRoutes:
         return self._page(session, name, problem=problem, status=409)
 
     def _problem(self, plan: OpenPlan, sent: Parameters) -> str:
-        """Why the plan is not pushed; "" for nothing."""
+        """The reason why the plan is not pushed; "" if it is."""
         pushes = self._plans.pushes
         assert pushes is not None
         if not is_same(sent.text("digest"), plan.summary.digest):

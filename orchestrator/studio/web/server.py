@@ -21,18 +21,20 @@ MAX_CONNECTIONS = 200
 
 
 class BoundedProtocol(H11Protocol):
-    """Closes a connection whose request does not arrive in time: uvicorn waits for it forever."""
+    """Closes a connection whose request does not arrive in time, because uvicorn would wait
+    forever.
+    """
 
     header_time = HEADER_TIME
     _patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for a request."""
+        """Start waiting for a request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; the time ends once the head of the request is complete."""
+        """Continue reading; the time limit ends once the head of the request is complete."""
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._end_wait()
@@ -40,7 +42,7 @@ class BoundedProtocol(H11Protocol):
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Stop waiting."""
         self._end_wait()
         super().connection_lost(exc)
 
@@ -59,7 +61,7 @@ class BoundedProtocol(H11Protocol):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there; UsageError."""
+    """A socket that listens at this address; UsageError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
@@ -71,14 +73,14 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """A server that also ends once ``is_over`` returns true."""
+    """A server that also stops once ``is_over`` returns true."""
 
     def __init__(self, config: uvicorn.Config, is_over: Callable[[], bool]) -> None:
         super().__init__(config)
         self._is_over = is_over
 
     async def on_tick(self, counter: int) -> bool:
-        """Called ten times a second; whether to end."""
+        """Return whether to stop; called ten times a second."""
         return self._is_over() or await super().on_tick(counter)
 
 

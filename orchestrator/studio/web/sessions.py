@@ -1,7 +1,7 @@
 """Sessions, one-time login links, and the limit of failed logins (controller).
 
-All of them are in memory: the end of ``ccm studio`` ends every session. Secrets are kept as hashes,
-and compared in constant time.
+Everything is kept in memory, so every session ends with ``ccm studio``. Secrets are stored as
+hashes, and compared in constant time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_FAILURES = 5  # of one address in PERIOD
 MAX_TOTAL_FAILURES = 100
 PERIOD = 300.0  # seconds
 ROLES = ("look", "design", "push")
-"""Each includes those before it."""
+"""The roles; each includes those before it."""
 
 Clock = Callable[[], float]
 
@@ -42,7 +42,7 @@ class Session(NamedTuple):
     entry: str = ""
 
     def may(self, role: str) -> bool:
-        """Whether the role of the session includes this one."""
+        """Whether the session's role includes this one."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
@@ -55,7 +55,7 @@ class Sessions:
         self._lock = threading.Lock()
 
     def create(self, user: str, role: str, groups: tuple[str, ...] = (), entry: str = "") -> str:
-        """Begin a session; the value of its cookie."""
+        """Begin a session; return the value of its cookie."""
         cookie, now = secrets.token_urlsafe(32), self._clock()
         with self._lock:
             self._sessions[_hash(cookie)] = Session(
@@ -94,7 +94,7 @@ class Sessions:
 
 
 class LoginLinks:
-    """Tokens that each log in once."""
+    """Tokens that can each be used for one login."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
@@ -102,21 +102,21 @@ class LoginLinks:
         self._lock = threading.Lock()
 
     def create(self) -> str:
-        """A new token; earlier ones are void."""
+        """Create a new token, which invalidates earlier ones."""
         token = secrets.token_urlsafe(32)
         with self._lock:
             self._ends = {_hash(token): self._clock() + LINK_LIFETIME}
         return token
 
     def redeem(self, token: str) -> bool:
-        """Whether the token is valid, which it is once."""
+        """Whether the token is valid; it is valid only once."""
         with self._lock:
             end = self._ends.pop(_hash(token), None)
         return end is not None and self._clock() <= end
 
 
 class FailedLogins:
-    """Counts failed logins, by address and in all."""
+    """Counts failed logins, by address and in total."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
@@ -129,7 +129,7 @@ class FailedLogins:
             self._failures.append((self._clock(), address))
 
     def wait(self, address: str) -> float:
-        """Seconds until the address may log in again; 0 if it may now."""
+        """The number of seconds until the address may log in again; 0 if it may now."""
         now = self._clock()
         with self._lock:
             self._failures = [one for one in self._failures if now - one[0] < PERIOD]
@@ -143,7 +143,7 @@ class FailedLogins:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Whether two secrets are equal; takes as long for any two."""
+    """Whether two secrets are equal, compared in constant time."""
     return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))
 
 

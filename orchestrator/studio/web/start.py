@@ -1,4 +1,4 @@
-"""Puts the studio together and serves it (controller)."""
+"""Assembles the studio and serves it (controller)."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ SWEEP = 30.0  # seconds between two looks for clients that are silent
 class StudioOptions(NamedTuple):
     """The addresses and logins of a studio; ``names`` are additional values of the Host header.
 
-    The studio keeps the newest ``keep`` runs of those that clients post. ``project`` is the
-    directory of the designer, with data files in ``data_dir``; None for none. ``private`` are files
-    with keys or passwords, which the designer does not show. The studio posts each run that ends to
-    the ``webhook``. ``policy`` has the requirements for plans, and ``push_command`` starts a push;
+    The studio keeps the newest ``keep`` runs that clients post. ``project`` is the directory of the
+    designer, with data files in ``data_dir``; or None. ``private`` are files with keys or
+    passwords, which the designer does not show. The studio posts each run that ends to the
+    ``webhook``. ``policy`` has the requirements for plans, and ``push_command`` starts a push;
     without it, there are no pushes. With ``public_badges``, badges need no login. The runs of one
     token have at most ``token_space`` bytes. The ``proxy`` logs users in.
     """
@@ -69,7 +69,7 @@ class StudioOptions(NamedTuple):
 
 
 def check_options(options: StudioOptions) -> None:
-    """UsageError for pages that others could reach without a password or without encryption."""
+    """UsageError if others could reach pages without a password or without encryption."""
     if options.proxy and options.auth is None:
         hint = "set --auth to the file with the roles of the users"
         raise UsageError("--proxy requires --auth", hint=hint)
@@ -86,7 +86,7 @@ def check_options(options: StudioOptions) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
+    """Whether an address can be reached only from this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -94,7 +94,7 @@ def is_loopback(host: str) -> bool:
 
 
 def host_values(options: StudioOptions, port: int) -> list[str]:
-    """The accepted values of the Host header; that of the login link is the first."""
+    """The accepted values of the Host header; the first is that of the login link."""
     named = f"[{options.host}]" if ":" in options.host else options.host
     names = [named, *options.names]
     if is_loopback(options.host):
@@ -109,7 +109,7 @@ def host_values(options: StudioOptions, port: int) -> list[str]:
 
 
 class StudioParts(NamedTuple):
-    """The application, and its parts."""
+    """The application and its parts."""
 
     app: Guard
     keeper: IndexKeeper
@@ -169,7 +169,9 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     pages = StudioApp(studio, access, audit=audit, api=api, designer=designer, plans=plans)
 
     def limit(scope: Scope) -> BodyLimit:
-        """Designers send whole manifests, and clients whole runs."""
+        """The size limit of a request, because designers send whole manifests and clients whole
+        runs.
+        """
         return pages.design.limit(scope) or api.limit(scope)
 
     behind = options.names if options.proxy else ()
@@ -196,7 +198,7 @@ def _webhook(target: WebhookTarget, reader: IndexReader, audit: AuditLog) -> Web
         return None if row is None else run_item(row)
 
     def delivered(run_id: str, problem: str) -> None:
-        """Note a delivery."""
+        """Log a delivery."""
         action = "webhook failed" if problem else "webhook"
         audit.write(action, user="", address="", run=run_id, problem=problem)
 

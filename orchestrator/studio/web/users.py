@@ -44,13 +44,15 @@ class User(NamedTuple):
 
     @property
     def version(self) -> str:
-        """Differs after each change of the entry."""
+        """A stamp that changes with the entry."""
         return hashlib.sha256(_line(self).encode()).hexdigest()
 
 
 @cache
 def _nobody() -> str:
-    """The hash of a random password: an unknown user costs the time of a known one."""
+    """The hash of a random password, so that an unknown user takes as long to refuse as a known
+    one.
+    """
     return _hasher.hash(os.urandom(16).hex())
 
 
@@ -85,7 +87,9 @@ class UserFile:
         return found
 
     def user(self, name: str) -> User | None:
-        """The user with this name, from the current file. None, too, if the file is unusable."""
+        """The user with this name, from the current file. None if there is none or the file is
+        unusable.
+        """
         try:
             found = self._path.stat()
             stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
@@ -117,7 +121,7 @@ class UserFile:
         return user
 
     def add(self, name: str, role: str, password: str | None, groups: tuple[str, ...] = ()) -> bool:
-        """Add a user or replace it; return whether it is new. UsageError.
+        """Add or replace a user; return whether the user is new. UsageError.
 
         A user without a password logs in only through the proxy.
         """
@@ -144,7 +148,7 @@ class UserFile:
         return is_new
 
     def remove(self, name: str) -> None:
-        """Remove a user; UsageError for an unknown one."""
+        """Remove a user; UsageError if there is no such user."""
         users = self.users()
         if users.pop(name, None) is None:
             raise self._refuse(f"has no user {name[:80]!r}", "ccm studio user list shows them")
@@ -163,7 +167,7 @@ class UserFile:
 
 
 def _user(line: str) -> User | None:
-    """The user of a line; None for an invalid one."""
+    """The user on a line; None for an invalid line."""
     parts = line.split()
     if len(parts) not in (3, 4):
         return None
