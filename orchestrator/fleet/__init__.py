@@ -1,1 +1,3 @@
-"""Many hosts at once: the window, one host's run, the event bus and the run directory."""
+"""Runs many hosts in parallel: the window, the run of one host, the event bus and the run
+directory.
+"""

@@ -2,8 +2,8 @@
 
 A publishing thread delivers its own events and the events that other threads publish in the
 meantime. Otherwise, hundreds of hosts would wait for each other and keep their data in memory. All
-subscribers see the same order. A slow subscriber slows the hosts down, so almost no events pile up
-in memory.
+subscribers receive events in the same order. A slow subscriber slows down the hosts, so almost no
+events accumulate in memory.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Subscriber(Protocol):
 
 @runtime_checkable
 class Batching(Protocol):
-    """A subscriber that handles batches of events faster."""
+    """A subscriber that processes batches of events faster than single events."""
 
     def handle_all(self, events: Sequence[Event]) -> None:
-        """The same as ``handle`` for each of the events."""
+        """Handle each of the events as ``handle`` does."""
         ...
 
 
@@ -43,12 +43,12 @@ class _Listener(NamedTuple):
 
     @classmethod
     def of(cls, subscriber: Subscriber) -> _Listener:
-        """A subscriber with the way in which it takes several events at once."""
+        """A subscriber with the method by which it receives several events at once."""
         if isinstance(subscriber, Batching):
             return cls(subscriber, subscriber.handle_all)
 
         def each(events: Sequence[Event]) -> None:
-            """Pass the events on one by one."""
+            """Pass the events on one at a time."""
             for event in events:
                 subscriber.handle(event)
 
@@ -56,7 +56,7 @@ class _Listener(NamedTuple):
 
 
 MAX_QUEUED = 32
-"""How many times events may have been published that are yet to be delivered."""
+"""How many published events may still be waiting for delivery."""
 
 
 class Bus:
@@ -74,7 +74,8 @@ class Bus:
     def publish(self, *events: Event) -> None:
         """Have events delivered to all subscribers, in the order in which they were published.
 
-        That has happened when this returns, or another thread, which is in here, sees to it.
+        When this returns, they have been delivered, or another thread that is currently delivering
+        will deliver them.
         """
         self._due.append(events)
         if len(self._due) > MAX_QUEUED:
@@ -89,7 +90,9 @@ class Bus:
             self._deliver()
 
     def _deliver(self) -> None:
-        """Deliver until the queue is empty or another thread wants to continue, then release."""
+        """Deliver until the queue is empty or another thread wants to continue, then release the
+        lock.
+        """
         try:
             while self._due:
                 self._hand_out(self._due.popleft())
@@ -107,7 +110,7 @@ class Bus:
                 self._listeners.remove(listener)
 
     def close(self) -> None:
-        """Close the subscribers that are left, once all events are delivered."""
+        """Close the remaining subscribers after all events are delivered."""
         with self._delivering:
             while self._due:
                 self._hand_out(self._due.popleft())

@@ -1,4 +1,4 @@
-"""How many hosts at a time the system's limit on open files allows (controller)."""
+"""The number of hosts that the system's limit on open files allows in parallel (controller)."""
 
 import contextlib
 import resource
@@ -57,5 +57,7 @@ def spare_descriptors(forks: int) -> int:
 
 
 def _max_beside(forks: int) -> int:
-    """As many as forks; none for a single fork, because its hosts run one after the other."""
+    """The maximum number of unresponsive hosts: as many as forks; none for a single fork, because
+    its hosts run one after the other.
+    """
     return forks if forks > 1 else 0

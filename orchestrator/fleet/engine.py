@@ -1,6 +1,6 @@
 """Runs the hosts of a push: in this process, in others, or on workers (controller).
 
-Which host begins, and when, is no engine's affair: that is the window's and the course's.
+An engine does not decide which host starts, or when: the window and the scheduler do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class Job(NamedTuple):
 
 
 class EngineContext(NamedTuple):
-    """The data that all hosts of a run share, with any engine; it is not sent to workers."""
+    """The data that all hosts of a run share, regardless of the engine; it is not sent
+    to workers.
+    """
 
     connector: Connector
     bus: Bus
@@ -38,9 +40,9 @@ class EngineContext(NamedTuple):
 
 
 class Engine(Protocol):
-    """Makes the tasks of hosts, which the window runs and whose results go to the bus.
+    """Creates the tasks of hosts, which the window runs and whose results go to the bus.
 
-    A task returns its host's result and follows ``cancel`` and ``abandon``, wherever it runs.
+    A task returns its host's result and obeys ``cancel`` and ``abandon``, wherever it runs.
     """
 
     def maker(self, job: Job) -> Maker:
@@ -59,7 +61,7 @@ class ThreadEngine:
         self._shared = shared
 
     def maker(self, job: Job) -> Maker:
-        """The same, as ``Engine`` has it."""
+        """The factory of the task of a host, for a job."""
         shared = self._shared
 
         def make(host: Target) -> HostRun:
@@ -77,4 +79,4 @@ class ThreadEngine:
         return make
 
     def close(self) -> None:
-        """Do nothing: it has no resources."""
+        """Do nothing: this engine has no resources."""

@@ -38,7 +38,7 @@ class RunStarted(NamedTuple):
 class HostPhase(NamedTuple):
     """A host enters a phase of its run.
 
-    ``before`` are the phases that it entered and left since the last such event.
+    ``before`` has the phases that it has entered and left since the last such event.
     """
 
     host: str
@@ -48,7 +48,7 @@ class HostPhase(NamedTuple):
 
     @property
     def entered(self) -> tuple[tuple[Phase, float], ...]:
-        """All of these phases, each with its moment, in order."""
+        """All of these phases, each with its time, in order."""
         return (*self.before, (self.phase, self.at))
 
 
@@ -76,7 +76,7 @@ class ResourceProgress(NamedTuple):
 
 
 class ResourceEvent(NamedTuple):
-    """A resource is done: its checked transaction event and the JSON text of that on one line."""
+    """A resource is done: its checked transaction event, and the event's JSON text on one line."""
 
     host: str
     event: dict[str, Any]
@@ -84,7 +84,7 @@ class ResourceEvent(NamedTuple):
 
 
 class ResourcesStable(NamedTuple):
-    """Converged resources are done, and there is nothing more to report about them.
+    """Converged resources are done, and nothing else needs to be reported about them.
 
     ``unchanged.events()`` creates their transaction events on demand.
     """
@@ -145,7 +145,7 @@ class WaveStarted(NamedTuple):
 
 
 class GateAsked(NamedTuple):
-    """All hosts of a wave have ended, and a gate runs that answers by ``until``."""
+    """All hosts of a wave have ended, and a gate is running that must answer by ``until``."""
 
     wave: int
     gate: str
@@ -167,7 +167,7 @@ class GateAnswered(NamedTuple):
 
 
 class RolloutHeld(NamedTuple):
-    """No further host starts: ``why`` is the kind of the reason, ``text`` its detail.
+    """No further host starts: ``why`` is the kind of reason, ``text`` the details.
 
     ``hosts`` were not started.
     """
@@ -204,7 +204,7 @@ Event = (
 
 
 def rollout_record(step: RolloutStep) -> dict[str, Any]:
-    """The form in the run directory and in ``--json``."""
+    """The form used in the run directory and in ``--json``."""
     return {"step": type(step).__name__, **step._asdict()}
 
 

@@ -8,7 +8,7 @@ MAX_LINES = 2_000  # other messages, such as the output of commands; only shown
 
 
 class Notices:
-    """Publishes messages about one host, in a limited number."""
+    """Publishes a limited number of messages about one host."""
 
     def __init__(self, host: str, bus: Bus) -> None:
         self.host = host

@@ -14,7 +14,7 @@ OK = "ok"
 FAILED = "failed"
 UNREACHABLE = "unreachable"
 BECOME = "transport.become"
-"""The kind of an error of sudo, on a host that was logged in to."""
+"""The kind of sudo's errors, which occur after a successful login."""
 INTERRUPTED = "interrupted"
 REFUSED = "refused"
 DEFECT = "defect"
@@ -26,7 +26,7 @@ CUT_OFF = "run.cut"  # ccm was killed, so the end of the host is unknown
 REFUSAL = "plan.refused"  # prefix of the kinds that refuse a host
 _OUTCOMES = (OK, FAILED, UNREACHABLE, INTERRUPTED, REFUSED, DEFECT, NOT_STARTED)
 USELESS_OUTCOMES = tuple(f"{REFUSAL}.{how}" for how in ("drifted", "used", "expired"))
-"""The kinds of refusals after which another plan has to be made: this one stays refused."""
+"""The kinds of refusals that require a new plan, because this one will always be refused."""
 
 APPLY = "apply"  # the type whose events represent a complete manifest
 
@@ -43,10 +43,11 @@ _COUNTS = tuple(name for name in _TALLY if name != "health_checks")
 class Tally:
     """The summary of a host's events; ``unique`` counts a ``type#name`` once.
 
-    ``pending`` is the part of ``changed`` that only would change: all in a preview, and the
-    resources of a child in noop mode. ``drifted`` differ from the last push. ``compared`` counts
-    the resources that a plan file predicted, ``as_predicted`` those with the predicted result.
-    ``applies`` counts those of ``apply`` resources again, None if there are none.
+    ``pending`` is the part of ``changed`` that would only change: all of it in a preview, and the
+    resources of a child in noop mode. ``drifted`` counts differences from the last push.
+    ``compared`` counts the resources that a plan file predicted, ``as_predicted`` those with the
+    predicted result. ``applies`` has the separate counts of ``apply`` resources, None if there are
+    none.
     """
 
     __slots__ = (*_TALLY, "applies")
@@ -75,9 +76,9 @@ class Tally:
         self.health_checks = dict.fromkeys(_HEALTH.values(), 0)
 
     def add(self, event: dict[str, Any], again: bool, misprediction: str | None = None) -> None:
-        """Count one transaction event; ``again``: an earlier one belonged to the same resource.
+        """Count one transaction event; ``again``: an earlier event belonged to the same resource.
 
-        ``misprediction`` is that of the plan.
+        ``misprediction`` is the plan's wrong prediction, if any.
         """
         self._count(event, again, misprediction)
         if event["type"] == APPLY:
@@ -125,8 +126,9 @@ class Tally:
 
     @property
     def shown(self) -> Tally:
-        """The counts that people read: without ``apply`` resources, whose own resources count.
-        Health checks and errors of an ``apply`` stay in."""
+        """The counts for people: without ``apply`` resources, because the resources that they apply
+        are counted. Health checks and errors of an ``apply`` are kept.
+        """
         if self.applies is None:
             return self
         tally = Tally()
@@ -137,7 +139,7 @@ class Tally:
         return tally
 
     def record(self) -> dict[str, Any]:
-        """The form in the run directory and in ``--json``."""
+        """The form used in the run directory and in ``--json``."""
         record = {name: getattr(self, name) for name in _TALLY}
         return record if self.applies is None else {**record, "applies": self.applies.record()}
 
@@ -159,14 +161,14 @@ class Tally:
 def applied_as(within: str, name: str) -> str:
     """The name in events of the manifest that an ``apply`` in the manifest ``within`` applies.
 
-    That is its path from the directory of the pushed manifest, or the name of an apply that has the
-    path in ``manifest``.
+    This is its path relative to the directory of the pushed manifest, or the name of an apply that
+    has the path in ``manifest``.
     """
     return posixpath.normpath(posixpath.join(posixpath.dirname(within), name))
 
 
 def is_apply(resource: str) -> bool:
-    """Whether the ``type#name`` is that of an ``apply``."""
+    """Whether a ``type#name`` refers to an ``apply``."""
     return resource.startswith(f"{APPLY}#")
 
 
@@ -183,7 +185,7 @@ class HostResult(NamedTuple):
     ``outcome`` is ok, failed (a resource failed or no plan could be made), refused (it differs from
     its plan file), unreachable (not reached or lost), interrupted, held (the rollout ended before
     it was started), or defect. ``kind``, ``message``, ``hint``, ``command`` and ``only`` are those
-    of the error that ended the run, empty for a complete run. ``phase`` is the last phase,
+    of the error that ended the run, and empty for a complete run. ``phase`` is the last phase,
     ``planned`` the number of resources in its plan, ``untried`` how many of them did not run
     because ``fail_on_error`` ended the run, ``seconds`` the duration, ``phases`` each phase and
     when it began (seconds of ``time.time()``), ``report`` the path of a crash report.
@@ -210,9 +212,9 @@ class HostResult(NamedTuple):
 
     @property
     def is_end_known(self) -> bool:
-        """Whether a resource without an outcome surely did not run.
+        """Whether a resource without an outcome certainly did not run.
 
-        False for a host that was lost, or left, while it was at work.
+        False for a host that was lost or abandoned while it was active.
         """
         if self.confirmed is not None:
             return self.confirmed
@@ -235,11 +237,11 @@ class HostResult(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether anything was changed, or would be in a preview."""
+        """Whether anything was changed or, in a preview, would be."""
         return self.tally.changed > 0
 
     def record(self) -> dict[str, Any]:
-        """The form in the run directory and in ``--json``."""
+        """The form used in the run directory and in ``--json``."""
         converted = {"seconds": round(self.seconds, 3), "tally": self.tally.record()}
         record = {**self._asdict(), **converted}
         if self.confirmed is None:

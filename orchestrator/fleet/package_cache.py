@@ -3,8 +3,8 @@
 Hosts read packages and report their content; previews of other hosts use it. The cache key is the
 SHA-256 that a host's own index has for the package. Only previews use the cache, because the
 controller cannot verify it; each receiving host checks its form. Metadata that two hosts report
-alike counts as true. With a report of one host alone, the predictions of others are assumed, so
-that a second host reads the package itself. If two reports differ, neither counts.
+identically is accepted. With a report from only one host, the predictions of others are assumed, so
+a second host reads the package itself. If two reports differ, neither is used.
 """
 
 from __future__ import annotations
@@ -40,19 +40,20 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def is_sha(text: Any) -> bool:
-    """Whether this may name a package."""
+    """Whether this may be the hash of a package."""
     return isinstance(text, str) and re.match(_SHA, text) is not None
 
 
 def _are_shas(shas: list[Any]) -> bool:
-    """Whether these may be the packages of one host."""
+    """Whether these may be the package hashes of one host."""
     return len(shas) <= MAX_REQUESTS and all(map(is_sha, shas))
 
 
 class Answer(NamedTuple):
-    """The known contents of packages, as JSON by their hashes: two hosts, or the requesting one
-    itself, found those in ``known``, and one other host found those in ``alone``. The asking host
-    reads the rest itself, and ``to_read``, which no other host is reading."""
+    """The known contents of packages, as JSON by their hashes: those in ``known`` were found by two
+    hosts or by the requesting host itself, and those in ``alone`` by one other host. The requesting
+    host reads the rest itself, including ``to_read``, which no other host is reading.
+    """
 
     known: dict[str, str]
     alone: dict[str, str]
@@ -60,7 +61,7 @@ class Answer(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A content that ``hosts`` found; a second host confirms it."""
+    """Content found by ``hosts``; a second host confirms it."""
 
     text: str
     hosts: tuple[str, ...]
@@ -70,12 +71,12 @@ class _Entry(NamedTuple):
 
 
 class PackageMetadataCache:
-    """Thread-safe. A file of ``directory`` for each package; without a directory it lasts for the
-    run.
+    """Thread-safe. There is one file per package in ``directory``; without a directory, the cache
+    lasts for the run.
 
-    The metadata of ``most`` packages is stored as JSON text, up to ``room`` bytes: hosts read other
-    packages themselves. Nothing new is stored once that many packages are disputed. If several
-    processes of a run have a cache, all but one ``forward_to`` that one.
+    The metadata of up to ``most`` packages is stored as JSON text, up to ``room`` bytes; hosts read
+    other packages themselves. Nothing new is stored once that many packages are disputed. If
+    several processes of a run have a cache, all but one forward to that one (``forward_to``).
     """
 
     def __init__(
@@ -121,9 +122,9 @@ class PackageMetadataCache:
         raise ProtocolError("an invalid question about packages")
 
     def ask(self, shas: Iterable[str], host: str) -> Answer:
-        """The known contents of these; this host examines the others.
+        """The known contents of these packages; this host examines the others.
 
-        Waits for other hosts that are at it, but not longer than a host should.
+        Waits for other hosts that are reading them, but only for a limited time.
         """
         hashes = list(dict.fromkeys(shas))
         if self._elsewhere is not None:
@@ -153,8 +154,9 @@ class PackageMetadataCache:
         return entry is not None and entry.is_known(host)
 
     def tell(self, sha: str, text: str, host: str) -> None:
-        """Store the finding of a host as JSON, "" for nothing. A finding that differs from that of
-        another host is not confirmed, for the whole run."""
+        """Store the report of a host as JSON, "" for nothing. A report that differs from another
+        host's is not confirmed for the rest of the run.
+        """
         if self._elsewhere is not None:
             return self._elsewhere.tell(sha, text, host)
         with self._changed:
@@ -184,7 +186,7 @@ class PackageMetadataCache:
                 (self._directory / f"{sha}.json").unlink()
 
     def leave(self, host: str) -> None:
-        """Forget the pending work of a host: its run has ended."""
+        """Discard the pending work of a host whose run has ended."""
         if self._elsewhere is not None:
             return self._elsewhere.leave(host)
         with self._changed:
@@ -206,7 +208,7 @@ class PackageMetadataCache:
                 self._hold(sha, text, hosts)
 
     def _hold(self, sha: str, text: str, hosts: tuple[str, ...]) -> bool:
-        """Whether that is news and there was room for it."""
+        """Store a report if there is room; return whether it was new."""
         entry = _Entry(text, tuple(dict.fromkeys(hosts))[:_ENOUGH])
         before = self._known.get(sha)
         room = self._room + (len(before.text) if before else 0) - len(text)
@@ -232,7 +234,9 @@ class PackageMetadataCache:
 
 
 class _RemoteCache:
-    """The cache of another process; its answers are stored, so that they are not sent again."""
+    """The cache of another process; its answers are stored, so that they are not
+    requested again.
+    """
 
     def __init__(self, ask: Callable[[Any], Any]) -> None:
         self._ask = ask
@@ -242,7 +246,7 @@ class _RemoteCache:
         self._at_work: set[str] = set()
 
     def known(self, shas: list[str], host: str) -> Answer:
-        """The metadata there for these packages, without those stored here."""
+        """The other cache's metadata for these packages, without metadata that is stored here."""
         with self._lock:
             stored = {sha: self._held[sha] for sha in shas if sha in self._held}
         digests = {sha: _digest(content) for sha, content in stored.items()}
@@ -259,11 +263,11 @@ class _RemoteCache:
         return Answer(known, alone, to_read)
 
     def tell(self, sha: str, text: str, host: str) -> None:
-        """Store the finding of a host."""
+        """Store the report of a host."""
         self._ask(["tell", sha, text, host])
 
     def compare(self, sha: str, print_: str) -> None:
-        """Forget a finding that an installation contradicts."""
+        """Discard a report that an installation contradicts."""
         self._ask(["compare", sha, print_])
 
     def leave(self, host: str) -> None:
@@ -345,7 +349,7 @@ class HostPackages:
         self._link.send_bytes(wire.encode_json(text.encode()))
 
     def tell(self, message: wire.Message) -> None:
-        """Receive ``package``, for a package that the host had to examine; each once."""
+        """Receive ``package`` for a package that the host had to examine, once per package."""
         sha = message.get("sha")
         if not isinstance(sha, str) or sha not in self._open:
             raise ProtocolError("a package that was not requested")
@@ -369,11 +373,13 @@ class HostPackages:
             self._package_metadata.compare(sha, print_)
 
     def _count(self, shas: Collection[str]) -> None:
-        """Reduce the remaining messages of a host by this number, which its progress needs."""
+        """Subtract this number from the messages that the host may still send, which its progress
+        limits.
+        """
         self._left -= max(len(shas), 1)
         if self._left < 0:
             raise ProtocolError("more packages than a plan has", kind="protocol.flood")
 
     def close(self) -> None:
-        """Let other hosts examine the packages that this one did not report."""
+        """Let other hosts examine the packages that this host did not report."""
         self._package_metadata.leave(self._host)

@@ -1,4 +1,4 @@
-"""The interfaces of the fleet to other packages (controller), for which the tests have fakes."""
+"""The interfaces of the fleet to other packages (controller). The tests have fakes for them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class Link(Protocol):
 
 
 class Connector(Protocol):
-    """Opens links; blocking, with its own time limits. ``UnreachableError`` when it cannot.
+    """Opens links; blocks, with its own time limits. ``UnreachableError`` if a link cannot be
+    opened.
 
     ``until`` is the time (``time.monotonic()``) at which the host times out, None for never.
     """
@@ -50,8 +51,8 @@ class Connector(Protocol):
     def open(self, host: Any, on_phase: OnPhase, until: float | None = None) -> Link: ...
 
     def patience(self, host: Any) -> float:
-        """The seconds within which a host must send its facts; after that, others do not wait for
-        it.
+        """The number of seconds within which a host must send its facts; after that, others do not
+        wait for it.
         """
         ...
 
@@ -66,7 +67,7 @@ class Blob(Protocol):
 
 
 class FileReceiver(Protocol):
-    """Takes the files that a host sends."""
+    """Receives the files that a host sends."""
 
     def take(self, message: Mapping[str, Any], pieces: Iterator[bytes]) -> None: ...
 
@@ -89,7 +90,7 @@ class Plan(Protocol):
         ...
 
     def identities(self) -> Iterator[str]:
-        """The ``type#name`` of every resource, pre-order: the index counts along it."""
+        """The ``type#name`` of every resource in pre-order, the order of the indexes."""
         ...
 
     def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -105,7 +106,7 @@ class Plan(Protocol):
         ...
 
     def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
-        """Return the entries to announce once the resource of that ``type#name`` is stable."""
+        """Return the entries to announce once the resource with that ``type#name`` is stable."""
         ...
 
     def place(self, identity: str) -> str:
@@ -119,7 +120,7 @@ class Plan(Protocol):
         ...
 
     def references(self) -> int:
-        """The number of references to blobs: no more requests are needed."""
+        """The number of references to blobs, which is the maximum number of requests."""
         ...
 
     @property
@@ -145,7 +146,7 @@ class Plan(Protocol):
         ...
 
     def misprediction(self, event: Mapping[str, Any]) -> str | None:
-        """The prediction of the plan file for a resource with another result; "" if it was right,
+        """The plan file's prediction for a resource with a different result; "" if it was right,
         None without a plan file.
         """
         ...
@@ -157,7 +158,9 @@ class Plan(Protocol):
         ...
 
     def longest(self) -> float:
-        """The maximum seconds that one of its resources may run, by its own timeouts."""
+        """The maximum number of seconds that one of its resources may run, according to its own
+        timeouts.
+        """
         ...
 
     def payload(self, envelope: Mapping[str, Any]) -> bytes: ...
@@ -168,12 +171,12 @@ class Plan(Protocol):
 
 
 class Publisher(Protocol):
-    """Announces the services of stable resources; ``add`` never waits."""
+    """Announces the services of stable resources; ``add`` never blocks."""
 
     def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None: ...
 
 
 class Planner(Protocol):
-    """Makes the plans of a run; thread-safe."""
+    """Creates the plans of a run; thread-safe."""
 
     def plan(self, host: Any, gathered: HostFacts) -> Plan: ...

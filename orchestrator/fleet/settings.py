@@ -12,7 +12,7 @@ class RunSettings(NamedTuple):
     """``user`` is the name in the lock on a host; ``origin`` has the details.
 
     ``manifest`` is the identity under which hosts store the run, "" if they store nothing. ``key``
-    makes the receipts with which a later run requests the record of this run, "" for no record.
+    creates the receipts with which a later run requests the record of this run; "" for no record.
     """
 
     run_id: str

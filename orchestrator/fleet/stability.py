@@ -7,8 +7,8 @@ from typing import Any
 def is_stable(event: Mapping[str, Any]) -> bool:
     """Whether a resource may be announced after this event.
 
-    It was managed, did not fail and all of its checks are OK. Where only the checks were run, they
-    are all that is known, so there must be one.
+    It must have been managed without failure, and all of its checks must be OK. If only checks were
+    run, there must be at least one, because nothing else is known.
     """
     if event["noop"] or event["failed"] or event["skipped"]:
         return False

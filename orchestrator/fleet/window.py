@@ -1,4 +1,4 @@
-"""The sliding window: so many hosts at a time (controller)."""
+"""The sliding window, which limits the number of hosts that run in parallel (controller)."""
 
 import queue
 import threading
@@ -17,14 +17,14 @@ R = TypeVar("R")
 
 
 class HostScheduler(Protocol[R]):
-    """Decides which host starts next; only called by the thread of the window."""
+    """Decides which host starts next; called only by the window's thread."""
 
     def next(self) -> HostTask[R] | None:
         """The next host, which starts now; None if no host may start."""
         ...
 
     def ended(self, name: str, answer: R) -> None:
-        """A host that had begun has ended."""
+        """Record that a host has ended."""
         ...
 
     @property
@@ -34,20 +34,22 @@ class HostScheduler(Protocol[R]):
 
     @property
     def spare(self) -> int | None:
-        """How many more hosts may fail while others still start; None for any number."""
+        """The number of additional hosts that may fail while others still start; None for
+        no limit.
+        """
         ...
 
     def rest(self) -> Iterator[HostTask[R]]:
-        """The hosts that never start."""
+        """The hosts that will never start."""
         ...
 
     def interrupt(self) -> None:
-        """The user ends the run: the course stops waiting."""
+        """The user ends the run: the scheduler stops waiting."""
         ...
 
 
 class SequentialScheduler(Generic[R]):
-    """A course of tasks that may all start immediately."""
+    """A scheduler for tasks that may all start immediately."""
 
     waits = False
     spare: int | None = None
@@ -56,29 +58,29 @@ class SequentialScheduler(Generic[R]):
         self._tasks = iter(tasks)
 
     def next(self) -> HostTask[R] | None:
-        """The task that was returned by ``next``."""
+        """Return the next task."""
         return next(self._tasks, None)
 
     def ended(self, name: str, answer: R) -> None:
-        """Nothing waits for it."""
+        """Do nothing: no other task waits for the ended one."""
 
     def rest(self) -> Iterator[HostTask[R]]:
         """The remaining hosts."""
         return self._tasks
 
     def interrupt(self) -> None:
-        """Nothing is waited for."""
+        """Do nothing: the scheduler never waits."""
 
 
 class Window(Generic[R]):
     """Runs at most ``forks`` hosts at a time; when one ends, the next starts.
 
     An unresponsive host does not use a fork, within limits of descriptors and of failures: another
-    host uses it until the first one responds or ends. For the scheduler it runs all the time.
-    ``tasks`` are a scheduler, or start in their order. ``finished`` receives each host's name and
-    answer, in the thread that called ``run``. ``interrupt`` may be called from a signal handler:
-    running hosts are cancelled, the others never start. ``tick`` is called several times a second
-    in the thread that called ``run``.
+    host uses it until the first one responds or ends. For the scheduler, it keeps running all the
+    time. ``tasks`` are a scheduler, or tasks that start in order. ``finished`` receives each host's
+    name and answer, in the thread that called ``run``. ``interrupt`` may be called from a signal
+    handler: running hosts are cancelled, the others never start. ``tick`` is called several times a
+    second in the thread that called ``run``.
     """
 
     def __init__(
@@ -110,11 +112,13 @@ class Window(Generic[R]):
         return self._interrupted.is_set()
 
     def interrupt(self) -> None:
-        """End the run on every host within a few seconds."""
+        """Stop the run on every host within a few seconds."""
         self._interrupted.set()
 
     def run(self) -> None:
-        """Run all hosts; returns when each one has a result, within the grace once interrupted."""
+        """Run all hosts; return when each has a result or, after an interrupt, at the end of the
+        grace period.
+        """
         while not self.interrupted and (self._fill() or self._running or self._course.waits):
             self._collect()
         if self.interrupted:
@@ -134,7 +138,7 @@ class Window(Generic[R]):
         return started
 
     def _taken(self) -> int:
-        """How many places are not free."""
+        """The number of places in use."""
         beside, spare = min(len(self._unresponsive), self._beside), self._course.spare
         return len(self._running) - (beside if spare is None else min(beside, spare))
 
@@ -161,7 +165,7 @@ class Window(Generic[R]):
             self._look()
 
     def _look(self) -> None:
-        """See which hosts are unresponsive."""
+        """Determine which hosts are unresponsive."""
         now = time.monotonic()
         self._unresponsive = {
             name for name, task in self._running.items() if task.is_unresponsive(now)
@@ -185,7 +189,7 @@ def run_all(
     watch: Callable[[Window[Any]], None],
     grace: float = INTERRUPT_GRACE,
 ) -> dict[str, R]:
-    """Every host's answer by its name; ``watch`` gets the window before it starts."""
+    """Return every host's answer by its name; ``watch`` receives the window before it starts."""
     answers: dict[str, R] = {}
     window = Window(tasks, forks, finished=answers.__setitem__, grace=grace)
     watch(window)

@@ -7,7 +7,7 @@ EXPRESSIONS = {
     "inventory_hostname": "Host.name",
     "inventory_hostname_short": "Host.name.split('.')[0]",
 }
-"""Names whose values ccm has, as expressions."""
+"""Names for which ccm has an equivalent expression."""
 _NAMES = {
     **EXPRESSIONS,
     "ansible_facts": "Facts",
@@ -22,7 +22,7 @@ _FACT = "ansible_"
 
 
 def hint_for_name(name: str) -> str:
-    """The equivalent of a name of Ansible's templates, or nothing."""
+    """The equivalent of a name in Ansible's templates, or ""."""
     found = _NAMES.get(name)
     if found is not None:
         return f"write {found}"
@@ -30,6 +30,6 @@ def hint_for_name(name: str) -> str:
 
 
 def hint_for_lookup(plugin: str) -> str:
-    """The equivalent of a look-up plugin of Ansible, or nothing."""
+    """The equivalent of an Ansible look-up plugin, or ""."""
     found = _FUNCTIONS.get(plugin)
     return f"write {found}" if found is not None else ""

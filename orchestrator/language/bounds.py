@@ -1,7 +1,7 @@
 """Limits on the cost of one expression: no manifest and no fact may exhaust the controller.
 
-Every operation whose result can be much larger than its operands passes through here before it is
-carried out (controller).
+Every operation whose result can be much larger than its operands is checked here before it is
+performed (controller).
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ MAX_TEXT = 16 * 1024 * 1024
 MAX_BITS = 10_000
 MAX_WIDTH = 10_000
 MAX_STEPS = 1_000_000
-"""Steps of a whole template: loop passes, calls, each ``PER_STEP`` characters of long strings."""
+"""The maximum number of steps of a whole template: loop passes, calls, and every ``PER_STEP``
+characters of long strings.
+"""
 PER_STEP = 64
 PER_LOOK = 4096
 PER_GLANCE = 512
@@ -37,7 +39,7 @@ _PADDING = {"ljust", "rjust", "center", "zfill", "expandtabs", "to_bytes"}
 
 
 class TooLargeError(ValueError):
-    """The result would be larger than an expression may make; the message is for the user."""
+    """The result would be larger than an expression may produce; the message is for the user."""
 
 
 _spent: ContextVar[list[int] | None] = ContextVar("spent", default=None)
@@ -45,7 +47,7 @@ _spent: ContextVar[list[int] | None] = ContextVar("spent", default=None)
 
 @contextmanager
 def budget() -> Iterator[None]:
-    """Count the steps in this block; a template in a template shares the count."""
+    """Count the steps in this block; a nested template shares the count."""
     token = _spent.set(_spent.get() or [0])
     try:
         yield
@@ -54,7 +56,7 @@ def budget() -> Iterator[None]:
 
 
 def spend(steps: int) -> None:
-    """Count some steps; TooLargeError beyond ``MAX_STEPS``. Free outside of whole templates."""
+    """Count some steps; TooLargeError above ``MAX_STEPS``. Free outside whole templates."""
     spent = _spent.get()
     if spent is not None:
         spent[0] += steps
@@ -63,8 +65,9 @@ def spend(steps: int) -> None:
 
 
 def check_collection(value: Any) -> None:
-    """Refuse a new list or map that is too large with all its elements. A list with the same list
-    twice, nested repeatedly, takes little memory, but comparing it would never end."""
+    """Refuse a new list or map that is too large with all its elements. A list that contains the
+    same list twice, nested repeatedly, takes little memory, but comparing it would take forever.
+    """
     if any(isinstance(one, _HOLDERS) for one in _values(value)):
         size = text_length(value)
         if size > MAX_TEXT:
@@ -73,7 +76,7 @@ def check_collection(value: Any) -> None:
 
 
 def spend_look(value: Any) -> None:
-    """Count a look at a long text, which is far cheaper than a copy of it."""
+    """Count a search of a long text, which is much cheaper than a copy."""
     if value.__class__ is str:
         spend(len(value) // PER_LOOK)
 
@@ -85,7 +88,7 @@ def spend_text(length: int) -> None:
 
 
 def bounded_range(*arguments: int) -> range:
-    """``range`` of at most ``MAX_ITEMS`` numbers."""
+    """``range`` with at most ``MAX_ITEMS`` numbers."""
     numbers = range(*arguments)
     if len(numbers) > MAX_ITEMS:
         raise TooLargeError(
@@ -95,7 +98,7 @@ def bounded_range(*arguments: int) -> range:
 
 
 def multiply(left: Any, right: Any) -> Any:
-    """``left * right`` with a result of bounded size."""
+    """``left * right`` with a result of limited size."""
     for value, count in ((left, right), (right, left)):
         if isinstance(value, str | bytes | list | tuple) and isinstance(count, int):
             limit = MAX_TEXT if isinstance(value, str | bytes) else MAX_ITEMS
@@ -110,7 +113,7 @@ def multiply(left: Any, right: Any) -> Any:
 
 
 def repeat(text: Any, count: Any) -> str:
-    """The text so many times; ValueError."""
+    """The text repeated ``count`` times; ValueError."""
     value_types.texts("repeat", text)
     if value_types.whole("repeat", count) < 0:
         raise ValueError("repeat takes a count of 0 or more")
@@ -118,21 +121,21 @@ def repeat(text: Any, count: Any) -> str:
 
 
 def replace(text: Any, old: Any, new: Any, count: Any = -1) -> str:
-    """The text with so many of the old parts, or all, as new ones; ValueError."""
+    """The text with ``count`` or all of the old parts replaced; ValueError."""
     value_types.texts("replace", text, old, new)
     check_replace(text, (old, new))
     return str(text.replace(old, new, value_types.whole("replace", count)))
 
 
 def power(left: Any, right: Any) -> Any:
-    """``left ** right`` with a result of bounded size."""
+    """``left ** right`` with a result of limited size."""
     if isinstance(left, int) and isinstance(right, int) and right > 0:
         check_size(left.bit_length() * right, MAX_BITS, "the power", "bits")
     return left**right
 
 
 def modulo(left: Any, right: Any) -> Any:
-    """``left % right``; for a string, the format's widths are bounded."""
+    """``left % right``; for a string, the widths in the format are limited."""
     if isinstance(left, str | bytes):
         check_format(str(left), right, sign="%")
     return left % right
@@ -149,7 +152,7 @@ def check_format(text: str, given: Any = (), sign: str = "{") -> None:
 
 
 def add(left: Any, right: Any) -> Any:
-    """``left + right`` with a result of bounded size."""
+    """``left + right`` with a result of limited size."""
     if isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
         limit = MAX_TEXT if isinstance(left, str) else MAX_SUM
         check_size(len(left) + len(right), limit, "the sum")
@@ -158,7 +161,7 @@ def add(left: Any, right: Any) -> Any:
 
 
 def subtract(left: Any, right: Any) -> Any:
-    """``left - right`` with a result of bounded size."""
+    """``left - right`` with a result of limited size."""
     _check_whole("the difference", left, right)
     return left - right
 
@@ -178,7 +181,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def check_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
-    """Refuse a call of a value's own method whose result would be too large."""
+    """Refuse a call of a value's own method if the result would be too large."""
     if not isinstance(owner, str | bytes | int):
         return
     if name in _PADDING:
@@ -204,8 +207,9 @@ def check_join(between: Any, parts: Any) -> None:
 
 
 def text_length(value: Any) -> int:
-    """The approximate number of characters of a value's text; repeated parts count each time. A
-    value that is too large is only reported as such."""
+    """The approximate number of characters of a value's text; repeated parts are counted each time.
+    A value that is too large is only reported as too large.
+    """
     left, found = [value], 0
     while left and found <= MAX_TEXT:
         one = left.pop()
@@ -225,7 +229,7 @@ def _values(value: Any) -> Iterable[Any]:
 
 
 def bounded_list(items: Iterable[Any]) -> list[Any]:
-    """A list of items that are made one after the other, within bounds."""
+    """A list of items that are created one by one, within the limits."""
     found: list[Any] = []
     size = 0
     for item in islice(items, MAX_SUM + 1):

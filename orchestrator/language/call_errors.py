@@ -1,4 +1,4 @@
-"""Python's complaints about calls and operators, in the words of templates (controller)."""
+"""Translates Python's errors about calls and operators into terms of templates (controller)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _CALL = re.compile(
 )
 _NAME = re.compile(r"'(\w+)'")
 _SPELLED = {"kv_get": "kvGet"}
-"""The functions that templates spell in another way than Python does."""
+"""The functions with different names in templates and in Python."""
 _UNKNOWN = re.compile(r"No (?P<what>test|filter) named (?P<name>'.*')\.?")
-"""Jinja2's error for an unknown name that is found only when used, as in ``map('nope')``."""
+"""Jinja2's error for an unknown name that is found only at use, as in ``map('nope')``."""
 
 _TYPE = r"(?:type )?'?(?P<{}>\w+)'?"
 _LEFT, _RIGHT = _TYPE.format("left"), _TYPE.format("right")
@@ -43,7 +43,7 @@ _FORMS = (
         "element {sign} is {left}, not text",
     ),
 )
-"""Python's errors about operators and values, and ccm's words; none for two operands."""
+"""Python's errors about operators and values with ccm's messages; "" if there are two operands."""
 _KINDS = {
     "str": "text",
     "int": "a number",
@@ -57,7 +57,7 @@ _KINDS = {
 
 
 def of_operator(message: str) -> str:
-    """The message, in the words for values that templates have if it is about an operator."""
+    """The message, in terms of template values if it is about an operator."""
     for form, words in _FORMS:
         if found := re.fullmatch(form, message):
             named = found.groupdict()
@@ -73,7 +73,7 @@ def of_operator(message: str) -> str:
 
 
 def of_call(message: str) -> str:
-    """The message, without names of ccm's own code if it is about a call or an operator."""
+    """The message, without names from ccm's code if it is about a call or an operator."""
     unknown = _UNKNOWN.fullmatch(message)
     if unknown:
         return f"there is no {unknown['what']} {unknown['name']}"

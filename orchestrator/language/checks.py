@@ -17,7 +17,7 @@ Finding = tuple[str, str, int]
 """A mistake: the message, a hint, and the ``lineno`` of its node."""
 _LISTED = 30
 NULLS, NONE = ("null", "nil"), "none"
-"""The names of the null value in other languages, and in Jinja2."""
+"""The names for null in other languages, and in Jinja2."""
 _OF_FOREACH = ("item", "key", "index")
 _OF_FILES = ("managed",)
 
@@ -43,8 +43,8 @@ def static_problems(
 ) -> list[Finding]:
     """Unknown names, filters and tests, infinite numbers, bad paths, broken Jet strings.
 
-    Names that begin with ``own`` are not the manifest's; ``likely`` are words that may be meant
-    next to the known ones.
+    Names that begin with ``own`` are internal and do not come from the manifest; ``likely`` has
+    words to suggest in addition to the known ones.
     """
     problems: list[Finding] = []
     for name in walk(trees, nodes.Name):
@@ -74,7 +74,7 @@ def static_problems(
 
 
 def _path_text(node: nodes.Expr | None, concat: str) -> PathText:
-    """``concat`` is the function that joins its arguments."""
+    """The origin of a path; ``concat`` is the function that joins its arguments."""
     if isinstance(node, nodes.Const) and isinstance(node.value, str):
         return PathText(node.value, literal=True)
     if isinstance(node, nodes.CondExpr):

@@ -17,9 +17,9 @@ class ParseError(Exception):
 
 class Token(NamedTuple):
     """``kind``: name, number, string and so on. ``sign``: the operator for the parser; a string
-    never has the sign of an operator. ``spaced``: a blank precedes it.
+    never has the sign of an operator. ``spaced``: a space precedes it.
 
-    The last token is of the kind ``end``; its value describes it in words.
+    The last token has the kind ``end`` and a value that describes it in words.
     """
 
     kind: str
@@ -47,18 +47,18 @@ class Cursor:
         return self.token.sign
 
     def after(self, count: int = 1) -> Token:
-        """The token so many behind the next one, or the last."""
+        """The token at a distance after the next one, or the last token."""
         return self._tokens[min(self._next + count, len(self._tokens) - 1)]
 
     def take(self) -> Token:
-        """The next token, which is then behind us."""
+        """Consume and return the next token."""
         token = self.token
         if token.kind != "end":
             self._next += 1
         return token
 
     def accept(self, sign: str) -> bool:
-        """Take the next token if it is this one."""
+        """Consume the next token if it is this one."""
         if self.sign != sign:
             return False
         self.take()
@@ -75,5 +75,5 @@ class Cursor:
         return ParseError(f"expected {wanted}, found {self.found()}", self.token.at, hint)
 
     def found(self) -> str:
-        """The next token as a message calls it."""
+        """The next token as shown in a message."""
         return str(self.token.value) if self.token.kind == "end" else repr(self.token.value)

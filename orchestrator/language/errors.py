@@ -6,7 +6,7 @@ from remote_runtime.errors import CcmError, Position
 
 
 class EvaluationError(CcmError):
-    """An expression that parsed well could not be evaluated for this host."""
+    """A valid expression could not be evaluated for this host."""
 
     default_kind = "template"
 
@@ -32,11 +32,13 @@ NEEDS = {
     NEEDS_ARCHIVE: "an archive that was not read",
     NEEDS_SECRETS: "secrets, which this command does not read",
 }
-"""The kinds of errors that are not mistakes, with the missing input in words."""
+"""The kinds of errors that are not mistakes of the user, with a description of the
+missing input.
+"""
 
 
 class FactsUnavailableError(EvaluationError):
-    """An expression touched a family of facts that the host could not gather in time."""
+    """An expression read a family of facts that the host could not gather in time."""
 
     default_kind = NEEDS_FACTS
 
@@ -54,7 +56,7 @@ class OtherFactsError(FactsUnavailableError):
 
 
 class NeedSecretsError(FactsUnavailableError):
-    """An expression reads a secret, and this command reads none."""
+    """An expression reads a secret, but this command reads none."""
 
     default_kind = NEEDS_SECRETS
 
@@ -74,7 +76,7 @@ class NoAnswerError(FactsUnavailableError):
 
 
 class UnavailableFamilyError(FactsUnavailableError):
-    """An expression touched a family of facts that another host could not gather in time."""
+    """An expression read a family of facts that another host could not gather in time."""
 
     def __init__(self, host: str, family: str, reason: str) -> None:
         message = f"the facts {family!r} of {host} were not gathered: {reason}"
@@ -83,7 +85,7 @@ class UnavailableFamilyError(FactsUnavailableError):
 
 
 class NeedFileError(CcmError):
-    """``file()`` names a file of the target whose text the scope does not hold.
+    """``file()`` names a file on the target whose text is not in the scope.
 
     A signal, not a failure: the caller may read the file, add it to the scope's ``target_files``
     and evaluate again.

@@ -9,7 +9,7 @@ from orchestrator.language.errors import FactsUnavailableError
 
 
 class Facts(dict[str, Any]):
-    """The facts of one host; touching a family that could not be gathered raises.
+    """The facts of one host; reading a family that could not be gathered raises an error.
 
     ``are_partial``: the host was not contacted, so values that depend on its facts are unknown.
     """
@@ -21,7 +21,7 @@ class Facts(dict[str, Any]):
         self.unavailable = {k: v for k, v in unavailable.items() if k not in facts}
 
     def copied(self) -> Facts:
-        """A deep copy with the same refusals."""
+        """A deep copy that raises the same errors."""
         import copy
 
         made = self.__class__.__new__(self.__class__)
@@ -62,11 +62,11 @@ class Facts(dict[str, Any]):
         return super().items()
 
     def refuse(self, key: object) -> None:
-        """Raise FactsUnavailableError where ``key`` is a family that was not gathered."""
+        """Raise FactsUnavailableError if ``key`` is a family that was not gathered."""
         if self.unavailable and key in self.unavailable:
             raise FactsUnavailableError(str(key), self.unavailable[str(key)])
 
     def refuse_any(self) -> None:
-        """Raise it where any family was not gathered."""
+        """Raise the error if any family was not gathered."""
         for key in self.unavailable:
             self.refuse(key)

@@ -17,8 +17,8 @@ class Directory:
     """The directory of one manifest; each file is read once per run. Thread-safe.
 
     ``bounds`` is the directory that even a literal name must not leave: a child manifest may come
-    from others, and cannot read other files of the controller. ``closed`` returns whether a path
-    must not be read; paths that are closed for ``above`` are closed here, too.
+    from someone else, and must not read other files on the controller. ``closed`` returns whether a
+    path must not be read; paths that are closed for ``above`` are closed here, too.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Directory:
     def locate(self, name: str, literal: bool) -> Path:
         """The path of a file named relative to the manifest.
 
-        A computed name may come from a host, so it must not leave the manifest's directory.
+        Because a computed name may come from a host, it must not leave the manifest's directory.
         EvaluationError.
         """
         path = self.path / name

@@ -1,6 +1,6 @@
 """Records the hashes that templates compute, so that those of secrets are masked (controller).
 
-Without Jinja2, since a run whose manifest has no template loads this, too.
+It does not import Jinja2, because it is also loaded by runs whose manifest has no template.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def noting_hashes() -> Iterator[list[tuple[str, str]]]:
 
 @contextmanager
 def collecting_secrets(environ: Any) -> Iterator[None]:
-    """Note secrets even if a template does not see ``Environ``, such as an imported one."""
+    """Record secrets even if a template cannot see ``Environ``, such as an imported template."""
     token = _environ.set(environ)
     try:
         yield

@@ -10,11 +10,12 @@ from remote_runtime.text.nearest import nearest
 
 _METHODS = frozenset(("get", "items", "keys", "values"))
 Find = Callable[[str], Any]
-"""The answer to the look-up of a name; EvaluationError without an answer."""
+"""Returns the answer to the look-up with a name; EvaluationError if there is none."""
 
 
 class Answers(dict[str, Any]):
-    """``Asked``: an answer is resolved when it is first read. Reading one without an answer raises.
+    """``Asked``: an answer is resolved when it is first read. Reading a look-up without an answer
+    raises an error.
 
     ``names`` are the look-ups that the manifest declares.
     """
@@ -70,7 +71,7 @@ class Answers(dict[str, Any]):
         return other
 
     def _look(self, key: object) -> None:
-        """Resolve an answer that was not read yet; NoAnswerError if it is not declared."""
+        """Resolve an answer that has not been read yet; NoAnswerError if it is not declared."""
         if dict.__contains__(self, key) or key in _METHODS or not isinstance(key, str):
             return
         if key not in self._left or self._find is None:

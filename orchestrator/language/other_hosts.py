@@ -18,7 +18,7 @@ _MAX_UNPACKED = 32
 
 
 class ReadOnlyMap(dict[str, Any]):
-    """A map that all hosts of a run share, so no template can change it."""
+    """A map that all hosts of a run share, so templates cannot change it."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("Groups and Hosts cannot be changed")
@@ -30,14 +30,14 @@ class ReadOnlyMap(dict[str, Any]):
 
 
 class OtherFacts(Facts, ReadOnlyMap):
-    """The facts of another host; touching a family that it could not gather raises."""
+    """The facts of another host; reading a family that it could not gather raises an error."""
 
     def __init__(self, name: str, facts: Mapping[str, Any], unavailable: Mapping[str, str]) -> None:
         super().__init__(facts, unavailable)
         self._name = name
 
     def refuse(self, key: object) -> None:
-        """Raise FactsUnavailableError where ``key`` is a family that was not gathered."""
+        """Raise FactsUnavailableError if ``key`` is a family that was not gathered."""
         if self.unavailable and key in self.unavailable:
             raise UnavailableFamilyError(self._name, str(key), self.unavailable[str(key)])
 
@@ -59,7 +59,7 @@ class Members(list[str]):
 class PackedFacts(NamedTuple):
     """The facts of one host, and the moment (UTC) at which they were ``gathered``.
 
-    They must be small, because a run may have those of thousands of hosts.
+    They must be small, because a run may store those of thousands of hosts.
     """
 
     gathered: str
@@ -69,8 +69,9 @@ class PackedFacts(NamedTuple):
     def of(
         cls, gathered: str, facts: Mapping[str, Any], unavailable: Mapping[str, str] | None = None
     ) -> PackedFacts:
-        """The facts of a host, and the families that it could not gather, with the reasons, as
-        JSON."""
+        """The facts of a host as JSON, with the families that it could not gather and
+        the reasons.
+        """
         text = json.dumps([facts, dict(unavailable or {})])
         return cls(gathered, zlib.compress(text.encode("ascii"), 1))
 
@@ -81,7 +82,8 @@ class PackedFacts(NamedTuple):
 
 
 class FactsOfHosts:
-    """The available facts of other hosts in a run, and why others are missing. Thread-safe.
+    """The available facts of other hosts in a run, and the reasons why others are missing.
+    Thread-safe.
 
     ``read`` are the hosts whose facts a template has read.
     """
@@ -104,7 +106,7 @@ class FactsOfHosts:
         return facts
 
     def unavailable(self, name: str) -> OtherFactsError:
-        """The refusal of a template that reads the facts of a host that are not known."""
+        """The error for a template that reads the facts of a host whose facts are not known."""
         reason = self.reasons.get(name, f"none are stored; 'ccm facts -l {name}' gathers them")
         return OtherFactsError(name, reason)
 
@@ -112,7 +114,7 @@ class FactsOfHosts:
 class OtherHost(ReadOnlyMap):
     """One host of the inventory: ``name``, ``address``, ``groups`` and ``vars``.
 
-    ``facts`` and ``gathered`` exist if its facts are known; they are only read by name.
+    ``facts`` and ``gathered`` exist if its facts are known; they are only accessed by name.
     """
 
     def __init__(self, about: Mapping[str, Any], facts: FactsOfHosts) -> None:
@@ -140,7 +142,7 @@ class OtherHost(ReadOnlyMap):
             return default
 
     def unavailable(self) -> OtherFactsError:
-        """The error for a read of unknown facts."""
+        """The error for reading unknown facts."""
         return self._facts.unavailable(dict.__getitem__(self, "name"))
 
     def _of_facts(self, key: str) -> Any:

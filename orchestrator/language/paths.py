@@ -1,4 +1,4 @@
-"""``lookup()`` paths: GJSON, with a fast way for plain dotted ones (controller)."""
+"""``lookup()`` paths: GJSON, with a fast path for simple dotted ones (controller)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from remote_runtime.text.nearest import nearest
 
 ROOTS = ("facts", "data", "environ")
 MISSING = object()
-"""The value of a path that does not exist; a null that exists is None."""
+"""The value of a path that does not exist; an existing null is None."""
 
 # Errors of gjson for a well-formed query whose value is missing.
 _NOT_THERE = (
@@ -35,9 +35,9 @@ class BadPathError(ValueError):
 
 class PathText(NamedTuple):
     """The origin of a string in an expression: a literal ``text``, ``either`` of some nodes, or
-    ``joined`` nodes; none of them if it is only known when evaluated.
+    ``joined`` nodes; none of them if it is known only at evaluation.
 
-    A ``text`` that is not ``literal`` is its start.
+    A ``text`` that is not ``literal`` is the start of the string.
     """
 
     text: str = ""
@@ -65,7 +65,7 @@ def check_path_text(node: Any, path_text: Callable[[Any], PathText]) -> None:
 def _beginnings(
     nodes: Sequence[Any], path_text: Callable[[Any], PathText]
 ) -> Iterator[tuple[str, bool]]:
-    """The possible starts of the joined nodes, and whether these are complete."""
+    """The possible starts of the joined nodes, and whether they are complete."""
     if not nodes:
         yield "", True
         return
@@ -85,7 +85,7 @@ def _beginnings(
 
 @lru_cache(maxsize=4096)
 def split_path(path: str) -> tuple[str, str, tuple[str, ...] | None]:
-    """Root, the rest, and the parts of the rest where it is a plain dotted path; BadPathError."""
+    """The root, the rest, and the parts of the rest if it is a simple dotted path; BadPathError."""
     root, dot, rest = path.partition(".")
     if root not in ROOTS or (dot and not rest):
         message = f"a path begins with facts., data. or environ., not {path!r}"

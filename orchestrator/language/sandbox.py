@@ -1,7 +1,8 @@
 """The Jinja2 environment that expressions are compiled in (controller).
 
-Differences from Jinja2's own sandbox: a mapping's key beats its attribute, nothing can be changed,
-only filters whose cost is bounded are there, and operators and calls pass through ``bounds``.
+Differences from Jinja2's own sandbox: a mapping's key takes precedence over its attribute, nothing
+can be changed, only filters with limited cost exist, and operators and calls are checked by
+``bounds``.
 """
 
 from __future__ import annotations
@@ -46,18 +47,18 @@ after the value; None if it can only be a keyword."""
 _MAX_PARTS = 32
 _MAPPING_TYPES = (dict, Mapping)
 _OF_MAPPINGS = frozenset(["get", "items", "keys", "values"])
-"""The methods of a mapping that only read it, which those of ccm's own heed."""
+"""The methods of a mapping that only read it, which ccm's own mappings also provide."""
 
 
 class Trusted:
-    """Classes whose methods are part of a language: they check and limit themselves.
+    """Classes whose methods are part of a language: they perform their own checks and limits.
 
-    No template may hold such an object, only the results of its methods.
+    Templates cannot access such objects, only the results of their methods.
     """
 
 
 class Generator(CodeGenerator):
-    """Generates code with bounds on joined strings."""
+    """Generates code with limits on joined strings."""
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
         """``a ~ b``."""
@@ -68,7 +69,9 @@ class Generator(CodeGenerator):
         self.write("))")
 
     def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
-        """A constant; Jinja2 writes infinite ones, which filters make of strings, as names."""
+        """A constant; infinite numbers, which filters can produce from strings, are written as
+        names.
+        """
         if isinstance(node.value, float) and not isfinite(node.value):
             self.write(f"float({str(node.value)!r})")
         else:
@@ -101,13 +104,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.tests.update({name: entry.function for name, entry in OWN_TESTS.items()})
 
     def joined(self, parts: Iterable[Any]) -> str:
-        """One text of several values."""
+        """Several values joined into one text."""
         texts = [part if part.__class__ is str else _text_of(part) for part in parts]
         bounds.check_size(sum(map(len, texts)), bounds.MAX_TEXT, "the joined text")
         return "".join(texts)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """``obj.attribute``: the key of a mapping first."""
+        """``obj.attribute``; the key of a mapping takes precedence."""
         if isinstance(obj, _MAPPING_TYPES):
             if attribute in obj:
                 return obj[attribute]
@@ -146,7 +149,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return formatted
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Carry out a binary operation within bounds."""
+        """Perform a binary operation within limits."""
         return bounds.OPERATORS[operator](left, right)
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as Jinja2 has it
@@ -170,7 +173,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return tree
 
     def compile_tree(self, tree: nodes.Expr) -> Any:
-        """A callable that takes the names and returns the value, perhaps an ``Undefined``."""
+        """A callable that receives the names and returns the value, perhaps an ``Undefined``."""
         body: list[nodes.Node] = [nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)]
         template = self.compile_template(nodes.Template(body, lineno=1))
         root = template.root_render_func
@@ -203,7 +206,7 @@ class _Chained(StrictUndefined):
 
 
 class _Named(Undefined):
-    """Describes the missing value in the terms of manifests, not of Python."""
+    """Describes the missing value in terms of manifests, not of Python."""
 
     @property
     def _undefined_message(self) -> str:
@@ -247,12 +250,12 @@ class Empty(_Named, ChainableUndefined):
     __int__ = __float__ = _no_number
 
     def _of_text(self, other: Any) -> Any:
-        """The empty text next to another one; UndefinedError beside anything else."""
+        """The empty text in combination with another text; UndefinedError for any other value."""
         return "" if isinstance(other, Empty) else self._fail_with_undefined_error()
 
 
 class UnknownFacts(_Chained):
-    """Facts of another host that are not known: reading them refuses the host that does."""
+    """Unknown facts of another host; reading them refuses the host that does so."""
 
 
 def bounded_filter(function: Any) -> Any:
@@ -270,7 +273,7 @@ def _check_join(parts: Any, arguments: tuple[Any, ...]) -> None:
 
 
 def _check_sum(parts: Any, arguments: tuple[Any, ...]) -> None:
-    """Lists are copied for each that is added to them."""
+    """Check a sum of lists: each addition copies the lists added so far."""
     if any(isinstance(start, list | tuple) for start in arguments):
         bounds.check_size(sum(map(len, parts)), bounds.MAX_ITEMS, "the sum")
 
@@ -299,7 +302,7 @@ def _attribute_limited(function: Any, place: int | None) -> Any:
 
 
 def _size_limited(function: Any) -> Any:
-    """A filter whose value and result are bounded with all that they hold."""
+    """A filter whose value and result, including their contents, are limited in size."""
     at = int(hasattr(function, "jinja_pass_arg"))
 
     @wraps(function)

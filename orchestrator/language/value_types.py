@@ -30,7 +30,7 @@ def texts(name: str, *values: Any) -> None:
 
 
 def of_texts(name: str, convert: Callable[..., Any]) -> Callable[..., Any]:
-    """The function for text arguments only; it raises ValueError for others."""
+    """The function, limited to text arguments; it raises ValueError for others."""
 
     def call(*given: Any) -> Any:
         """Refuse values that are not text, and convert the rest."""
@@ -69,7 +69,7 @@ def mapping(name: str, value: Any) -> Mapping[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A copy in JSON's own types; touching facts that are not there raises."""
+    """A copy with only JSON's types; reading facts that are not available raises an error."""
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | range):

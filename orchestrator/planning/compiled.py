@@ -1,6 +1,6 @@
 """One resource in its form for a plan (controller).
 
-A plan stays in memory while its host is active. So hosts share their common parts, and
+A plan stays in memory while its host is active. Hosts therefore share common parts, and
 host-specific parts are stored as the text that is sent.
 """
 
@@ -94,7 +94,7 @@ class CompiledResource(ABC):
     @property
     @abstractmethod
     def longest(self) -> float:
-        """The maximum seconds that it may run, by its own timeouts."""
+        """The maximum number of seconds that it may run, according to its own timeouts."""
 
     @property
     def blob_count(self) -> int:
@@ -103,7 +103,7 @@ class CompiledResource(ABC):
 
     @property
     def item(self) -> Item:
-        """The item that the fleet sees, parsed from the text each time."""
+        """The item that the fleet reads, parsed from the text each time."""
         return self.outline.item._replace(properties=json.loads(self.properties))
 
     @property

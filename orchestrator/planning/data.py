@@ -107,7 +107,7 @@ class RunData:
         self.inventory: InventoryView = NO_INVENTORY
 
     def open_whole(self, path: str) -> str:
-        """The text of an encrypted file of data; EvaluationError."""
+        """The text of an encrypted data file; EvaluationError."""
         try:
             return self.secret_lookup().whole(path)
         except CcmError as error:
@@ -121,13 +121,13 @@ class RunData:
             return ""
 
     def secrets(self) -> SecretLookup | None:
-        """The reader of the run's secrets; None for a command that reads none."""
+        """The reader of the run's secrets; None for a command that reads no secrets."""
         if not (self._reads_secrets or self._elsewhere):
             return None
         return self.secret_lookup()
 
     def use_secrets(self, secrets: SecretLookup) -> None:
-        """Take the secrets from here."""
+        """Use this source of secrets."""
         self._secrets, self._reads_secrets = secrets, True
 
     def secret_lookup(self) -> SecretLookup:
@@ -169,7 +169,7 @@ class RunData:
             return options._replace(contact=False)
 
     def see(self, inventory: Inventory | InventoryView) -> None:
-        """Set the hosts that templates see as ``Groups`` and ``Hosts``."""
+        """Set the hosts that templates can read as ``Groups`` and ``Hosts``."""
         if isinstance(inventory, InventoryView):
             self.inventory = inventory
         else:
@@ -243,7 +243,7 @@ class ManifestData:
     def shared(self, by: DeclaredResource | None, handed: Mapping[str, Any]) -> ResolvedData | None:
         """The data if it is the same on every host; otherwise None.
 
-        ``by`` is the resource that applies the manifest, ``handed`` its data.
+        ``by`` is the resource that applies the manifest, and ``handed`` is the data that it passes.
         """
         if not self._is_static or (by and _varies(by)):
             return None
@@ -283,9 +283,9 @@ class ManifestData:
         return list(problems.values())
 
     def undeclared(self, asks: Asks, handed: Iterable[str] = ()) -> list[Problem]:
-        """The problems of look-ups that the data of every host reads and ``asks`` does not have.
+        """The problems of look-ups that the data of every host reads but ``asks`` does not contain.
 
-        ``handed`` are the keys of the data from its apply.
+        ``handed`` has the keys of the data from its apply.
         """
         if not self._reads_answers:
             return []
@@ -451,7 +451,7 @@ class ManifestData:
 
     @staticmethod
     def _partly(resolver: Resolver, data: dict[str, Any]) -> PartialData:
-        """The data if known without the host."""
+        """The data, if it is known without the host."""
         resolver.begin(data)
         return resolve_known(resolver.root)
 

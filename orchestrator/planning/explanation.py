@@ -24,8 +24,8 @@ PASSED = "not used: an earlier entry decides"
 class Source(NamedTuple):
     """One searched source: an ``entry`` of an order, ``data`` or ``--data``.
 
-    ``found``: it has a value there, which counts unless ``note`` says otherwise. ``source`` is its
-    ``--hiera`` file, "" for the manifest, and ``merge`` the merge strategy of that file.
+    ``found``: it has a value there, which is used unless ``note`` states otherwise. ``source`` is
+    its ``--hiera`` file, "" for the manifest, and ``merge`` the merge strategy of that file.
     """
 
     entry: str
@@ -71,7 +71,7 @@ class Explainer:
         self._look_through(source, files)
 
     def over(self, source: DataSource) -> None:
-        """Add the data of a later source, which has its own hierarchy."""
+        """Add the data of a later source with its own hierarchy."""
         self._source = source.name
         data = source.resolve(self.scope, self._bind)
         self._data = merge_source(self._merging, self._data, data)
@@ -165,7 +165,7 @@ def _below(node: Node | None, key: str) -> Node | None:
 
 
 def _parts(tree: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Part]]:
-    """Every value that is no list and no map with entries, by its path."""
+    """Every value that is not a list or map with entries, by its path."""
     if isinstance(tree, Part):
         return [(path, tree)]
     if not tree:

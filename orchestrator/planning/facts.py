@@ -1,4 +1,6 @@
-"""The facts of one host: gathered, custom, and overrides of the controller (controller)."""
+"""The facts of one host: gathered facts, custom facts, and overrides from the controller
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,7 @@ class GatheredFacts(Protocol):
 
     @property
     def answers(self) -> Mapping[str, Mapping[str, Any]] | None:
-        """Its answers to look-ups; None if it cannot be asked."""
+        """The host's answers to look-ups; None if it cannot be queried."""
         ...
 
 
@@ -165,7 +167,7 @@ def _parse_yaml(path: str, text: str) -> Any:
 
 
 def _max_brackets(text: str) -> int:
-    """The maximum depth of brackets; the time of libyaml is quadratic in it."""
+    """The maximum depth of brackets, because libyaml's time is quadratic in it."""
     depth = maximum = 0
     for sign in re.findall(r"[\[\]{}]", text):
         depth = depth + 1 if sign in "[{" else max(0, depth - 1)

@@ -1,4 +1,4 @@
-"""The data of one file alone, as ``ccm hiera parse`` shows it (controller)."""
+"""The data of a single file, as shown by ``ccm hiera parse`` (controller)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Hierarchy:
         return fetched(options._replace(hiera=[path])).fetched[path]
 
     def see(self, inventory: Inventory) -> None:
-        """Set the hosts that templates see as ``Groups`` and ``Hosts``."""
+        """Set the hosts that templates can read as ``Groups`` and ``Hosts``."""
         self._run_data.see(inventory)
 
     def require_answers(self, host: Any, gathered: GatheredFacts) -> None:

@@ -36,13 +36,13 @@ class EarlierPlan(NamedTuple):
 class HostPlan:
     """The plan of one host. Hosts share equal resources instead of copying them.
 
-    ``resources`` are those of the manifest itself, each with its children, ``everything`` is all of
-    them, pre-order, and ``declared`` their declarations. ``own_secrets`` are strings to mask in
-    every sink; rendering on demand adds the environment's secrets that it reads. ``warnings`` are
-    sentences for the user. ``fail_on_error``: the first failure ends the run. ``earlier`` are the
+    ``resources`` has those of the manifest itself, each with its children, ``everything`` has all
+    of them in pre-order, and ``declared`` their declarations. ``own_secrets`` are strings to mask
+    in every sink; rendering on demand adds the environment secrets that it reads. ``warnings`` are
+    sentences for the user. ``fail_on_error``: the first failure ends the run. ``earlier`` has the
     results of the session's earlier commands on the host. ``binding`` binds the run to a plan file.
-    ``incoming`` receives files that the host is asked for. ``compare`` describes differences from
-    the plan file, and ``keep`` returns the record for a plan file that is being written.
+    ``incoming`` receives files that are requested from the host. ``compare`` describes differences
+    from the plan file, and ``keep`` returns the record for a plan file that is being written.
     ``before``, in a preview, are the plans of earlier stages: the target numbers their resources
     after those of this one. ``secrets_before``, in a push, are the masked strings of earlier
     stages. ``implications`` are those of the run.
@@ -85,7 +85,7 @@ class HostPlan:
 
     @property
     def items(self) -> list[Item]:
-        """Every resource, pre-order: ``items[i].index == i``."""
+        """Every resource in pre-order: ``items[i].index == i``."""
         return [entry.item._replace(index=index) for index, entry in enumerate(self._everything)]
 
     def identities(self) -> Iterator[str]:
@@ -117,7 +117,7 @@ class HostPlan:
                 yield item.id, tuple(names.get(source, source) for source in sources)
 
     def place(self, identity: str) -> str:
-        """The position of a resource in its manifest; the first of two equal ones."""
+        """The position of a resource in its manifest; the first one if two are equal."""
         return str(self._places[identity])
 
     @cached_property
@@ -171,7 +171,7 @@ class HostPlan:
         return len(self._everything) + sum(one.plan.total for one in self.before)
 
     def of(self, items: Sequence[Item]) -> HostPlan:
-        """A plan of only these resources, in this order; they need no blobs and no rendering on
+        """A plan with only these resources, in this order; they need no blobs and no rendering on
         demand.
         """
         some = [CompleteResource.alone(item) for item in items]
@@ -181,15 +181,15 @@ class HostPlan:
 
     @property
     def rounds(self) -> int:
-        """How often the target runs through the resources: twice if it first checks them against a
-        plan file.
+        """The number of passes of the target over the resources: two if it first checks them
+        against a plan file.
         """
         return 2 if "serial" in self.binding else 1
 
     @property
     def previews(self) -> bool:
-        """Whether a push previews some of it: a noop child, or everything that is first checked
-        against a plan file.
+        """Whether a push only previews some of it: a noop child, or everything that is first
+        checked against a plan file.
         """
         return self.rounds > 1 or any(entry.outline.item.noop for entry in self._everything)
 
@@ -199,14 +199,14 @@ class HostPlan:
         return bool(self.binding) and "serial" not in self.binding
 
     def misprediction(self, event: Mapping[str, Any]) -> str | None:
-        """The prediction of the plan file for a resource with another result; "" if it was right,
+        """The plan file's prediction for a resource with a different result; "" if it was right,
         None without a plan file.
         """
         return self.compare(event) if self.compare else None
 
     def kept(self) -> Mapping[str, Any] | None:
-        """The new part of the host's record for a plan file that is being written; None for
-        nothing.
+        """The new part of the host's record for a plan file that is being written; None if there is
+        none.
         """
         return self.keep() if self.keep else None
 
@@ -219,7 +219,9 @@ class HostPlan:
             yield entry.item, entry.json + (late if index in self._deferred else b"")
 
     def longest(self) -> float:
-        """The maximum seconds that one of its resources may run, by its own timeouts."""
+        """The maximum number of seconds that one of its resources may run, according to its own
+        timeouts.
+        """
         own = max((entry.longest for entry in self._everything), default=0.0)
         return max(own, *(one.plan.longest() for one in self.before)) if self.before else own
 
@@ -319,7 +321,7 @@ class HostPlan:
 
 
 def _public(registration: Mapping[str, Any], sensitive: bool, mask: Mask) -> Mapping[str, Any]:
-    """A registration with masked annotations; its other members only contain the address."""
+    """A registration with masked annotations; its other members contain only the address."""
     texts = registration.get("annotations") or {}
     values = dict.fromkeys(texts, MASKED) if sensitive else mask.value(texts)
     return {**registration, "annotations": values} if texts else registration

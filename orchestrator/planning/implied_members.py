@@ -1,6 +1,6 @@
 """The members of events that follow from plans, computed once for all hosts (controller).
 
-Results for resources that occur twice are cached; those for one host alone are not.
+Results for resources that occur more than once are cached; those for a single host are not.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _TREE = '"$tree"'
 
 
 class _Cache(NamedTuple):
-    """A cache by the text of a resource and the child manifest: what occurred, and the implied
-    members of what occurred twice.
+    """A cache by the text of a resource and the child manifest: the keys that occurred once, and
+    the implied members of those that occurred again.
     """
 
     met: RepeatFilter
@@ -74,8 +74,8 @@ class Masking:
         return members
 
     def _text(self, entry: CompiledResource, json_text: bytes, manifest: str) -> str:
-        """The JSON text of the implied members: around that of the properties if nothing of the
-        resource is masked or cut.
+        """The JSON text of the implied members: those around the properties are kept if nothing in
+        the resource is masked or cut.
         """
         outline, text = entry.outline, json_text.decode("ascii") + manifest
         if _TREE in text or not is_plain(outline.item, self._maker, text):
@@ -104,7 +104,9 @@ def _member(key: str, value: str) -> str:
 
 
 def masked_texts(resources: Sequence[CompiledResource]) -> Iterator[str]:
-    """Yield the strings that a target masks in the whole run for them, with duplicates."""
+    """Yield the strings that a target masks throughout the run for these strings,
+    with duplicates.
+    """
     for entry in resources:
         item = entry.outline.item
         if item.secrets and not item.sensitive:
@@ -114,7 +116,7 @@ def masked_texts(resources: Sequence[CompiledResource]) -> Iterator[str]:
 
 
 def manifests(resources: Sequence[CompiledResource], within: str = "") -> Iterator[str]:
-    """The child manifest of each resource, pre-order."""
+    """The child manifest of each resource, in pre-order."""
     for entry in resources:
         yield within
         if entry.children:

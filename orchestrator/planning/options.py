@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 class PlanOptions(NamedTuple):
     """``hiera`` and ``facts`` are files, ``data`` and ``fact`` assignments such as ``a.b=1``.
 
-    All are applied in the order given, ``handed`` before ``data``. ``only``, ``tags`` and ``skip``
-    select resources, see ``Selection``. ``environ`` replaces the environment of this process.
-    ``registration`` is the registry of ``registrations()``, None for the default. The options of
-    the ``run`` only affect warnings. ``data_dir`` is the project's data directory, "" for none.
-    Cached facts of other hosts that are older than ``facts_max_age`` are gathered again. An entry
-    of ``hiera`` may be a URL: ``fetched`` has the content of the URLs that were read,
+    All are applied in the order given, with ``handed`` before ``data``. ``only``, ``tags`` and
+    ``skip`` select resources, see ``Selection``. ``environ`` replaces the environment of this
+    process. ``registration`` is the registry of ``registrations()``, None for the default. The
+    options of the ``run`` only affect warnings. ``data_dir`` is the project's data directory, ""
+    for none. Cached facts of other hosts that are older than ``facts_max_age`` are gathered again.
+    An entry of ``hiera`` may be a URL: ``fetched`` has the content of the URLs that were read,
     ``source_hosts`` are read without a digest, and without ``contact`` no machine is contacted for
     a URL. ``nats`` is the server of ``kv://`` and ``kvGet()``. ``archives`` are the directories of
     manifest archives by URL, with the path of each manifest. ``secret_keys`` are the keys of
@@ -57,7 +57,7 @@ class PlanOptions(NamedTuple):
     secrets_elsewhere: bool = False
 
     def record(self) -> dict[str, Any]:
-        """The options in a form that may be stored: names of values, because the values may be
+        """The options in a form that may be stored: only the names of values, because values may be
         secret.
         """
         names = {
@@ -68,7 +68,7 @@ class PlanOptions(NamedTuple):
         return {"hiera": hiera, "facts": self.facts, **names, **self.selection()}
 
     def selection(self) -> dict[str, list[str]]:
-        """The options that select a part of a manifest, by name; {} for all of it."""
+        """The options that select a part of a manifest, by name; {} if all of it is selected."""
         options = [(name, getattr(self, name)) for name in SELECTION]
         return {name: list(map(Mask().text, texts)) for name, texts in options if texts}
 

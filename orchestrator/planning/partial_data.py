@@ -1,5 +1,6 @@
-"""Data that is not known: that of a host or of another machine that is not contacted
-(controller)."""
+"""Data that is unknown because it comes from a host or another machine that is not contacted
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def resolve_known(root: DeferredMap) -> PartialData:
 
 
 class NotContactedError(FactsUnavailableError):
-    """A template needs another machine, and none may be contacted."""
+    """A template needs another machine, but no machine may be contacted."""
 
     default_kind = NEEDS_STORE
 
@@ -62,7 +63,7 @@ class NotContactedError(FactsUnavailableError):
 
 
 class UnreadDataError(FactsUnavailableError):
-    """A template reads data, and a part of the data is on another machine and was not read."""
+    """A template reads data of which a part is on another machine and was not read."""
 
     default_kind = NEEDS_DATA
 
@@ -72,7 +73,7 @@ class UnreadDataError(FactsUnavailableError):
 
 
 class UnknownData(Facts):
-    """The data of a manifest, if a part of the data was not read: reading it raises."""
+    """The data of a manifest of which a part was not read; reading it raises an error."""
 
     are_partial = True
 

@@ -1,4 +1,4 @@
-"""Compiles resources with equal values on several hosts once (controller)."""
+"""Compiles resources that have equal values on several hosts only once (controller)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from orchestrator.support.bounded_cache import BoundedCache
 MAX_BYTES = 8 << 20
 MAX_PROFILES = 1 << 14
 _EACH = 2000
-"""Bytes that each resource takes, without its strings."""
+"""The size of each resource in bytes, without its strings."""
 _LONG = 2048
-"""Characters in all strings of a resource above which the strings are compared by identity."""
+"""The total length of a resource's strings above which they are compared by identity."""
 _MAX_LATEST = 256
 _OWN = r"\bHost\.(name|address)\b"
 
@@ -92,7 +92,7 @@ class SharedResources:
     """The compiled resources of a manifest, by all values on which they depend; the ``outlook`` of
     each. Thread-safe.
 
-    It drops its content when that takes more than ``maximum`` bytes.
+    It drops its content once that exceeds ``maximum`` bytes.
     """
 
     def __init__(self, maximum: int = MAX_BYTES) -> None:
@@ -109,8 +109,8 @@ class SharedResources:
     ) -> CompiledResource | None:
         """Return the last compiled resource, if it was compiled with these same string objects.
 
-        Text that is rendered once for all hosts is long, and comparing it for each takes longer
-        than the rest of planning.
+        Text that is rendered once for all hosts may be long, and comparing it for each host takes
+        longer than the rest of planning.
         """
         known = self._latest.get((declared, index))
         if known is None or not all(map(is_, known[0], texts)):

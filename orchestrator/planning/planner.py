@@ -1,4 +1,4 @@
-"""Makes the plans of one run (controller)."""
+"""Creates the plans of one run (controller)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _CALL = r"\bsecret\s*\("
 _ROUNDS = 8
-"""Maximum number of times that a host's plan is repeated because it needs further secrets."""
+"""The maximum number of times that a host's plan is repeated because it needs more secrets."""
 
 
 class Planner:
@@ -142,8 +142,8 @@ class Planner:
     def _walked(
         self, host: Any, facts: Facts, before: Sequence[str], gathered: GatheredFacts
     ) -> tuple[Walk, tuple[CompiledResource, ...]]:
-        """The visit of a host's manifests. It is repeated once the secrets that it lacked are read,
-        all of them side by side.
+        """The visit of a host's manifests. It is repeated after the missing secrets have been read
+        in parallel.
         """
         from orchestrator.planning.site.walk import Walk
 
@@ -166,7 +166,7 @@ class Planner:
 
     @property
     def _reads_secrets(self) -> bool:
-        """Whether anything of the site may read a secret."""
+        """Whether anything in the site may read a secret."""
         run = self._sources()
         if not self._may_read_secrets and self._searched != len(run.parts):
             self._searched = len(run.parts)
@@ -181,7 +181,7 @@ class Planner:
         return self._may_read_secrets
 
     def _secret_problems(self) -> list[Problem]:
-        """The problems of secrets that show without a key."""
+        """The problems of secrets that are visible without a key."""
         if not self._reads_secrets:
             return []
         from orchestrator.planning.site.secret_reads import inline_problems, secret_problems
@@ -198,7 +198,7 @@ class Planner:
         return list(secret_reads(self._sources()))
 
     def inline_reads(self) -> list[InlineRead]:
-        """Each encrypted value in the data."""
+        """Return each encrypted value in the data."""
         from orchestrator.planning.site.secret_reads import inline_reads
 
         return list(inline_reads(self._sources()))
@@ -211,7 +211,9 @@ class Planner:
                 self.plan(host, gathered)
 
     def see(self, inventory: Inventory | InventoryView) -> None:
-        """Set the hosts that templates see as ``Groups`` and ``Hosts``, before any plan is made."""
+        """Set the hosts that templates can read as ``Groups`` and ``Hosts``, before any plan is
+        made.
+        """
         self._run_data.see(inventory)
 
     @property
@@ -239,7 +241,7 @@ class Planner:
             return self._implications
 
     def _selected(self, options: PlanOptions, problems: list[Problem]) -> SelectionFilter | None:
-        """The filter of resources; None if all of the manifest is selected."""
+        """The filter of resources; None if the whole manifest is selected."""
         if not options.selection():
             return None
         from orchestrator.planning.site.selection import Selection, refusals
@@ -358,8 +360,8 @@ class Planner:
         return names
 
     def unread(self) -> list[str]:
-        """The remote sources that were not read because no other machine may be contacted, in
-        words.
+        """The remote sources that were not read because no other machine may be contacted,
+        as text.
         """
         run_data = self._run_data
         sealed = [
@@ -390,14 +392,14 @@ class Planner:
     def remember(self, data: Any) -> None:
         """Merge the ``remembered`` data of a planner of the same manifest in another process.
 
-        TypeError or ValueError for other data.
+        TypeError or ValueError for invalid data.
         """
         if self._marker is not None:
             self._marker.remember(data)
 
     def forward_to(self, ask: Callable[[Any], Any]) -> None:
-        """Let a planner of the same manifest in another process ``answer`` the questions that are
-        asked once per run.
+        """Let a planner of the same manifest in another process ``answer`` the requests that are
+        made once per run.
         """
         self._run_data.forward_to(ask)
 
@@ -412,7 +414,7 @@ class Planner:
         return self._run_data.registry.answer(question)
 
     def use_secrets(self, secrets: SecretLookup) -> None:
-        """Take the secrets from here."""
+        """Use this source of secrets."""
         self._run_data.use_secrets(secrets)
 
     def examined(self, host: Any) -> ExaminedResources:
@@ -427,7 +429,7 @@ class Planner:
 
     @property
     def sealed_data(self) -> list[str]:
-        """The files of ``--hiera`` that are encrypted."""
+        """The encrypted files among those of ``--hiera``."""
         return list(self._run_data.sealed)
 
     def _secret_answer(self, question: Any) -> Any:
@@ -465,7 +467,7 @@ class Planner:
 
     @property
     def file_count(self) -> int:
-        """A number that grows with each file read."""
+        """A number that increases with each file read."""
         return sum(part.file_count for part in self._all())
 
     def _look_ups(self, gathered: GatheredFacts) -> ManifestLookups:

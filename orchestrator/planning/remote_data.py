@@ -11,7 +11,7 @@ from remote_runtime.errors import InputError, Problem
 def fetched(options: PlanOptions) -> PlanOptions:
     """The options with the text of each URL in ``hiera``. InputError with every problem.
 
-    Without ``contact``, some may be missing.
+    Without ``contact``, some texts may be missing.
     """
     urls = [name for name in options.hiera if is_url(name) and name not in options.fetched]
     if not urls:

@@ -17,7 +17,7 @@ def coerce(declared: DeclaredResource, key: str, value: Any) -> tuple[Any, list[
     """The value as the type of the property, and its problems.
 
     A number from data becomes text if the property accepts only text, unless its original spelling
-    is uncertain: 1.10 and 0644 arrive as 1.1 and 420.
+    is lost: 1.10 and 0644 arrive as 1.1 and 420.
     """
     kind = declared.type.properties[key]
     if kind.whole and isinstance(value, float) and value.is_integer():
@@ -56,7 +56,7 @@ def guessed_numbers(declared: DeclaredResource, key: str, made: Any, scope: Scop
 
 
 def _with_text(value: Any, path: tuple[str | int, ...]) -> Any:
-    """The value with text at the path; the containers on the way are copied."""
+    """The value with text at the path; the containers along the path are copied."""
     if not path:
         return as_text(value)
     copy: Any = list(value) if isinstance(value, list) else dict(value)

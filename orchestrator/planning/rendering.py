@@ -30,8 +30,8 @@ _NOTHING_LATE: Hashable = (frozenset(), "", False)
 def filled(
     declared: DeclaredResource, scope: Scope, alike: SharedResources, index: int
 ) -> CompiledResource | None:
-    """A resource that equals that of another host except for its rendered strings; None for any
-    other, and for any problem.
+    """A resource that equals that of another host except for its rendered strings; None otherwise,
+    or if there is a problem.
     """
     outlook = alike.outlook(declared)
     if not outlook.alone_texts:
@@ -59,7 +59,7 @@ class Rendering:
     """Renders one resource for one host; any of the ``problems`` prevents the host's plan.
 
     If its templates have the same values as on another host, the compiled resource of that host is
-    reused. ``without`` is a property to leave out.
+    reused. ``without`` is a property to omit.
     """
 
     def __init__(
@@ -109,7 +109,9 @@ class Rendering:
         return made
 
     def _texts(self) -> tuple[bytes, ...] | None:
-        """Return the strings that become blobs, in order; None if one of them cannot."""
+        """Return the strings that become blobs, in order; None if one of them cannot become
+        a blob.
+        """
         wanted = self._outlook.texts - self._open
         try:
             return tuple([v.encode("utf-8") for k, v in self._values.items() if k in wanted])
@@ -142,7 +144,7 @@ class Rendering:
         )
 
     def name_only(self, index: int) -> CompiledResource:
-        """The resource with its name only, if it is not managed and its name is literal."""
+        """The resource with only its name, if it is not managed and its name is literal."""
         declared = self._declared
         alias = {"alias": declared.values.get("alias")}
         return compile_resource(
@@ -157,7 +159,7 @@ class Rendering:
         return wanted and not (control.unless is not None and self._condition(control.unless))
 
     def _ask(self, managed: bool) -> None:
-        """Render the conditions of control that run on the host."""
+        """Render the control conditions that run on the host."""
         control = self._declared.control
         if control is None or not managed:
             return
@@ -311,8 +313,8 @@ def _key(
     decided: tuple[Hashable, ...] = (),
     late: Hashable = _NOTHING_LATE,
 ) -> Hashable:
-    """Return all values on which the compiled resource depends. Its blobs are left out: they are
-    neither checked nor compiled.
+    """Return all values on which the compiled resource depends. Its blobs are omitted, because they
+    are neither checked nor compiled.
 
     ``decided`` are the values that affect the result, ``late`` are the templates that are rendered
     on demand.
@@ -350,6 +352,6 @@ def names_vary(declared: DeclaredResource) -> bool:
 
 
 def _told(problem: Problem, declared: DeclaredResource) -> str:
-    """The problems of a resource for its own event, which already names it."""
+    """The problems of a resource for its own event, which already names the resource."""
     message = problem.message.removeprefix(f"{declared.id}: ")
     return f"{message} ({problem.where})" if problem.where else message

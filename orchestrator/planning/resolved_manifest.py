@@ -14,11 +14,12 @@ from remote_runtime.reporting.masking import MASKED, Mask
 
 
 def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
-    """The manifest of one host: names and values final, secrets masked, resources in order.
+    """The manifest of one host, with final names and values, masked secrets, and resources in
+    order.
 
-    Values that are only known on the target stay as written. A resource that ``control`` leaves out
-    has ``managed: false``; one outside of the selection is missing. A resource that applies a child
-    manifest contains the child's ``resources``.
+    Values that are known only on the target are written as in the manifest. A resource that
+    ``control`` leaves out has ``managed: false``; one outside of the selection is missing. A
+    resource that applies a child manifest contains the child's ``resources``.
     """
     declared = iter(plan.declared)
     entries = _entries(plan.resources, declared, plan)
@@ -32,7 +33,7 @@ def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
 def _entries(
     resources: Sequence[CompiledResource], declared: Iterator[DeclaredResource], plan: HostPlan
 ) -> list[dict[str, Any]]:
-    """The resources of one manifest; ``declared`` yields the declaration of each, pre-order."""
+    """The resources of one manifest; ``declared`` yields the declaration of each, in pre-order."""
     entries = []
     for resource in resources:
         item = resource.item

@@ -28,7 +28,7 @@ class ResourceTemplate:
 
     @classmethod
     def of(cls, made: CompiledResource) -> ResourceTemplate | None:
-        """The skeleton of a resource; None if a reference is not found."""
+        """The template for a resource; None if a reference is not found."""
         pieces = []
         rest = made.properties
         for blob in made.blobs:

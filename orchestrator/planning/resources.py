@@ -23,7 +23,7 @@ MAX_CACHED = 64
 
 
 class Resources:
-    """Resources in file order; a resource that is the same on every host is compiled once.
+    """Resources in file order; a resource that is the same on every host is compiled only once.
 
     ``problems`` receives their problems.
     """

@@ -11,7 +11,7 @@ from remote_runtime.errors import PlanError
 
 
 class HostPlanner(Protocol):
-    """Makes the plans of a manifest's hosts; thread-safe."""
+    """Creates the plans for a manifest's hosts; thread-safe."""
 
     def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
         """The plan of one host (an inventory's ``Host``). PlanError."""
@@ -20,7 +20,7 @@ class HostPlanner(Protocol):
 
 class EarlierStage(NamedTuple):
     """A stage that runs earlier on the ``hosts`` with these names; ``manifest`` is the identity
-    that they store.
+    that the hosts store.
     """
 
     name: str
@@ -39,7 +39,7 @@ class StagedPlanner:
     def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
         """The plan of one host, after its plans of earlier stages.
 
-        PlanError also if one of these is missing, because its results are then unknown.
+        PlanError, also if one of these is missing, because its results are then unknown.
         """
         before = [
             EarlierPlan(_plan_of(stage, host, gathered), stage.manifest)

@@ -1,1 +1,1 @@
-"""Subscribers of the event bus that show, write and sum up a run (controller)."""
+"""Subscribers of the event bus that show, write and summarize a run (controller)."""

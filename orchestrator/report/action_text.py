@@ -1,4 +1,4 @@
-"""The planned action of a resource in words, derived from its change records (controller)."""
+"""The planned action of a resource as text, derived from its change records (controller)."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ class ChangeLine(NamedTuple):
 
 
 def is_masked(change: ChangeLine) -> bool:
-    """Whether the report only shows that it differs."""
+    """Whether the report shows only that it differs."""
     return change.before == change.after == MASKED
 
 
 class Intent(NamedTuple):
-    """The words of changes, and the changes that the words do not cover.
+    """The text for changes, and the changes that the text does not cover.
 
-    ``words`` are equal for hosts that differ in values only, ``values`` follow them.
+    ``words`` are equal for hosts that differ only in values, which follow in ``values``.
     """
 
     words: str
@@ -77,7 +77,7 @@ class Intent(NamedTuple):
 def intent(type_name: str, changes: Sequence[ChangeLine], fired: bool) -> Intent:
     """The action of a resource: ``create file``, ``install 1.2``, ``change``.
 
-    ``fired``: a subscription is the reason.
+    ``fired``: it was triggered by a subscription.
     """
     if changes and all(map(_is_of_file, changes)):
         return Intent(_counted(changes), "", tuple(changes))
@@ -115,7 +115,7 @@ def _told(type_name: str, change: ChangeLine) -> tuple[str, str]:
 
 
 def operation_words(operation: Mapping[str, str]) -> str:
-    """An operation of a preview in words: ``restart nginx.service``, ``write file /x``."""
+    """An operation of a preview as text: ``restart nginx.service``, ``write file /x``."""
     kind, name, state = (operation[key] for key in ("kind", "name", "state"))
     if kind == "package":
         return f"remove package {name}" if state == "absent" else f"install {name} {state}"
@@ -125,7 +125,7 @@ def operation_words(operation: Mapping[str, str]) -> str:
 
 
 def _is_of_file(change: ChangeLine) -> bool:
-    """Whether it is one of several files, which ``what`` names then."""
+    """Whether it is one of several files, which ``what`` then names."""
     what, before, after, _ = change
     fates = (before, after) in (("absent", "directory"), ("present", "absent"))
     modes = re.fullmatch(_MODE, before) and re.fullmatch(_MODE, after)

@@ -16,8 +16,9 @@ MAX_ROWS = 80
 
 
 def rows_of(collected: RunCollector, hosts: Sequence[str]) -> list[Row]:
-    """One row for each outcome of a resource, of all ``hosts`` that share it, in the order of the
-    first host that has it."""
+    """One row for each outcome of a resource, with all ``hosts`` that share it, in the order of the
+    first host that has it.
+    """
     found: dict[tuple[object, ...], Row] = {}
     for host in hosts:
         seen: Counter[tuple[str, ...]] = Counter()
@@ -29,7 +30,7 @@ def rows_of(collected: RunCollector, hosts: Sequence[str]) -> list[Row]:
 
 
 def by_manifest(rows: Sequence[Row]) -> list[Row]:
-    """The rows of each manifest, failures first; without an ``apply`` whose resources show what
+    """The rows of each manifest, failures first, without an ``apply`` whose resources show what
     happened.
     """
     heads = [(next(iter(row)), row) for row in rows]
@@ -65,7 +66,7 @@ def hosts_of(row: Row) -> list[str]:
 
 
 class ChangeList:
-    """The changes of different hosts; failures that were already shown (``told``) are left out."""
+    """The changes of different hosts; failures that were already shown (``told``) are omitted."""
 
     def __init__(
         self,
@@ -118,8 +119,9 @@ class ChangeList:
         return sum(map(len, pieces)) + headings
 
     def _rarest(self, pieces: Sequence[list[str]], maximum: int, room: int | None) -> set[int]:
-        """The shown rows: skipped ones and those of few hosts come before common ones, so that the
-        limit hides nothing of a single host."""
+        """The shown rows: skipped ones and those of few hosts come first, so that the limit does
+        not hide what only one host has.
+        """
         rank = {
             at: (_first_failures(next(iter(row))), len(hosts_of(row)))
             for at, row in enumerate(self._rows)

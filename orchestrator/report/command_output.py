@@ -29,7 +29,9 @@ _MAX_ERROR = 1_000  # characters
 
 
 class HostOutput(NamedTuple):
-    """The result of the command on a host: its exit code, if any, why it failed, its output."""
+    """The result of the command on a host: its exit code, if any, the reason for a failure, and its
+    output.
+    """
 
     code: int | None = None
     error: str = ""
@@ -37,7 +39,9 @@ class HostOutput(NamedTuple):
 
 
 class OutputGroup(NamedTuple):
-    """Hosts with the same output, that of the first; ``exact``: without any difference."""
+    """Hosts with the same output, represented by the first; ``exact``: the outputs do not differ at
+    all.
+    """
 
     results: list[HostResult]
     answer: HostOutput
@@ -50,9 +54,9 @@ class OutputGroup(NamedTuple):
 
 
 class CommandOutput(Subscriber):
-    """Subscriber that stores the answer of each host, equal answers once.
+    """Subscriber that stores the output of each host, with equal outputs stored once.
 
-    Once the answers have ``maximum`` bytes, no more are stored.
+    Once the outputs have ``maximum`` bytes, no more are stored.
     """
 
     def __init__(self, maximum: int = MAX_BYTES) -> None:
@@ -126,7 +130,7 @@ class CommandOutput(Subscriber):
         quiet: bool = False,
         run_id: str = "",
     ) -> None:
-        """Write the groups and the totals; ``quiet``: failures only."""
+        """Write the groups and the totals; ``quiet``: only failures."""
         for line in self._lines(style, fold, quiet=quiet, run_id=run_id):
             out.write(line + "\n")
         out.flush()

@@ -1,4 +1,4 @@
-"""The dangerous changes of a preview, grouped over the fleet (controller)."""
+"""The dangerous changes of a preview, grouped across the fleet (controller)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Group(NamedTuple):
         return ", ".join(visible(one_line(part, MAX_WHAT)) for part in parts if part)
 
     def record(self) -> dict[str, Any]:
-        """The form in a document."""
+        """The form used in a document."""
         predictions = {word: prediction for prediction, word in UNCERTAINTIES.items()}
         prediction = predictions.get(self.uncertainty, "certain")
         return {**self.danger._asdict(), "prediction": prediction, "hosts": self.hosts}
@@ -116,7 +116,7 @@ class Dangers(Subscriber):
                 self._ungrouped += 1
 
     def groups(self) -> list[Group]:
-        """Each danger once: by kind, then by the number of hosts, descending."""
+        """Each danger once, by kind and then by the number of hosts, descending."""
         order = {kind: at for at, kind in enumerate(KINDS)}
         return sorted(
             self._found.values(), key=lambda one: (order[one.danger.kind], -len(one.hosts))
@@ -154,7 +154,7 @@ class Dangers(Subscriber):
         return "; ".join(parts)
 
     def where(self, hosts: list[str], limit: int) -> str:
-        """The hosts of a group, by name in about so many characters."""
+        """The hosts of a group, by name in about this many characters."""
         if len(hosts) == self._hosts > 1 and len(set(hosts)) == len(hosts):
             return on_all(self._hosts)
         return f"on {named(list(dict.fromkeys(hosts)), limit)}"
@@ -164,7 +164,8 @@ class Dangers(Subscriber):
     ) -> Iterator[str]:
         """The list as text, with a title; empty if nothing is dangerous or unknown.
 
-        Without ``uncounted``, only dangerous changes, if another part reports the unknown effects.
+        Without ``uncounted``, it has only dangerous changes, because another part reports the
+        unknown effects.
         """
         if not (self.is_reportable if uncounted else self.total):
             return
@@ -182,12 +183,12 @@ class Dangers(Subscriber):
 
     @property
     def ungrouped(self) -> int:
-        """How many are counted and in no group."""
+        """The number of dangers that are counted but in no group."""
         return self._ungrouped
 
     @staticmethod
     def _bounded(groups: list[Group]) -> list[Group]:
-        """Some of each kind, by the number of hosts, descending."""
+        """Some dangers of each kind, by the number of hosts, descending."""
         if len(groups) <= MAX_LINES:
             return groups
         kinds = {one.danger.kind for one in groups}

@@ -1,7 +1,7 @@
 """The differences between two stored runs, by host and resource (controller).
 
-A preview and the push after it are equal if the prediction was correct: the comparison ignores
-whether an action was carried out.
+A preview and the push after it are equal if the prediction was correct, because the comparison
+ignores whether an action was performed.
 """
 
 from __future__ import annotations
@@ -152,9 +152,9 @@ def _shared(host: str, text: str) -> str:
 def group_hosts(
     differences: dict[str, list[Difference]],
 ) -> list[tuple[list[str], list[Difference]]]:
-    """Hosts with the same differences, the most hosts first; hosts without any are left out.
+    """Hosts with the same differences, the most hosts first; hosts without any are omitted.
 
-    Host names, and hashes of contents with host names, do not separate hosts.
+    Hosts are grouped regardless of host names and of hashes of contents with host names.
     """
     groups: dict[tuple[Difference, ...], tuple[list[str], list[Difference]]] = {}
     for host, found in differences.items():

@@ -1,4 +1,4 @@
-"""Durations as people read them (controller)."""
+"""Durations in readable form (controller)."""
 
 
 def duration_text(seconds: float) -> str:

@@ -49,8 +49,8 @@ class SharedFailure(NamedTuple):
     hosts, empty if the host itself failed. ``errors`` are those of ``host``, the first one: the
     reason and the last lines of a command's output; all have the same ``exit_code``. It is empty
     without a known reason. ``texts`` counts the different messages; ``others`` has the varying
-    names and numbers by place, ``MAX_OTHERS`` at most. ``results`` are those of hosts that failed
-    themselves, for the hints.
+    names and numbers by position, at most ``MAX_OTHERS``. ``results`` are those of hosts that
+    failed themselves, for the hints.
     """
 
     outcome: str
@@ -177,8 +177,9 @@ class Failures:
         return [_failure(key, kept) for key, kept in found]
 
     def all(self) -> list[SharedFailure]:
-        """Each of them, the most hosts first; resources that failed alike on the same hosts are
-        one."""
+        """Each of them, the most hosts first; resources that failed the same way on the same hosts
+        are merged.
+        """
         found: dict[tuple[object, ...], SharedFailure] = {}
         for key, kept in self._kept.items():
             one = _failure(key, kept)
@@ -234,7 +235,7 @@ def failures_of_run(run: ReportSource, results: Iterable[HostResult]) -> Failure
 
 
 def _told(errors: tuple[str, ...], host: str, names: Collection[str]) -> _Text:
-    """A limited part of a host's text, with the form that is compared."""
+    """A limited part of a host's text, with the form used for comparison."""
     if not errors:
         return _Text((), "", (), 0)
     reason = errors[0][:MAX_REASON_LENGTH]
@@ -247,7 +248,7 @@ def _told(errors: tuple[str, ...], host: str, names: Collection[str]) -> _Text:
 
 
 def _last_lines(texts: tuple[str, ...]) -> list[str]:
-    """The last lines that a command printed, cut; blank ones are left out."""
+    """The last lines that a command printed, shortened; blank lines are omitted."""
     lines: list[str] = []
     for text in reversed(texts):
         for line in reversed(text[-LAST_LINES * MAX_REASON_LENGTH :].splitlines()):
@@ -261,7 +262,7 @@ def _common(
 ) -> str:
     """The text without its names, numbers, paths and times, which are appended to ``parts``.
 
-    ``statuses``: a separate number with few digits may be the reason, and stays.
+    ``statuses``: a separate number with few digits may be the reason, so it is kept.
     """
     text = without_host_name(host, text, _OWN)
 

@@ -19,8 +19,9 @@ FEW_HOSTS = 10  # are read one by one
 def failures_first(
     failures: Failures, style: Style, asked: RetryOptions, *, everything: bool = False
 ) -> Iterator[str]:
-    """A paragraph for each failure, the most hosts first; those for which there is no room are one
-    line each."""
+    """A paragraph for each failure, the most hosts first; if there is no room, a failure gets one
+    line.
+    """
     found = failures.all()
     room = MAX_FAILURE_LINES
     for at, failure in enumerate(found):

@@ -40,8 +40,8 @@ class Cell(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One resource with the same outcome on some hosts; ``entry`` is the first host's, one of
-    so many ``variants`` that differ in names or numbers only.
+    """One resource with the same outcome on some hosts; ``entry`` is that of the first host, one of
+    ``variants`` that differ only in names or numbers.
     """
 
     entry: Entry
@@ -54,8 +54,8 @@ class Grid:
     """A stored run by host and resource. InputError for a damaged directory.
 
     ``cells`` has a map of cells for each host by the resource's ``type#name``; ``resources`` are in
-    the order of the first host that has them. ``maximum`` limits the bytes of all strings. Without
-    ``whole``, resources with nothing to report have no cell, which is much faster.
+    the order of the first host that has them. ``maximum`` limits the total size of all strings in
+    bytes. Without ``whole``, resources with nothing to report have no cell, which is much faster.
     """
 
     def __init__(self, source: ReportSource, maximum: int, *, whole: bool = True) -> None:
@@ -111,7 +111,9 @@ class Grid:
 
     @property
     def asked(self) -> RetryOptions:
-        """How to ask for it again; without an ID for a plan's preview, which is not a run."""
+        """The command that shows it again; without an ID for a plan's preview, which is not
+        a run.
+        """
         run_id = self.source.run_id if self.source.kind == SavedRun.kind else ""
         return RetryOptions(run_id, self.source.about.get("again", ()))
 
@@ -132,8 +134,9 @@ class Grid:
         return found if any(len(one.hosts) > 1 or len(one.resources) > 1 for one in found) else []
 
     def statuses(self) -> dict[str, int]:
-        """How many resources there are of each status, the worst first; ``apply`` resources do not
-        count."""
+        """The number of resources for each status, worst first; ``apply`` resources are not
+        counted.
+        """
         if not self._whole:
             return self._statuses_of_results()
         found = Counter(
@@ -150,7 +153,9 @@ class Grid:
         return {status: number for status, number in found.items() if number}
 
     def findings(self, status: str) -> list[Finding]:
-        """The results of this kind, grouped by hosts with equal ones, the largest group first."""
+        """The results of this kind, grouped by hosts with equal results, the largest
+        group first.
+        """
         found: dict[tuple[object, ...], list[tuple[str, Entry, float]]] = {}
         for host in self.hosts:
             for cell in self.cells[host].values():
@@ -169,7 +174,7 @@ def _finding(
 
 
 def _told(entry: Entry) -> Entry:
-    """The entry without parts that no report shows: the hashes of contents that have a diff."""
+    """The entry without parts that no report shows, such as hashes of contents that have a diff."""
     return entry._replace(changes=tuple(map(without_hashes, entry.changes)))
 
 
@@ -192,7 +197,7 @@ def _whole_seconds(stamp: str) -> int:
 
 
 def seconds_of(timestamp: str) -> float:
-    """An event's timestamp as seconds since the epoch; the epoch where there is no such time."""
+    """An event's timestamp as seconds since the epoch; 0 if the timestamp is invalid."""
     whole, _, fraction = timestamp.rstrip("Z").partition(".")
     try:
         return _whole_seconds(whole) + float(f"0.{fraction or 0}")

@@ -1,4 +1,4 @@
-"""Puts hosts with the same outcome together (controller)."""
+"""Groups hosts with the same outcome (controller)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Row = dict[Entry, list[str]]  # of one resource: the summaries, by their hosts
 
 
 class Block(NamedTuple):
-    """Hosts with the same outcome; ``entries`` has one row per resource, with its differences."""
+    """Hosts with the same outcome; ``entries`` has one row per resource, with the differences."""
 
     outcome: str
     results: list[HostResult]
@@ -35,12 +35,12 @@ class Block(NamedTuple):
 
     @property
     def result(self) -> HostResult:
-        """That of the first host, which represents all hosts unless they differ."""
+        """The result of the first host, which represents all hosts unless they differ."""
         return self.results[0]
 
     @property
     def changed(self) -> bool:
-        """Whether something was, or would be, changed."""
+        """Whether anything was changed, or would be."""
         return any(row_entry.status == "changed" for row in self.entries for row_entry in row)
 
 
@@ -52,7 +52,7 @@ class NotRun(NamedTuple):
 
 
 def blocks_of(collected: RunCollector) -> list[Block]:
-    """The blocks, failures first, then the larger ones first."""
+    """The blocks, failures first, then the largest ones."""
     alike_results: dict[tuple[object, ...], list[HostResult]] = {}
     order = collected.started.hosts if collected.started else tuple(collected.results)
     results = [collected.results[host] for host in order if host in collected.results]
@@ -96,7 +96,7 @@ def _row(entries: tuple[Entry, ...], hosts: list[str]) -> Row:
 
 
 def without_redundant_applies(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries without those of applied manifests whose own resources show what happened."""
+    """The entries without those of ``apply`` resources whose own resources show what happened."""
     entries = list(entries)
     told = {entry.manifest for entry in entries}
     return [entry for entry in entries if entry.health or applied_by(entry) not in told - {""}]
@@ -113,7 +113,9 @@ def applied_by(entry: Entry) -> str:
 
 
 def not_run_resources(left: Mapping[str, Iterable[str]], hosts: Iterable[str]) -> list[NotRun]:
-    """Resources that did not run on some hosts, the most hosts first; ``left`` is by host."""
+    """The resources that did not run on some hosts, the most hosts first; ``left`` has them by
+    host.
+    """
     where: dict[str, list[str]] = {}
     for host in hosts:
         for name in left.get(host, ()):

@@ -1,4 +1,4 @@
-"""Writes many host names short: ``web[1-3]``, ``db[01-12].example.org`` (controller)."""
+"""Abbreviates lists of host names: ``web[1-3]``, ``db[01-12].example.org`` (controller)."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,9 @@ Tokens = tuple[str, ...]
 
 
 def fold(names: Iterable[str]) -> list[str]:
-    """Return the names in order of first appearance; names that differ in one number are merged."""
+    """Return the names in order of first appearance; names that differ in only one number are
+    merged.
+    """
     families: dict[Tokens, list[Tokens]] = {}
     for name in names:
         tokens = tuple(re.split(_NUMBERS, name))
@@ -17,7 +19,7 @@ def fold(names: Iterable[str]) -> list[str]:
 
 
 def _fold_family(family: list[Tokens]) -> Iterable[str]:
-    """Names of one family have the same text around their numbers."""
+    """Merge the names of one family, which have the same text around their numbers."""
     varying = [at for at in range(1, len(family[0]), 2) if len({t[at] for t in family}) > 1]
     if not varying:
         yield from dict.fromkeys("".join(tokens) for tokens in family)
@@ -53,7 +55,9 @@ def _cut(part: str, limit: int) -> str:
 
 
 def named(names: list[str], limit: int) -> str:
-    """The folded names in about ``limit`` characters, and how many they are when it is not one."""
+    """The merged names in about ``limit`` characters, followed by their number if there is more
+    than one.
+    """
     parts: list[str] = []
     used = 0
     folded = fold(names)
@@ -68,5 +72,5 @@ def named(names: list[str], limit: int) -> str:
 
 
 def on_all(count: int) -> str:
-    """The words for every host of several."""
+    """The words for all of several hosts."""
     return "on both hosts" if count == 2 else f"on all {count:,} hosts"

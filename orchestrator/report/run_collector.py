@@ -65,15 +65,15 @@ _TOLD_OF_STABLE = ("health_check", "planned", "noop_message")
 class Entry(NamedTuple):
     """The summary of one resource on one host.
 
-    ``message`` is the predicted action, or the reason why it was skipped, ``uncertainty`` why its
-    prediction is not certain. ``noop``: nothing was done. ``fired``: caused by a subscription.
-    ``due`` is the run since which its refresh is, or was, pending; "" for none. ``manifest`` names
-    the child manifest of the resource. ``drift`` is the cause of its difference from the last
-    applied state. ``output`` is the output of its command, if it is shown and is not part of an
-    error. ``planned`` is the prediction of a plan file that was wrong. ``exit_code`` is that of its
-    command, if one ran. ``left_as``: in a preview, the state of a skipped resource that a selected
-    one requires. ``operations``: in a preview, the operations of a push on the host, if they are
-    shown.
+    ``message`` is the predicted action, or the reason why it was skipped, ``uncertainty`` the
+    reason why its prediction is not certain. ``noop``: nothing was done. ``fired``: caused by a
+    subscription. ``due`` is the run since which its refresh is or was pending; "" for none.
+    ``manifest`` names the child manifest of the resource. ``drift`` is the cause of its difference
+    from the last applied state. ``output`` is the output of its command, if it is shown and is not
+    part of an error. ``planned`` is the prediction of a plan file that was wrong. ``exit_code`` is
+    the exit code of its command, if one ran. ``left_as``: in a preview, the state of a skipped
+    resource that a selected one requires. ``operations``: in a preview, the operations of a push on
+    the host, if they are shown.
     """
 
     resource: str
@@ -97,19 +97,19 @@ class Entry(NamedTuple):
 
     @property
     def tells(self) -> bool:
-        """Whether there is more to report than that it is converged."""
+        """Whether there is anything to report other than that it is converged."""
         told = self.health or self.planned or self.message or self.uncertainty
         return self.status != "stable" or bool(told)
 
     @property
     def pending(self) -> bool:
-        """Whether it only would change."""
+        """Whether it would only change."""
         return self.noop and self.status == "changed"
 
 
 class Entries:
-    """Entries without duplicates, within a limit: once the strings have ``maximum`` bytes, no more
-    diffs are stored and strings are shortened.
+    """Stores entries without duplicates, within a limit: once the strings have ``maximum`` bytes,
+    no more diffs are stored and strings are shortened.
     """
 
     def __init__(self, maximum: int = MAX_BYTES) -> None:
@@ -130,10 +130,10 @@ class Entries:
 class RunCollector(Subscriber):
     """Subscriber that stores the outcome of each host; converged resources are only counted.
 
-    ``verbose``: resources that were skipped, or have successful health checks or an uncertain
-    prediction without a change, are stored, too.
-    ``outputs``: the output of commands is stored as well; with ``verbose`` it always is.
-    ``dangers`` has the dangerous changes of a preview, None for a push or without ``dangerous``.
+    ``verbose``: also stores resources that were skipped, or that have successful health checks or
+    an uncertain prediction without a change. ``outputs``: also stores the output of commands, as
+    ``verbose`` always does. ``dangers`` has the dangerous changes of a preview, None for a push or
+    without ``dangerous``.
 
     Memory is limited, regardless of what hosts send, see ``Entries``.
     """
@@ -236,7 +236,7 @@ def _shortened(entry: Entry) -> Entry:
 def is_reportable(event: dict[str, Any], drift: bool = False) -> bool:
     """Whether there is anything to report about a transaction event.
 
-    ``drift``: a pending change without drift does not count. An ``apply`` has its own line if it
+    ``drift``: a pending change without drift is not reported. An ``apply`` has its own line if it
     failed, was skipped or has a health check to report; otherwise its resources show its actions.
     """
     if event["type"] == APPLY and event["status"] not in ("failed", "skipped"):
@@ -303,8 +303,9 @@ def entry_of(
 
 
 def errors_of(event: dict[str, Any]) -> tuple[str, ...]:
-    """Why a resource failed, with its position in the manifest after the reason; a reason that
-    ends with a position, such as that of a template, has no second one."""
+    """The reasons why a resource failed, each followed by its position in the manifest; a reason
+    that already ends with a position, such as that of a template, gets no second one.
+    """
     errors, place = event["error"], event.get("place", "")
     if not errors or not place or place in errors[0]:
         return tuple(errors)
@@ -315,8 +316,9 @@ def errors_of(event: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _traces(drift: dict[str, str], name: str) -> Iterator[ChangeLine]:
-    """The known facts of a drift, and of the push that it differs from; a path below that of the
-    resource without what both begin with."""
+    """The known facts about a drift, and about the push that it differs from. A path below that of
+    the resource is shown without their common beginning.
+    """
     owner, package = drift.get("owner"), drift.get("package")
     path = drift.get("path", "").removeprefix(f"{name.rstrip('/')}/")
     known = [drift.get("changed"), path, owner and f"owner {owner}"]

@@ -1,4 +1,4 @@
-"""Finds equal strings of several hosts (controller)."""
+"""Finds equal strings across hosts (controller)."""
 
 import re
 
@@ -33,14 +33,15 @@ def normalized(text: str, host: str) -> str:
 
 
 def folded(text: str, host: str) -> str:
-    """The text without the host's name and any numbers, in any layout."""
+    """The text without the host's name and any numbers, regardless of its layout."""
     text = re.sub(_NUMBERS, "#", re.sub(_VARYING, "#", without_host_name(host, text)))
     return re.sub(_BLANKS, " ", text)
 
 
 def without_host_name(host: str, text: str, name: str = HOST) -> str:
-    """The text with the host's own name, as a word or in a longer name, the same for all hosts:
-    ``name``."""
+    """The text with the host's own name, as a word or within a longer name, replaced
+    by ``name``.
+    """
     host, short = host_in(host), short_name(host)
     if short not in text:
         return text
@@ -51,7 +52,7 @@ def without_host_name(host: str, text: str, name: str = HOST) -> str:
 
 
 def short_name(host: str) -> str:
-    """The short host name inside longer ones."""
+    """The short host name within longer names."""
     return host_in(host).partition(".")[0]
 
 

@@ -1,4 +1,4 @@
-"""Which resources of a host's plan have no outcome, and why (controller)."""
+"""Finds the resources of a host's plan that have no outcome, and the reasons (controller)."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ _DONE, _HELD_BACK = 1, 2  # below an unmet apply: its pending refreshes remain
 
 
 class _Plan:
-    """The names of a plan, the indexes of each, and which subscribe to one."""
+    """The names in a plan, the indexes of each name, and the subscribers of each."""
 
     def __init__(self, planned: run_events.HostPlanned) -> None:
         self.names = planned.resources
@@ -38,7 +38,7 @@ class _HostReports:
         self.due: set[str] = set()
 
     def mark(self, name: str, event: Mapping[str, Any]) -> None:
-        """Note a resource; the resources of a skipped ``apply`` have no events."""
+        """Record a resource; the resources of a skipped ``apply`` have no events."""
         place = self._take(name, _DONE)
         pending = [(name, place)] if event["status"] == "skipped" and place is not None else []
         state = _HELD_BACK if event["unmet_requirements"] or "left_out" in event else _DONE
@@ -51,7 +51,7 @@ class _HostReports:
                     pending.append((child, below))
 
     def _take(self, name: str, state: int, after: int = -1) -> int | None:
-        """Mark the first open resource of this name behind a place; None without one."""
+        """Mark the first open resource with this name after a position; None without one."""
         for place in self.plan.places.get(name, ()):
             if place > after and not self.told[place]:
                 self.told[place] = state
@@ -81,7 +81,7 @@ class UnfinishedResources:
         self._same: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def handle(self, event: run_events.Event) -> None:
-        """Note of an event."""
+        """Process an event."""
         if isinstance(event, run_events.HostPlanned):
             key = event._replace(host="")
             plan = self._plans.get(key)

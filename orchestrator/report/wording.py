@@ -1,4 +1,4 @@
-"""The words of a summary: one change, one resource, one host's counts (controller)."""
+"""The texts of a summary: one change, one resource, one host's counts (controller)."""
 
 import posixpath
 import re
@@ -44,13 +44,15 @@ AD_HOC = ("run", "fetch")  # commands that ask for answers, not for a state
 
 
 def shorten(value: str, limit: int = MAX_VALUE) -> str:
-    """One line of a value: hashes cut to twelve digits, long text to ``limit`` characters."""
+    """One line of a value, with hashes cut to twelve digits and long text to
+    ``limit`` characters.
+    """
     line = " ".join(re.sub(_HASH, r"\1", value).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def brief_change(change: ChangeLine) -> str:
-    """A change in a few words: a hash only shows that the value differs."""
+    """A change in a few words; a hash shows only that the value differs."""
     if change.diff and "\n" not in change.diff:
         return f"{shorten(change.what)}: {_cut(change.diff)}"
     if all(is_hash(value) for value in (change.before, change.after) if value):
@@ -66,15 +68,15 @@ def _from_to(change: ChangeLine) -> str:
 
 
 def is_hash(value: str) -> bool:
-    """Whether a value is nothing but the hash of a content."""
+    """Whether a value is only the hash of content."""
     return re.fullmatch(_HASHED, value) is not None
 
 
 def without_hashes(change: ChangeLine) -> ChangeLine:
-    """The change without the hashes of contents that have the host's name in them.
+    """The change without the hashes of contents that contain the host's name.
 
-    A diff shows all that changes, so the hash of the old content matters only without one. A drift
-    loses its times.
+    A diff shows everything that changes, so the hash of the old content matters only without a
+    diff. Times are removed from a drift.
     """
     if change.what in PROVENANCE:
         before, after = (re.sub(_TIME, "", value) for value in (change.before, change.after))
@@ -89,7 +91,7 @@ def _is_in_diff(change: ChangeLine) -> bool:
 
 
 def change_grouping_key(changes: Iterable[ChangeLine], host: str) -> Iterator[str]:
-    """The key by which changes of several hosts are grouped: without what only this host has."""
+    """The key by which changes of several hosts are grouped, without host-specific parts."""
     for change in map(without_hashes, changes):
         yield from (normalized_value(host, text) for text in change)
         if is_hash(change.before):  # the old contents differ in something that no diff shows
@@ -97,7 +99,7 @@ def change_grouping_key(changes: Iterable[ChangeLine], host: str) -> Iterator[st
 
 
 def differing(entry: Entry) -> str:
-    """The differences between the entries that are grouped with this one."""
+    """The differences among the entries that are grouped with this one."""
     folded = entry.errors or entry.health or entry.output
     return f"differ only in {'names or numbers' if folded else 'host-specific values'}"
 
@@ -108,14 +110,14 @@ def variants_differ(entry: Entry, variants: int) -> str:
 
 
 def flowing(head: str, detail: str, width: int) -> list[str]:
-    """The detail after its head if a line has space for both, otherwise wrapped in lines below."""
+    """The detail after its head if it fits on the line, otherwise wrapped into lines below."""
     if len(head) + 2 + len(detail) <= width or not detail:
         return [f"  {detail}" if detail else ""]
     return ["", *wrapped(detail, width - INDENT)]
 
 
 def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> Iterator[str]:
-    """The lines of one change; ``known``: the same diff was shown before."""
+    """The lines of one change; ``known``: the same diff was already shown."""
     one_line = "\n" not in change.diff
     if change.diff and one_line:
         yield f"{shorten(change.what)}: {_cut(change.diff)}"
@@ -136,14 +138,14 @@ def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> 
 
 
 def diff_role(line: str) -> str:
-    """The kind of a line in a diff: title, added, removed, place or same."""
+    """The kind of a line in a diff: title, added, removed, position or unchanged."""
     if line.startswith(("+++", "---")):
         return "title"
     return {"+": "added", "-": "removed", "@": "place"}.get(line[:1], "same")
 
 
 def error_lines(texts: Iterable[str], width: int, everything: bool) -> Iterator[str]:
-    """The reason of a failure, wrapped, then the end of its command's output."""
+    """The reason of a failure, wrapped, followed by the end of its command's output."""
     for number, text in enumerate(texts):
         if number == 0:
             lines = text.strip("\n").splitlines()
@@ -163,7 +165,7 @@ def printed_lines(text: str, everything: bool) -> Iterator[str]:
 
 
 def _cut(line: str) -> str:
-    """A line of output that does not fill the terminal."""
+    """A line of output, shortened so that it does not fill the terminal."""
     return line if len(line) <= MAX_REASON else line[:MAX_REASON] + "…"
 
 
@@ -199,7 +201,7 @@ def planned_words(entry: Entry) -> Intent:
 
 
 def brief_details(entry: Entry) -> list[str]:
-    """Additional details in one line; empty for none."""
+    """Additional details in one line; empty if there are none."""
     _, value, rest = planned_words(entry)
     parts = [shorten(value) if value else "", *map(brief_change, rest[:MAX_CHANGES])]
     left = len(rest) - MAX_CHANGES
@@ -213,13 +215,13 @@ def check_line(check: CheckResult) -> str:
 
 
 def span(numbers: list[int]) -> str:
-    """One number where all are the same, else the least and the greatest."""
+    """One number if all are the same, else the smallest and the largest."""
     least, greatest = min(numbers), max(numbers)
     return f"{least:,}" if least == greatest else f"{least:,}-{greatest:,}"
 
 
 def listed(names: list[str], maximum: int) -> str:
-    """The names in about so many characters; names that differ in a number are merged."""
+    """The names in about this many characters; names that differ in a number are merged."""
     folded = [one_line(name, MAX_VALUE) for name in fold(names)]
     shown: list[str] = []
     room = maximum
@@ -233,14 +235,14 @@ def listed(names: list[str], maximum: int) -> str:
 
 
 def counts(results: list[HostResult], noop: bool) -> str:
-    """The totals of events of grouped hosts, per host; zeros are left out."""
+    """The totals of the events of grouped hosts, per host; zeros are omitted."""
     found = [buckets(result.tally, noop) for result in results]
     named = [(word, [numbers[word] for numbers in found]) for word in found[0]] if found else []
     return ", ".join(f"{span(numbers)} {word}" for word, numbers in named if any(numbers))
 
 
 def buckets(whole: Tally, noop: bool) -> dict[str, int]:
-    """The number of resources by result, as text; a child may be in noop by itself."""
+    """The number of resources by result, as text; a child may be in noop mode separately."""
     tally = whole.shown
     pending = tally.changed if noop else tally.pending
     return {
@@ -272,15 +274,15 @@ def run_word(command: str, noop: bool) -> str:
 
 
 def run_subject(command: str, what: str) -> str:
-    """The subject of a run in one line: a manifest without its directory, a resource or a command
-    unchanged.
+    """The subject of a run in one line: a manifest without its directory, or an unchanged resource
+    or command.
     """
     whole = command in ("ensure", *AD_HOC)
     return one_line(what if whole else posixpath.basename(what), MAX_SUBJECT)
 
 
 def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
-    """The word before a resource and the text after it; ``told`` is from ``brief_details``."""
+    """The word before a resource and the text after it; ``told`` comes from ``brief_details``."""
     words = entry.message if entry.status == "skipped" else planned_words(entry).words
     joint = " " if entry.pending and words else "; "
     behind = joint.join(filter(None, (words, told)))
@@ -298,7 +300,7 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
 
 
 def end_reason(result: HostResult) -> str:
-    """Why the run of a host did not complete, and its last activity."""
+    """The reason why the run of a host did not complete, and its last activity."""
     doing = f"while {result.phase.words}"
     if result.outcome == INTERRUPTED:
         return f"{outcome_words(result)} {doing}"
@@ -309,7 +311,7 @@ def end_reason(result: HostResult) -> str:
 
 
 def retry_text(results: list[HostResult]) -> str:
-    """The command after the hint of grouped hosts, for all of them."""
+    """The command after the hint of grouped hosts, for all these hosts."""
     command = results[0].command
     only = ",".join(fold(result.only for result in results if result.only))
     if not only or len(only) > MAX_VALUE:
@@ -328,7 +330,7 @@ def outcome_words(result: HostResult) -> str:
 
 
 def host_line(result: HostResult, noop: bool) -> str:
-    """One host's fate in one line."""
+    """The result of one host in one line."""
     text = counts([result], noop)
     word = outcome_words(result)
     told = f" ({text})" if text else ""

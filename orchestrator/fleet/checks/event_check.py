@@ -54,8 +54,8 @@ _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 class CheckedEvent(NamedTuple):
-    """An event that may be shown and stored, its JSON text on one line, the ``type#name`` of its
-    planned resource without a mask, and whether an earlier event had the same one.
+    """An event that may be shown and stored, its JSON text on one line, the unmasked ``type#name``
+    of its planned resource, and whether an earlier event had the same name.
     """
 
     event: dict[str, Any]
@@ -120,7 +120,9 @@ def _health(value: Any) -> bool:
 
 
 def _is_of(value: Any, kinds: Sequence[str], states: Sequence[str] = ()) -> bool:
-    """Whether it is an effect or operation of these kinds; without states, any string is valid."""
+    """Whether it is an effect or operation of one of these kinds; without states, any string is
+    valid.
+    """
     return (
         type(value) is dict
         and value.keys() == {"kind", "name", "state"}
@@ -213,7 +215,7 @@ def _first_wrong_type(event: dict[str, Any]) -> str:
 
 
 def _value_problem(event: dict[str, Any]) -> str:
-    """The problem within members of the right type."""
+    """The problem with values whose types are correct."""
     right = (
         event["protocol"] == PROTOCOL
         and _EVENT_ID.match(event["event_id"])
@@ -250,7 +252,7 @@ def stored_event_problem(event: Any) -> str:
 class EventCheck:
     """The events of one host: planned resources only, in sequence, each one new.
 
-    ``planned`` are the ``type#name`` of every resource in the host's plan. ``count`` is the number
+    ``planned`` has the ``type#name`` of every resource in the host's plan. ``count`` is the number
     of events. ``place`` returns the position of a resource in the manifest, "" for none.
     ``observed``: the plan requests observed state, so each event must contain it; otherwise none
     may. ``mask`` hides secrets that become visible once an event has lost its control characters.
@@ -283,9 +285,9 @@ class EventCheck:
         return len(set(self._planned)) == len(self._planned)
 
     def _due(self) -> MissingReports:
-        """Count by name from now on.
+        """Start counting by name.
 
-        On most hosts nothing is reported by name, and very many may wait for that.
+        On most hosts nothing is reported by name, and many hosts may be waiting.
         """
         if self._by_name is None:
             self._by_name = MissingReports.of(self._planned, self._together)
@@ -299,7 +301,9 @@ class EventCheck:
         return sum(self._by_name.missing.values())
 
     def begin_anew(self) -> None:
-        """The host was rebooted: it counts from 1 again, by a clock that may have been set back."""
+        """Continue after a reboot of the host: it counts from 1 again, with a clock that may have
+        been set back.
+        """
         self.count, self._last_id = 0, ""
 
     def check(self, seq: Any, event: Any) -> CheckedEvent:
@@ -323,12 +327,13 @@ class EventCheck:
         return CheckedEvent(event, line, identity, again)
 
     def require_next(self, seq: Any, event_id: str) -> None:
-        """ProtocolError for resources that are not the next ones."""
+        """ProtocolError if the resources are not the next ones."""
         self._require_due(seq)
         self._require_new(seq, event_id)
 
     def take_turn(self, index: int) -> bool:
-        """Record the resource at an index as reported; whether one of its name was reported before.
+        """Record the resource at an index as reported; return whether one with its name was
+        reported before.
 
         ProtocolError.
         """
@@ -361,7 +366,7 @@ class EventCheck:
         return refuse(f"event {seq} names a resource that is not expected on this host")
 
     def _planned_as(self, identity: str, seq: int) -> str:
-        """The name in the plan of an expected resource; ProtocolError."""
+        """The name that an expected resource has in the plan; ProtocolError."""
         missing = self._due().missing
         if not missing[identity] and MASKED in identity:
             identity = self._masked_names.due(identity) or identity

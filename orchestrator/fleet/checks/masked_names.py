@@ -1,4 +1,6 @@
-"""Which planned resources a host means by names in which it had to mask a secret (controller)."""
+"""Finds the planned resources that a host means by names in which it had to mask a secret
+(controller).
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -7,14 +9,16 @@ from typing import Any
 from remote_runtime.reporting.masking import MASKED, Mask
 
 MIN_LOOKS, LOOKS_EACH = 10_000, 20
-"""The most names of a plan that are compared for one host: in all, and for each of them."""
+"""The maximum number of a plan's names that are compared for one host: in total, and for
+each name.
+"""
 
 _without_hashes = Mask(hashes=True).text
 
 
 class MaskedNames:
-    """The ``planned`` names of one host behind their masks; ``missing`` counts how often each is
-    due.
+    """The ``planned`` names of one host behind their masks; ``missing`` counts how many reports of
+    each are missing.
 
     ``mask`` hides the secrets that the controller knows; a target may know more.
     """
@@ -39,7 +43,7 @@ class MaskedNames:
 
     @cached_property
     def _by_mask(self) -> dict[str, list[str]]:
-        """The names as targets mask them, the first of equal ones last."""
+        """The names as targets mask them; of equal ones, the first comes last."""
         names: dict[str, list[str]] = {}
         for name in reversed(dict.fromkeys(self._planned)):
             masked = self._mask(name)

@@ -34,7 +34,7 @@ class Origin(NamedTuple):
     clean: bool | None = None
 
     def record(self) -> dict[str, Any]:
-        """The form that a run's record and ``--json`` have."""
+        """The form used in a run's record and in ``--json``."""
         return self._asdict()
 
     @classmethod
@@ -49,13 +49,13 @@ class Origin(NamedTuple):
 
     @property
     def who(self) -> str:
-        """The person or pipeline, and from where: ``alice@desk``, ``deploy-bot (ci@runner)``."""
+        """The person or pipeline, and its location: ``alice@desk``, ``deploy-bot (ci@runner)``."""
         local = "@".join(filter(None, (self.user, self.machine)))
         return f"{self.actor} ({local})" if self.actor and local else self.actor or local
 
     @property
     def version(self) -> str:
-        """The commit in short, with ``+`` where files differ from it."""
+        """The abbreviated commit, with ``+`` if files differ from it."""
         return self.commit[:SHORT] + ("+" if self.clean is False else "")
 
     @property
@@ -76,7 +76,7 @@ class Origin(NamedTuple):
 
 
 def local_user() -> str:
-    """Return the user name of this process; the number if the user has no name."""
+    """Return the user name of this process; its number if the user has no name."""
     import pwd
 
     try:
@@ -100,7 +100,7 @@ def origin_of(manifest: str) -> Origin:
 
 
 def _commit(top: str) -> tuple[str, bool | None]:
-    """The commit of a repository of Git, and whether nothing differs from it."""
+    """The commit of a Git repository, and whether nothing differs from it."""
     if not top or not os.path.exists(os.path.join(top, ".git")):
         return "", None
     command = [

@@ -23,7 +23,7 @@ _HIGHEST = 1 << 130  # the capacity of 26 characters
 
 
 class CheckedResources(NamedTuple):
-    """Resources that may be shown and stored, and how many of them were reported before."""
+    """Resources that may be shown and stored, and the number of them that were reported before."""
 
     unchanged: UnchangedResources
     again: int
@@ -32,7 +32,7 @@ class CheckedResources(NamedTuple):
 def check_unchanged(
     check: EventCheck, message: wire.Message, implied: Callable[[int], PlannedFields | None]
 ) -> CheckedResources:
-    """Take such a message as ``check`` takes events; ProtocolError if it is wrong.
+    """Check such a message as ``check`` does for events; ProtocolError if it is invalid.
 
     ``implied`` returns the members of an event that follow from the plan, None if they do not.
     """

@@ -32,8 +32,9 @@ class PlannedFields(NamedTuple):
 
 
 class UnchangedResources(NamedTuple):
-    """Resources of one host, in the order of the run; ``number`` is the id of the first one's event
-    and ``at`` its end, in microseconds since the epoch. ``implied`` has a string for each row."""
+    """Resources of one host, in the order of the run; ``number`` is the ID of the first event and
+    ``at`` its end, in microseconds since the epoch. ``implied`` has a string for each row.
+    """
 
     host: str
     run_id: str
@@ -55,17 +56,19 @@ class UnchangedResources(NamedTuple):
         return [row[0] for row in self.rows]
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
-        """Their transaction events, each with its JSON text on one line; always the same ones."""
+        """Their transaction events, each with its JSON text on one line; the result is always the
+        same.
+        """
         origin = {"host": self.host, "run_id": self.run_id}
         for event in whole_events(self._head(), map(_parsed, self.implied)):
             yield finished({**event, **origin})
 
     def line(self, numbers: TextNumbers) -> str:
-        """The line of a run's directory."""
+        """The line in a run directory."""
         return _encode({"stable": {"host": self.host, **self.message(numbers)}})
 
     def message(self, numbers: TextNumbers) -> dict[str, Any]:
-        """The result of ``read_unchanged``."""
+        """The form that ``read_unchanged`` reads."""
         return {**self._head(), "resources": list(map(numbers.of, self.implied))}
 
     def _head(self) -> dict[str, Any]:
@@ -99,7 +102,7 @@ class TextNumbers:
         return number
 
     def forget(self, first: int | None = None) -> None:
-        """Restart the numbering, at ``first`` or after the numbers so far."""
+        """Restart the numbering, at ``first`` or after the numbers used so far."""
         self._numbers.clear()
         self._next = self._next if first is None else first
 

@@ -19,7 +19,8 @@ _SHA = re.compile(r"[0-9a-f]{64}\Z")
 class BlobServer:
     """The controller's side of ``want``, ``render`` and ``read`` for one host.
 
-    ``aside`` gets each message that arrives while a file of the target is awaited.
+    ``aside`` receives each message that arrives while the controller waits for a file of the
+    target.
     """
 
     def __init__(self, link: FramedLink, plan: Plan, aside: Callable[[wire.Message], None]) -> None:
@@ -34,8 +35,9 @@ class BlobServer:
         self._reads = 0
 
     def want(self, message: wire.Message) -> bool:
-        """Send each requested blob as a stream; small ones share a send. Return whether one of them
-        is requested for the first time, which can happen only a limited number of times."""
+        """Send each requested blob as a stream; small ones share a send. Returns whether one of
+        them is requested for the first time, which can happen only a limited number of times.
+        """
         shas = message.get("shas")
         if not isinstance(shas, list):
             raise ProtocolError("want without a list of hashes")
@@ -92,7 +94,7 @@ class BlobServer:
         return blob.chunks() if blob.size else ()
 
     def render(self, message: wire.Message) -> None:
-        """Render the deferred properties of one resource and send them, or why that failed."""
+        """Render the deferred properties of one resource and send them, or send why that failed."""
         index, answer = message.get("index"), {"t": "rendered", "id": message.get("id")}
         if type(index) is not int or not 0 <= index < self._plan.total:
             raise ProtocolError("render of a resource that is not in the plan")

@@ -1,4 +1,4 @@
-"""Gathers the facts of many hosts side by side, and changes nothing on them (controller)."""
+"""Gathers the facts of many hosts in parallel, without changing anything on them (controller)."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,7 +16,7 @@ CANCEL_GRACE = 2.0
 
 
 def _nothing(host: Any, gathered: HostFacts) -> None:
-    """Ask for no more than facts."""
+    """Request nothing more than facts."""
 
 
 class FactRun(LinkTask[Answer]):
@@ -51,7 +51,7 @@ def gather_facts(
     watch: Callable[[Window[Any]], None] = lambda window: None,
     require: Require = _nothing,
 ) -> dict[str, Answer]:
-    """Return host name → Gathered, or the CcmError that prevented it.
+    """Return a map from host names to Gathered, or to the CcmError that prevented it.
 
     ``watch`` receives the window before it starts, so that a signal can interrupt it. ``require``
     raises NeedAnswersError for look-ups that a host must answer.

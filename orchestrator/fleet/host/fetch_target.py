@@ -33,8 +33,8 @@ class TransferAbortedError(Exception):
 
 
 class FetchTarget:
-    """The directory of one command; ``max_file`` and ``max_total`` bound the bytes of one file
-    and of all hosts together. Thread-safe.
+    """The directory of one command; ``max_file`` and ``max_total`` limit the bytes of one file and
+    of all hosts together. Thread-safe.
     """
 
     def __init__(self, directory: Path, max_file: int, max_total: int) -> None:
@@ -44,7 +44,7 @@ class FetchTarget:
         self._taken: LocalCount | SharedCounter = LocalCount()
 
     def share(self) -> None:
-        """Count with copies of this process, which are yet to be made. OSError."""
+        """Share the counter with copies of this process that are created later. OSError."""
         self._taken = SharedCounter()
 
     def of(self, host: str, paths: Sequence[str]) -> "HostFetchTarget":
@@ -62,7 +62,7 @@ class FetchTarget:
 
 
 class HostFetchTarget:
-    """Takes the files of one host."""
+    """Receives the files of one host."""
 
     def __init__(self, landing: FetchTarget, host: str, tops: Sequence[Sequence[str]]) -> None:
         self._landing = landing
@@ -147,7 +147,7 @@ class HostFetchTarget:
 
 
 def _is_name(name: Any) -> bool:
-    """Whether it is a name that stays in its directory, and that a terminal may show."""
+    """Whether it is a name that stays in its directory and is safe to display on a terminal."""
     return (
         type(name) is str
         and name not in ("", ".", "..")

@@ -1,7 +1,7 @@
-"""Frames over one host's link, with heartbeats and bounded waits (controller).
+"""Frames over one host's link, with heartbeats and limited waits (controller).
 
-One thread converses; ``tend`` may be called by another one at any time. Silence counts only while
-the conversing thread waits for the host, so that neither a slow plan nor a stopped terminal looks
+One thread holds the conversation; another thread may call ``tend`` at any time. Silence counts only
+while the first thread waits for the host, so that neither a slow plan nor a stopped terminal looks
 like a dead host.
 """
 
@@ -26,7 +26,7 @@ TICK = 1.0  # maximum delay until a cancel is noticed
 
 
 class _Overdue(NamedTuple):
-    """The message to an overdue host, and the error that follows its last answer."""
+    """The message to a host that exceeded its time, and the error that follows its last answer."""
 
     reason: str
     error: UnreachableError
@@ -68,7 +68,7 @@ class FramedLink:
         self.uid = uid
 
     def send(self, message: wire.Message) -> None:
-        """Send one message; UnreachableError when the link breaks or takes nothing any more."""
+        """Send one message; UnreachableError if the link breaks or no longer accepts data."""
         self.send_bytes(wire.encode(message))
 
     def send_bytes(self, data: bytes) -> None:
@@ -88,10 +88,10 @@ class FramedLink:
     def next(
         self, wait: float = wire.SILENCE, *, before: Callable[[], None] = lambda: None
     ) -> wire.Frame:
-        """Return the host's next frame, heartbeats left out; ``before`` it is waited for.
+        """Return the host's next frame, without heartbeats; ``before`` is called before the wait.
 
         UnreachableError after ``wait`` seconds of silence, at the end of the link, or when the
-        host's time is up; ProtocolError for bytes that are no frame and for a flood of them.
+        host's time is up; ProtocolError for bytes that are not a frame, and for a flood of frames.
         """
         while True:
             self.arrive(wait, before=before)
@@ -103,7 +103,7 @@ class FramedLink:
         self, wait: float = wire.SILENCE, *, before: Callable[[], None] = lambda: None
     ) -> None:
         """Wait for a complete frame without parsing it; limits and errors are those of ``next``. A
-        heartbeat counts as one.
+        heartbeat also counts as a frame.
         """
         last_received = time.monotonic()
         while not self._decoder.is_whole():
@@ -133,7 +133,7 @@ class FramedLink:
 
     @contextlib.contextmanager
     def away(self) -> Iterator[None]:
-        """Do something else in this block: deadlines are extended by its duration."""
+        """Do something else in this block; deadlines are extended by its duration."""
         start = time.monotonic()
         try:
             yield
@@ -147,7 +147,7 @@ class FramedLink:
         return self._link.stderr_tail()
 
     def close(self) -> None:
-        """Close the link at once."""
+        """Close the link immediately."""
         self._link.close()
 
     def _read(self, last_received: float, wait: float) -> float:
@@ -230,26 +230,26 @@ class FramedLink:
     def bound_stall(self, seconds: float, longest: Callable[[], float]) -> None:
         """Limit the time from one step of progress to the next; 0 seconds are no limit.
 
-        The limit is at least ``longest()``, which is called only once the seconds are over.
+        The limit is at least ``longest()``, which is called only after the seconds have passed.
         """
         if seconds:
             self._stall_from, self._stall = seconds, lambda: max(seconds, longest())
         self.progressed()
 
     def progressed(self) -> None:
-        """Something was done that the plan has only so much of."""
+        """Record progress of a kind that the plan limits."""
         self._progressed = time.monotonic()
         self._idle_bytes = 0
 
     def cancel(self, grace: float) -> None:
-        """Ask the runtime to end, from any thread, without waiting; it gets ``grace`` seconds."""
+        """Ask the runtime to stop, from any thread, without waiting; it has ``grace`` seconds."""
         self._cancelling = True
         end = time.monotonic() + grace
         self.until = end if self.until is None else min(self.until, end)
         self._aside({"t": "cancel"})
 
     def heed_cancel(self) -> None:
-        """From now on, the host supports cancellation and reports the interrupted resource."""
+        """Record that the host supports cancellation and reports the interrupted resource."""
         self._heeds_cancel = True
 
     @property
@@ -258,10 +258,10 @@ class FramedLink:
         return self._cancelling
 
     def tend(self, now: float) -> None:
-        """Keep the link alive; called every second or so by a thread that must not block.
+        """Keep the link alive; called about once a second by a thread that must not block.
 
-        Pings when nothing was sent for a while, and closes a link that takes no more bytes, or not
-        within the host's time.
+        Sends a ping if nothing was sent for a while, and closes a link that no longer accepts data
+        or whose host has exceeded its time.
         """
         began = self._send_began
         if began and now - began > wire.SILENCE:
@@ -288,7 +288,7 @@ class FramedLink:
 
 
 def message_of(frame: wire.Frame) -> wire.Message:
-    """The message that a frame must be; ProtocolError."""
+    """The message in a frame; ProtocolError if the frame is not a message."""
     if isinstance(frame, bytes):
         raise ProtocolError("expected a message, got raw bytes")
     return frame

@@ -1,6 +1,7 @@
 """The facts and answers of a host before its plan is made (controller).
 
-Everything here comes from the host: it is data, never a template, never a path of the controller.
+Everything here comes from the host: it is data, and never used as a template or a path on the
+controller.
 """
 
 from __future__ import annotations

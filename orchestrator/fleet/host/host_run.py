@@ -34,7 +34,7 @@ TICK = 0.1  # seconds; how late a cancel may be noticed between two attempts
 
 
 class RunProgress(NamedTuple):
-    """The state of a run, as its result reports it."""
+    """The state of a run, as shown in its result."""
 
     planned: int
     untried: int
@@ -43,7 +43,9 @@ class RunProgress(NamedTuple):
 
 
 class HostRun(LinkTask[HostResult]):
-    """One host; a run that is cancelled ends the command in flight and starts nothing more."""
+    """The run of one host. If it is cancelled, it ends the running command and starts
+    nothing more.
+    """
 
     def __init__(
         self,
@@ -101,7 +103,7 @@ class HostRun(LinkTask[HostResult]):
         return self._result(outcomes.FAILED if tally.failed or tally.unmet else OK)
 
     def _plan(self, gathered: HostFacts) -> tuple[Plan, str]:
-        """The host's plan, and its boot."""
+        """The host's plan, and its boot ID."""
         self._enter(Phase.PLANNING)
         return self._planner.plan(self.host, gathered), str(gathered.hello["boot"])
 
@@ -112,12 +114,12 @@ class HostRun(LinkTask[HostResult]):
 
     @property
     def _until(self) -> float | None:
-        """The moment at which the host's time is up."""
+        """The time at which the host's time limit expires."""
         timeout = self._settings.options.timeout
         return self._began + timeout if timeout else None
 
     def _return(self, reboot: Reboot, boot: str) -> FramedLink:
-        """The link to the host when it was rebooted."""
+        """The link to the host after it was rebooted."""
         self._enter(Phase.REBOOTING)
         self.abandon()
 
@@ -195,7 +197,7 @@ class HostRun(LinkTask[HostResult]):
 
 
 def ending_of(error: CcmError, cancelled: bool) -> dict[str, str]:
-    """The fields of a host's result about the error that ended its run.
+    """The fields of a host's result for the error that ended its run.
 
     ``cancelled``: the user had cancelled it, regardless of the result.
     """

@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 
 class InterruptedRunError(UnreachableError):
-    """The user ended the run before this host's was over."""
+    """The user ended the run before this host had finished."""
 
     default_kind = "run.interrupted"
 
@@ -44,7 +44,7 @@ class NotStartedError(CcmError):
 
 
 class HostTask(ABC, Generic[R]):
-    """``begin`` or ``run`` is called once, the other methods from any thread.
+    """``begin`` or ``run`` is called once; the other methods may be called from any thread.
 
     ``patience`` is the number of seconds after which a host without facts is unresponsive.
     """
@@ -66,7 +66,7 @@ class HostTask(ABC, Generic[R]):
         run_in_background(carry, f"host {self.name}")
 
     def run(self) -> R:
-        """Run the task. Never raises: an error becomes the answer."""
+        """Run the task. Never raises an error: an error becomes the answer."""
         try:
             return self._work()
         except CcmError as error:
@@ -81,22 +81,22 @@ class HostTask(ABC, Generic[R]):
         return self._ended(InterruptedRunError())
 
     def held(self) -> R:
-        """The answer of a host that a rollout does not start."""
+        """The answer for a host that a rollout does not start."""
         return self._ended(NotStartedError())
 
     def cancel(self) -> None:
-        """End it; does not wait."""
+        """Stop the task, without waiting."""
         self.abandon()
 
     def tend(self, now: float) -> None:
-        """Keep the connection alive; called every second or so."""
+        """Keep the connection alive; called about once a second."""
 
     def is_unresponsive(self, now: float) -> bool:
         """Whether the host should have sent its facts by now."""
         return now >= self._unresponsive_from
 
     def _entered(self, phase: Phase) -> None:
-        """Note of how far it is: whether the facts are waited for, and since when."""
+        """Record the phase: whether the host's facts are awaited, and since when."""
         if not phase.is_opening:
             self._unresponsive_from = NEVER
         elif self._unresponsive_from == NEVER:
@@ -104,7 +104,7 @@ class HostTask(ABC, Generic[R]):
 
     @abstractmethod
     def abandon(self) -> None:
-        """Close the connection at once."""
+        """Close the connection immediately."""
 
     @abstractmethod
     def _during(self) -> str:
@@ -116,7 +116,7 @@ class HostTask(ABC, Generic[R]):
 
     @abstractmethod
     def _ended(self, error: CcmError) -> R:
-        """The answer of a host on which it did not."""
+        """The answer of a host that did not complete its run."""
 
     def _leave(self) -> None:
         """Release the connection after the result."""
@@ -126,7 +126,8 @@ class HostTask(ABC, Generic[R]):
 
 class LinkTask(HostTask[R]):
     """A task over the link to one runtime; ``name`` is the name of the host in the run, if it
-    differs."""
+    differs.
+    """
 
     def __init__(self, host: Target, connector: Connector, name: str = "") -> None:
         super().__init__(name or host.name, connector.patience(host))
@@ -137,7 +138,7 @@ class LinkTask(HostTask[R]):
         self._cancelled = False
 
     def _open(self, on_phase: Callable[[Phase], None], until: float | None = None) -> FramedLink:
-        """The link, with a bound as ``FramedLink`` has it; CcmError."""
+        """The link, with a limit as in ``FramedLink``; CcmError."""
         began, phases = time.monotonic(), [Phase.CONNECTING]
 
         def entered(phase: Phase) -> None:
@@ -164,7 +165,7 @@ class LinkTask(HostTask[R]):
         return self._link
 
     def cancel(self) -> None:
-        """End it; a link that is only being opened is closed when it is there."""
+        """Stop the task; a link that is still being opened is closed once it is open."""
         with self._switch:
             self._cancelled = True
             if self._link is not None:
@@ -175,7 +176,7 @@ class LinkTask(HostTask[R]):
         link.close()
 
     def abandon(self) -> None:
-        """Close the link at once; the runtime on the host ends with it."""
+        """Close the link immediately; this also ends the runtime on the host."""
         link = self._link
         if link is not None:
             with contextlib.suppress(CcmError, OSError):
@@ -188,8 +189,8 @@ class LinkTask(HostTask[R]):
             link.tend(now)
 
     def _leave(self) -> None:
-        """Close the connection and release all data of the run: many answers may wait to be
-        processed.
+        """Close the connection and release all data of the run, because many answers may be waiting
+        to be processed.
         """
         super()._leave()
         with self._switch:

@@ -1,4 +1,6 @@
-"""Has a runtime look at resources and run their health checks, and nothing more (controller)."""
+"""Makes a runtime read resources and run their health checks, without changing anything
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ OPTIONS = RunOptions(monitor_only=True, status_only=True, diff=False)
 
 
 def inspect_resources(link: FramedLink, plan: Plan, host: str) -> list[dict[str, Any]]:
-    """The events of a plan's resources, in its order; nothing is changed. CcmError.
+    """Return the events of a plan's resources, in its order; nothing is changed.
 
-    Monitored resources only run their health checks; the others are also read.
+    CcmError. Monitored resources only run their health checks; the others are also read.
     """
     collector = _EventCollector()
     greet(link, lambda phase: None)
@@ -36,7 +38,7 @@ def inspect_resources(link: FramedLink, plan: Plan, host: str) -> list[dict[str,
 
 
 class _EventCollector(Subscriber):
-    """Subscriber that keeps the events of the resources."""
+    """Subscriber that stores the events of the resources."""
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []

@@ -36,7 +36,7 @@ class LookupExchange:
         self._answers: dict[str, Answer] = {}
 
     def ask(self, questions: Mapping[str, Question]) -> None:
-        """Ask the host all of them at once, and wait for its answers. CcmError."""
+        """Send all of them to the host at once, and wait for its answers. CcmError."""
         if not questions or len(self._answers) + len(questions) > MAX_ANSWERS:
             raise PlanError(
                 f"its manifests have more than {MAX_ANSWERS} look-ups",

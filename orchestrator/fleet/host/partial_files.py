@@ -45,7 +45,7 @@ class PartialFile:
             os.rename(self._name, name, src_dir_fd=self._directory, dst_dir_fd=self._directory)
 
     def drop(self) -> None:
-        """Nothing is left of it."""
+        """Remove the file."""
         with contextlib.suppress(OSError):
             os.unlink(self._name, dir_fd=self._directory)
         with contextlib.suppress(OSError):

@@ -55,7 +55,7 @@ class Enter(Protocol):
 
 
 def greet(link: FramedLink, enter: Callable[[Phase], None]) -> HostFacts:
-    """Take a runtime's hello and facts, checked."""
+    """Receive a runtime's hello and facts, and check them."""
     return greet_then(link, enter, lambda gathered: gathered)
 
 
@@ -64,10 +64,10 @@ def greet_then(
 ) -> R:
     """Receive a runtime's hello and facts, check them, and return the result of ``then``.
 
-    Only a few hosts do this at a time; the data of the others is not even read yet. Hundreds of
-    hosts would hold some hundred kilobytes each and compete for one processor. No active host waits
-    for another. If ``then`` raises NeedAnswersError, the host answers the look-ups, and ``then`` is
-    called again.
+    Only a few hosts do this at a time; the data of the others is not even read yet. Otherwise,
+    hundreds of hosts would store some hundred kilobytes each and compete for one processor. No
+    active host waits for another. If ``then`` raises NeedAnswersError, the host answers the
+    look-ups, and ``then`` is called again.
     """
     with link.within(GREETING, "hello and facts"):
         try:
@@ -110,7 +110,7 @@ def gather(
     host: str = "",
     require: Callable[[HostFacts], None] = lambda gathered: None,
 ) -> HostFacts:
-    """Take a runtime's facts, and the outcome of earlier runs of ``host``; then end the runtime.
+    """Receive a runtime's facts and the outcome of earlier runs on ``host``, then end the runtime.
 
     ``require`` raises NeedAnswersError with the look-ups that the runtime must answer as well.
     """
@@ -182,7 +182,7 @@ class Conversation:
 
     @property
     def planned(self) -> int:
-        """How many resources the plan has."""
+        """The number of resources in the plan."""
         return len(self._resources)
 
     def carry_out(self, enter: Enter) -> "Reboot | None":
@@ -259,7 +259,9 @@ class Conversation:
         return self._reboot
 
     def _goes_down(self, message: wire.Message) -> None:
-        """A host reboots once per run, and learns that the controller waits for it."""
+        """Record that the host reboots, which it may do once per run, and confirm that the
+        controller waits for it.
+        """
         if self._reboots:
             raise ProtocolError("a second reboot in the same run")
         from orchestrator.fleet.host.reboot_wait import read_reboot
@@ -334,7 +336,7 @@ class Conversation:
         self._publisher.add(self._host, [{**one, "source": source} for one in registrations])
 
     def _applies_in(self, unchanged: UnchangedResources) -> int:
-        """How many of the resources are ``apply`` resources."""
+        """The number of ``apply`` resources among these."""
         if not self._has_applies:
             return 0
         return sum(is_apply(self._resources[index]) for index in unchanged.indices)
@@ -361,7 +363,7 @@ class Conversation:
                 raise TransferAbortedError
 
     def _aside(self, message: wire.Message) -> None:
-        """Receive messages that may arrive at any time."""
+        """Process messages that may arrive at any time."""
         if message["t"] == "progress":
             index, action = message.get("index"), message.get("action")
             if type(index) is not int or not 0 <= index < self.planned:

@@ -1,4 +1,4 @@
-"""A host that is rebooted in the middle of its run, and waited for (controller)."""
+"""Waits for a host that reboots in the middle of its run (controller)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ANOTHER_HOST = tuple(f"transport.host_key.{how}" for how in ("unknown", "change
 
 
 class Reboot(NamedTuple):
-    """A host that reboots: it must be back within so many seconds.
+    """A reboot of a host, which must be back within this number of seconds.
 
-    ``earlier`` is the state of its run for the host itself; the controller never reads it.
+    ``earlier`` is the state of its run, which only the host itself reads.
     """
 
     timeout: float
@@ -29,7 +29,7 @@ class Reboot(NamedTuple):
 def read_reboot(message: dict[str, Any], resources: int, longest: float) -> Reboot:
     """The message of a host before its reboot; ProtocolError.
 
-    It is waited no longer than its plan allows.
+    The controller waits no longer than the plan allows.
     """
     index, timeout, earlier = (message.get(key) for key in ("index", "timeout", "earlier"))
     if type(index) is not int or not 0 <= index < resources:
@@ -64,7 +64,7 @@ class RebootWait:
     def wait(self, seconds: float) -> FramedLink:
         """The link to the host after its restart.
 
-        UnreachableError if it is not back in time, or has another host key.
+        UnreachableError if it is not back in time, or has a different host key.
         """
         end = time.monotonic() + seconds
         why = ""

@@ -1,4 +1,4 @@
-"""A host in a stage of a run, under the name that it has there (controller)."""
+"""A host in one stage of a run, under its name in that stage (controller)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class StageHost(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Stage and host."""
+        """The name, which consists of stage and host."""
         return f"{self.stage}{_BETWEEN}{self.host.name}"
 
     @property
@@ -32,12 +32,12 @@ class StageHost(NamedTuple):
 
 
 def host_itself(target: Target) -> Target:
-    """The host of a target in the inventory."""
+    """The inventory's host behind a target."""
     return target.host if isinstance(target, StageHost) else target
 
 
 def host_in(name: str) -> str:
-    """The inventory's name of a host that a run calls ``name``."""
+    """The name in the inventory of a host that a run calls ``name``."""
     return name.rpartition(_BETWEEN)[2]
 
 

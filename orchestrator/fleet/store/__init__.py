@@ -1,1 +1,1 @@
-"""Keeps runs and reads them back (controller)."""
+"""Stores runs and reads them (controller)."""

@@ -22,7 +22,7 @@ _DAMAGED = (
 
 
 def whole_lines(path: Path) -> Iterator[str]:
-    """The lines of a file that have an end; OSError."""
+    """The lines of a file that have a line end; OSError."""
     with open(path, encoding="utf-8") as source:
         for line in source:
             if line.endswith("\n"):
@@ -30,7 +30,7 @@ def whole_lines(path: Path) -> Iterator[str]:
 
 
 def has_partial_last_line(path: Path) -> bool:
-    """Whether the last line of a file has no end; OSError."""
+    """Whether the last line of a file has no line end; OSError."""
     with open(path, "rb") as source:
         if not source.seek(0, os.SEEK_END):
             return False
@@ -41,8 +41,8 @@ def has_partial_last_line(path: Path) -> bool:
 def event_lines(
     directory: Path, run_id: str
 ) -> Iterator[tuple[int, str, UnchangedResources | None]]:
-    """Each line of its events with its number, from 1, and the rows of one with converged
-    resources. OSError, ValueError.
+    """Each line of a run's events with its number, counted from 1, and the rows of a line with
+    converged resources. OSError, ValueError.
     """
     texts = ImpliedTexts(directory / "resources.jsonl")
     for number, line in enumerate(whole_lines(directory / "events.jsonl"), 1):
@@ -63,7 +63,7 @@ def expanded(unchanged: UnchangedResources, number: int) -> Iterator[tuple[dict[
 
 
 def checked_event(event: Any, number: int) -> dict[str, Any]:
-    """A transaction event; ValueError, with the ``number`` of the line, for anything else."""
+    """A transaction event; ValueError with the ``number`` of the line for anything else."""
     problem = stored_event_problem(event)
     if problem:
         raise ValueError(f"line {number}: {problem}")

@@ -28,7 +28,7 @@ Event = dict[str, Any]
 class EventStore(Subscriber):
     """The directory of a session; subscriber that adds every event of a run to it.
 
-    ``noop``: for a preview, which includes earlier previews. Read only when needed.
+    ``noop``: for a preview, which includes earlier previews. Events are read only when needed.
     """
 
     def __init__(self, path: Path, noop: bool = True) -> None:
@@ -37,7 +37,7 @@ class EventStore(Subscriber):
         self._read: dict[str, dict[str, Event]] | None = None
 
     def handle(self, event: run_events.Event) -> None:
-        """Keep the transaction events."""
+        """Store the transaction events."""
         for transaction, line in run_events.transaction_events(event):
             self._write(transaction["event_id"], line)
 
@@ -46,7 +46,9 @@ class EventStore(Subscriber):
             out.write(f"{line}\n".encode())
 
     def lines(self) -> Iterator[tuple[Event, str]]:
-        """Every event in the order of creation, with its JSON text. InputError for a damage."""
+        """Every event in the order of creation, with its JSON text. InputError for a
+        damaged event.
+        """
         for path in sorted(self.path.glob(f"*{SUFFIX}")):
             yield _event(path)
 
@@ -79,7 +81,7 @@ class EventStore(Subscriber):
         }
 
     def failed(self) -> bool:
-        """Whether the latest event of any resource on any host is not as it should be."""
+        """Whether the latest event of any resource on any host reports a failure."""
         return any(
             not _earlier_result(event)["met"]
             for latest in self._latest().values()
@@ -87,7 +89,7 @@ class EventStore(Subscriber):
         )
 
     def _latest(self) -> dict[str, dict[str, Event]]:
-        """Host → name or alias → its latest event."""
+        """A map from hosts to a map from names or aliases to their latest events."""
         by_host = self._read
         if by_host is None:
             by_host = {}
@@ -107,7 +109,7 @@ def session_store(noop: bool = True) -> EventStore | None:
 
 
 def opened(path: Path, noop: bool = True) -> EventStore:
-    """The store in an existing directory, which only its user may write; UsageError."""
+    """The store in an existing directory, to which only its user may write; UsageError."""
     try:
         status = path.lstat()
     except OSError as error:

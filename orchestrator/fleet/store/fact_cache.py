@@ -25,7 +25,7 @@ _MAX_NAME = 100
 
 
 class HostIdentity(Protocol):
-    """The values that distinguish a host from another of the same name."""
+    """The values that distinguish a host from another one with the same name."""
 
     @property
     def name(self) -> str: ...
@@ -52,17 +52,17 @@ class HostRecord(NamedTuple):
     unavailable: Mapping[str, str] = {}
 
     def age(self, now: float) -> float:
-        """Seconds since then; infinite for a time in the future."""
+        """The number of seconds since then; infinite for a time in the future."""
         return now - self.time if self.time <= now else float("inf")
 
     @property
     def moment(self) -> str:
-        """When that was, as RFC 3339."""
+        """The time when they were gathered, as RFC 3339."""
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.time))
 
 
 class FactCache:
-    """The directory of these files, which is its user's alone."""
+    """The directory of these files, which only its user can access."""
 
     def __init__(self, state: Path) -> None:
         self._directory = state / DIRECTORY
@@ -116,7 +116,7 @@ class FactCache:
         return True
 
     def _path(self, host: HostIdentity) -> Path:
-        """The file of a host. Another inventory may have another host of that name."""
+        """The file of a host. Another inventory may have a different host with that name."""
         about = [host.name, host.address, host.port, host.jump, host.connection]
         digest = sha256(json.dumps(about).encode("ascii")).hexdigest()[:16]
         return self._directory / f"{host.name[:_MAX_NAME]}-{digest}.json"

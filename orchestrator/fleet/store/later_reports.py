@@ -29,7 +29,7 @@ class LaterReports(NamedTuple):
     over: dict[str, str]
 
     def notices(self) -> Iterator[run_events.HostNotice]:
-        """Notes about these hosts for a reader."""
+        """Notes for people about these hosts."""
         counts = Counter(event["host"] for event in self.events)
         for host in {**counts, **self.over}:
             number = counts[host]

@@ -3,9 +3,9 @@
 ``$XDG_STATE_HOME/ccm/lost/RUN_ID`` marks a run that may lack outcomes of hosts. It is created when
 a push starts, and removed when every host has confirmed the end of its run. It has a line for each
 host that was sent a plan, with the user ID of its runtime: a record is in that user's state
-directory, and the absence of one in another's means nothing. Any later contact with a host as the
-same user requests its records of such runs by receipt. A receipt is a keyed digest of run and host:
-only the host that was given the plan knows it.
+directory, so its absence from another user's directory means nothing. Any later contact with a host
+as the same user requests its records of such runs by receipt. A receipt is a keyed digest of run
+and host: only the host that was given the plan knows it.
 
 Reports are checked like frames: no unknown members, limited in size, only about resources of the
 host's own plan. Known outcomes are not changed.
@@ -53,11 +53,11 @@ _KEYS = frozenset(
 
 
 class LostHost(NamedTuple):
-    """A host of a run, as the run calls it, whose outcomes are not all known.
+    """A host of a run, under its name in the run, with unknown outcomes.
 
-    ``unknown`` has the indexes of these resources in its plan, ``names`` all of the plan, ``until``
-    the moment at which the host was lost, in seconds since the epoch, ``uid`` the user that its
-    runtime ran as, None if that was not noted.
+    ``unknown`` has the indexes of these resources in its plan, ``names`` all names in the plan,
+    ``until`` the time at which the host was lost, in seconds since the epoch, and ``uid`` the user
+    that its runtime ran as, None if that was not recorded.
     """
 
     run_id: str
@@ -69,7 +69,7 @@ class LostHost(NamedTuple):
 
 
 def key_of(run_id: str) -> str:
-    """The secret of a run's receipts; "" if the state directory cannot store one."""
+    """The secret key for a run's receipts; "" if the state directory cannot store one."""
     try:
         secret = _secret()
     except (OSError, CcmError):
@@ -114,7 +114,9 @@ def begin(run_id: str) -> None:
 
 
 def note(run_id: str, host: str, uid: int) -> None:
-    """A host is sent its plan; its runtime runs as this user. Only if the run was started here."""
+    """Record that a host is sent its plan and which user its runtime runs as. Only if the run was
+    started here.
+    """
     with contextlib.suppress(OSError):
         handle = os.open(_directory() / run_id, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
         try:
@@ -134,13 +136,13 @@ def _users(run_id: str) -> dict[str, int]:
 
 
 def forget(run_id: str) -> None:
-    """Stop asking for reports of a run."""
+    """Stop requesting reports of a run."""
     with contextlib.suppress(OSError):
         (_directory() / run_id).unlink()
 
 
 def lost_runs_on(host: str, uid: int | None = None, current: str = "") -> dict[str, LostHost]:
-    """By receipt, the runs to ask that host of the inventory about, the newest first.
+    """The runs to request from this host of the inventory, by receipt, newest first.
 
     ``uid`` is the user of its runtime, None for any. ``current`` is the current run, which is not
     requested.
@@ -161,7 +163,9 @@ def lost_runs_on(host: str, uid: int | None = None, current: str = "") -> dict[s
 
 @lru_cache(MAX_RUNS)
 def _lost(run_id: str, _: str) -> tuple[LostHost, ...]:
-    """The hosts of a run with missing outcomes; none while it is active. Looked up once."""
+    """The hosts of a run with missing outcomes; none while it is active. Cached after the first
+    call.
+    """
     from orchestrator.fleet.store.saved_runs import saved_run
 
     try:
@@ -219,7 +223,7 @@ class _OpenResources:
             self._by_name.setdefault(name, []).append(at)
 
     def take(self, name: str) -> None:
-        """One of that name has an outcome."""
+        """Record the outcome of a resource with that name."""
         places = self._by_name.get(name)
         if places:
             places.pop(0)
@@ -232,7 +236,7 @@ class _OpenResources:
 
 
 class LostEvents:
-    """The requests and reports of earlier runs in one contact with a host."""
+    """The requests and reports of earlier runs during one contact with a host."""
 
     def __init__(self, host: str, uid: int | None = None, current: str = "") -> None:
         self._lost = lost_runs_on(host, uid, current)
@@ -244,8 +248,8 @@ class LostEvents:
         return {"recall": list(self._lost)} if self._lost else {}
 
     def take(self, message: Mapping[str, Any]) -> bool:
-        """Take a part of the answer, and store the complete answer with its run; whether the part
-        has anything new, which is bounded. ProtocolError.
+        """Receive a part of the answer, and store the complete answer with its run. Returns whether
+        the part contains anything new, which happens only a limited number of times. ProtocolError.
         """
         receipt, state = message.get("receipt"), message.get("state")
         results, begun = message.get("turns"), message.get("begun")
@@ -352,7 +356,7 @@ def _event(lost: LostHost, result: Mapping[str, Any], event_id: str, now: float)
 
 
 def _with_output(checks: Any) -> Any:
-    """Results of health checks as in events; their output is not recorded."""
+    """The results of health checks in the form of events; their output is not recorded."""
     if not isinstance(checks, list):
         return checks
     return [{**check, "output": ""} if isinstance(check, dict) else check for check in checks]

@@ -15,7 +15,7 @@ class MissingReports(NamedTuple):
 
     @classmethod
     def of(cls, planned: Sequence[str], reported: Iterable[int]) -> MissingReports:
-        """The resources of a plan, without those already ``reported``."""
+        """The resources of a plan, without those that were already ``reported``."""
         reports = cls(Counter(planned), set())
         for name, has_report in zip(planned, reported, strict=True):
             if has_report:
@@ -23,7 +23,9 @@ class MissingReports(NamedTuple):
         return reports
 
     def take(self, name: str) -> bool:
-        """Record a report of a due resource; whether one of that name was reported before."""
+        """Record the report of an expected resource; return whether one with that name was reported
+        before.
+        """
         self.missing[name] -= 1
         if not self.missing[name]:
             del self.missing[name]  # the next one is found first

@@ -1,4 +1,4 @@
-"""Selects hosts by words such as ``failed``, from stored runs (controller)."""
+"""Selects hosts by words such as ``failed``, based on stored runs (controller)."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -19,8 +19,8 @@ UNDONE = "undone"
 class PastRuns:
     """The stored runs for an inventory's patterns, read on first use.
 
-    With a ``manifest``, the last push of that manifest counts, or any last push of a host without
-    one. ``among`` limits the hosts of a word, such as to those of a plan. ``folder`` has the runs.
+    With a ``manifest``, the last push of that manifest is used; without one, the last push of each
+    host. ``among`` limits the hosts of a word, such as to those of a plan. ``folder`` has the runs.
     """
 
     def __init__(
@@ -37,8 +37,8 @@ class PastRuns:
         self._among = among
 
     def named(self, word: str, run_id: str, hosts: Collection[str]) -> set[str]:
-        """The hosts that the word selects: in the run with that ID or prefix; for "" in each host's
-        last push. InputError.
+        """The hosts that the word selects: in the run with that ID or prefix or, for "", in each
+        host's last push. InputError.
         """
         if self._among is not None:
             hosts = set(hosts).intersection(self._among)
@@ -74,7 +74,7 @@ class PastRuns:
 
 
 def _pushes(identity: str, folder: RunSource) -> "Iterator[SavedRun]":
-    """The pushes over an inventory, the newest first."""
+    """The pushes for an inventory, newest first."""
     from orchestrator.fleet.store.saved_runs import saved_runs
 
     for run in saved_runs(folder):
@@ -87,7 +87,7 @@ def _pushes(identity: str, folder: RunSource) -> "Iterator[SavedRun]":
 
 
 def _results(run: "SavedRun") -> Iterator[HostResult]:
-    """The results of a run; a host that its verify found wrong has failed."""
+    """The results of a run; a host on which its verify failed counts as failed."""
     bad = run.failed_verify()
     for result in run.results():
         if result.host in bad and result.outcome == outcome.OK:
@@ -96,7 +96,7 @@ def _results(run: "SavedRun") -> Iterator[HostResult]:
 
 
 def runs_of(manifest: str, folder: RunSource = OWN_RUNS) -> "Iterator[SavedRun]":
-    """The stored runs of that manifest in any checkout; the newest first."""
+    """The stored runs of that manifest in any checkout, newest first."""
     from orchestrator.fleet.store.saved_runs import saved_runs
 
     identity = _named(manifest)

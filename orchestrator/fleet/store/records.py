@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.support.plain_text import plain
 
 DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""Errors raised by reading a record that differs from the format that a run writes."""
+"""Errors raised when a record does not have the format that a run writes."""
 
 
 def problem_text(error: Exception) -> str:
@@ -51,7 +51,7 @@ def flag(value: Any) -> bool:
 
 
 def counts(values: list[Any]) -> list[int]:
-    """Numbers of things."""
+    """A map of counts."""
     for value in values:
         if type(value) is not int or not 0 <= value < _LIMIT:
             raise ValueError(f"expected a count, got {_shown(value)}")
@@ -59,7 +59,7 @@ def counts(values: list[Any]) -> list[int]:
 
 
 def count(value: Any) -> int:
-    """A number of things."""
+    """A count."""
     if type(value) is not int or not 0 <= value < _LIMIT:
         raise ValueError(f"expected a count, got {_shown(value)}")
     return value

@@ -53,7 +53,7 @@ SPACE_PER_HOST = 1 << 10
 
 
 def runs_directory() -> Path:
-    """The location of the runs."""
+    """The directory of the stored runs."""
     return state_directory() / "runs"
 
 
@@ -82,11 +82,12 @@ class _Text(NamedTuple):
 class RunDirectory:
     """Subscriber that writes a run to its directory as it happens.
 
-    Each line is written at once, so a record survives a killed process. On a full disk it continues
-    without events, but with results of hosts and the end of the run, for which space is reserved
-    from the start; ``close`` then raises the OSError. At its end, the newest ``keep`` runs remain.
-    With a ``parent``, the directory is not one of these. After ``max_output`` characters of
-    command output, no more of it is stored. OSError if the directory cannot be created.
+    Each line is written immediately, so a record survives if the process is killed. If the disk is
+    full, it continues without events, but still stores the results of hosts and the end of the run,
+    for which space is reserved from the start; ``close`` then raises the OSError. At its end, the
+    newest ``keep`` runs remain. With a ``parent``, the directory is created elsewhere. After
+    ``max_output`` characters of command output, no more of it is stored. OSError if the directory
+    cannot be created.
     """
 
     def __init__(
@@ -198,7 +199,9 @@ class RunDirectory:
         self._spool("notices", line)
 
     def _spool(self, name: str, text: str) -> None:
-        """Write data that may be large; after a loss nothing more, so that gaps are visible."""
+        """Write data that may be large; after a loss, nothing more is written, so that gaps are
+        visible.
+        """
         self._texts[name].append(_Text(text, has_room=False))
 
     def _put(self, name: str, text: str) -> None:

@@ -15,7 +15,7 @@ class RunSource(Protocol):
     def label(self) -> str: ...
 
     def names(self) -> list[str]:
-        """The names of the runs, the newest first. CcmError if they cannot be reached."""
+        """The names of the runs, newest first. CcmError if the runs cannot be reached."""
         ...
 
     def path(self, name: str) -> Path:
@@ -32,7 +32,7 @@ class OwnRuns:
         return str(runs_directory())
 
     def names(self) -> list[str]:
-        """The names of the runs, the newest first."""
+        """The names of the runs, newest first."""
         directory = runs_directory()
         if not directory.is_dir():
             return []

@@ -41,9 +41,9 @@ _ABOUT: dict[str, Callable[[Any], object]] = {
 
 
 class ReportSource(Protocol):
-    """The source of a report: a run, or a plan.
+    """The source of a report: a run or a plan.
 
-    ``kind`` is its kind, ``again`` the command that shows it, ``until`` the end of a plan's
+    ``kind`` is its kind, ``again`` the command that shows it, and ``until`` the end of a plan's
     validity.
     """
 
@@ -66,7 +66,7 @@ class ReportSource(Protocol):
 
 
 class SavedRun:
-    """A run read back from its directory."""
+    """A run that is read from its directory."""
 
     kind = "run"
     until = ""
@@ -90,11 +90,11 @@ class SavedRun:
 
     @property
     def running(self) -> bool:
-        """Whether its process is still at work."""
+        """Whether its process is still running."""
         return not self.about["end"] and is_held(self.path / "events.jsonl")
 
     def results(self) -> list[HostResult]:
-        """Return the result of every host; during a run, of the finished hosts. InputError.
+        """Return the result of every host or, during a run, of the finished hosts. InputError.
 
         The result of a host that is missing because ccm ended is derived from its phases and
         events.
@@ -117,7 +117,9 @@ class SavedRun:
         return self._completed(ended, [*ended, *self._cut_off(missing)] if missing else ended)
 
     def _completed(self, recorded: list[HostResult], results: list[HostResult]) -> list[HostResult]:
-        """The results with later reports of hosts; tallies of those ``recorded`` lack them."""
+        """The results with later reports of hosts; tallies of those ``recorded`` do not include
+        them yet.
+        """
         events, over = self._later.events, self._later.over
         tallies = {result.host: result.tally for result in recorded}
         for event in events:
@@ -151,7 +153,9 @@ class SavedRun:
         return [cut_off(host, tallies[host], tuple(phases[host]), planned[host]) for host in hosts]
 
     def _with_repeats(self, hosts: Container[str]) -> Iterator[tuple[dict[str, Any], bool]]:
-        """The events of these hosts, each with whether its host reported the resource before."""
+        """The events of these hosts, each with whether its host had reported the
+        resource before.
+        """
         reported: set[tuple[str, str, str]] = set()
         for step in self._happened(whole=True, hosts=hosts):
             for event, _ in run_events.transaction_events(step):
@@ -162,8 +166,8 @@ class SavedRun:
     def host_progress(
         self, *, phases: bool = True
     ) -> Iterator[run_events.HostPhase | run_events.HostPlanned]:
-        """When hosts entered which phase, and which resources they have; without ``phases``, only
-        the latter. InputError.
+        """The times at which hosts entered each phase, and their resources; without ``phases``,
+        only the resources. InputError.
         """
         path = self.path / "turns.jsonl"
         plans: dict[int, run_events.HostPlanned] = {}
@@ -192,7 +196,7 @@ class SavedRun:
             raise _unreadable(path, error) from error
 
     def lines(self) -> Iterator[str]:
-        """The transaction events, one JSON text each; half a line at the end is left out.
+        """The transaction events as JSON texts; an incomplete line at the end is omitted.
 
         InputError if they cannot be read.
         """
@@ -217,7 +221,7 @@ class SavedRun:
         self, *, whole: bool, hosts: Container[str] | None = None
     ) -> Iterator[run_events.ResourceEvent | run_events.ResourcesStable]:
         """The results of resources, in batches as stored, or as single events (``whole``); of all
-        hosts or of these. InputError for damaged data.
+        hosts or only of these. InputError for damaged data.
         """
         try:
             for number, line, unchanged in event_lines(self.path, self.run_id):
@@ -256,7 +260,7 @@ class SavedRun:
             yield run_events.HostNotice("", "warning", text)
 
     def _lacking(self) -> Iterator[str]:
-        """The missing part of the record."""
+        """The missing part of the record, as text."""
         if self.running:
             yield "this run is in progress; the results so far are shown"
         if "incomplete" in self.about:
@@ -271,7 +275,7 @@ class SavedRun:
                 yield f"the last line of {path.name} is incomplete and omitted"
 
     def rollout(self) -> Iterator[run_events.RolloutStep]:
-        """How waves and gates went, if there were any. InputError."""
+        """The results of waves and gates, if there were any. InputError."""
         path = self.path / "rollout.jsonl"
         kinds = {kind.__name__: kind for kind in run_events.ROLLOUT}
         try:
@@ -282,7 +286,7 @@ class SavedRun:
             raise _unreadable(path, error) from error
 
     def verified(self) -> list[dict[str, Any]] | None:
-        """The stored verify after the push, as ``verify.kept`` wrote it, or None. InputError."""
+        """The stored verify after the push, as written by ``verify.kept``, or None. InputError."""
         path = self.path / "verify.jsonl"
         try:
             return [_checked(json.loads(line)) for line in whole_lines(path)]
@@ -292,7 +296,7 @@ class SavedRun:
             raise _unreadable(path, error) from error
 
     def failed_verify(self) -> set[str]:
-        """The hosts with a failed check, or that the verify did not reach."""
+        """The hosts with a failed check, or that the verify could not reach."""
         hosts: set[str] = set()
         for record in self.verified() or ():
             if record.get("status") == outcome.FAILED:
@@ -385,7 +389,7 @@ def _read(path: Path) -> dict[str, Any]:
 def cut_off(
     host: str, tally: Tally, phases: tuple[tuple[Phase, float], ...] = (), planned: int = 0
 ) -> HostResult:
-    """The result of a host that was at work, or waiting, when ccm ended."""
+    """The result of a host that was active or waiting when ccm ended."""
     return HostResult(
         host,
         tally,

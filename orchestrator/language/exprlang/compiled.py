@@ -1,4 +1,4 @@
-"""From the text of an expression to what evaluates it, with its mistakes (controller)."""
+"""Compiles the text of an expression, and reports its mistakes (controller)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from orchestrator.language.exprlang.library import FUNCTIONS
 from orchestrator.language.exprlang.parser import parse
 
 _LONG = 150
-"""Longer strings are compiled at once, so that nesting too deep for Python is found in time."""
+"""Longer strings are compiled immediately, so that nesting too deep for Python is detected
+in time.
+"""
 
 
 def read(source: str, vocabulary: Vocabulary) -> tuple[Compiled | None, list[Finding]]:
-    """Read an expression in the merged grammar; None with the problems where there are any."""
+    """Read an expression in the merged grammar; None with the problems if there are any."""
     try:
         parsed = parse(source, vocabulary.known, vocabulary.extra)
         problems = static_problems(parsed.trees(), vocabulary, PREFIX, FUNCTIONS)

@@ -16,9 +16,9 @@ from orchestrator.language.exprlang.string_functions import ends_with, starts_wi
 from orchestrator.language.sandbox import Sandbox, Trusted
 
 RUN_COST = 10
-"""One run of a predicate costs as many entries of ``values.MAX_ENTRIES``."""
+"""One run of a predicate costs this many entries of ``values.MAX_ENTRIES``."""
 STEPS = 500
-"""So many steps of a regular expression cost as much as one entry."""
+"""This many steps of a regular expression cost as much as one entry."""
 
 
 class _Value:
@@ -31,7 +31,7 @@ class _Value:
 
 
 class Compiled:
-    """The bodies of one expression, each compiled when it is first needed; for all threads."""
+    """The bodies of one expression, each compiled on first use; shared by all threads."""
 
     def __init__(self, engine: Sandbox, parsed: Parsed) -> None:
         self.engine = engine
@@ -45,7 +45,9 @@ class Compiled:
         return evaluation.run(-1, names)
 
     def compile_all(self) -> None:
-        """Compile every body; RecursionError, MemoryError, SyntaxError if one is too deep."""
+        """Compile every body; RecursionError, MemoryError or SyntaxError if one is nested too
+        deeply.
+        """
         for number in range(-1, len(self.parsed.bodies)):
             self.program(number)
 
@@ -62,14 +64,14 @@ class Compiled:
 
 
 class Evaluation(Trusted):
-    """One evaluation. A tree may call its public operators, under ``PREFIX``."""
+    """One evaluation. A tree may call its public operators, prefixed with ``PREFIX``."""
 
     def __init__(self, compiled: Compiled) -> None:
         self._expression = compiled
         self._left = values.MAX_ENTRIES
 
     def operations(self, wanted: frozenset[str]) -> dict[str, Any]:
-        """The operations behind the names of a tree."""
+        """The operations that the names of a tree refer to."""
         found: dict[str, Any] = {}
         for name in wanted:
             word = name[len(PREFIX) :]
@@ -80,18 +82,18 @@ class Evaluation(Trusted):
         return found
 
     def run(self, number: int, names: dict[str, Any]) -> Any:
-        """Evaluate one body; its own bodies see its names."""
+        """Evaluate one body; its own bodies can read its names."""
         for child in self._expression.body(number).children:
             names[f"{PREFIX}body_{child}"] = _Bound(self, child, names)
         return self._expression.program(number)(names)
 
     def charge(self, value: Any) -> Any:
-        """Count the size of a body's result; TooLargeError."""
+        """Add the size of a body's result; TooLargeError."""
         self.spend(RUN_COST + values.size(value, max(self._left, 0)))
         return value
 
     def spend(self, entries: int) -> None:
-        """Count work, whose unit is an entry of a list; TooLargeError."""
+        """Add work, in units of list entries; TooLargeError."""
         self._left -= entries
         if self._left < 0:
             raise bounds.TooLargeError("it takes too many steps")
@@ -103,14 +105,14 @@ class Evaluation(Trusted):
         return value._fail_with_undefined_error() if isinstance(value, StrictUndefined) else ""
 
     def truth(self, value: Any, sign: str) -> bool:
-        """The value of an operator that takes true or false only."""
+        """The value of an operator that accepts only true or false."""
         found = self.settled(value)
         if isinstance(found, bool):
             return found
         raise ValueError(f"{sign} takes true or false, not {value_types.kind(found)}")
 
     def hold(self, value: Any) -> _Value | None:
-        """The left side of ``??``."""
+        """Store the left side of ``??``."""
         return None if self.missing(value) else _Value(value)
 
     def release(self, value: Any) -> Any:
@@ -118,11 +120,11 @@ class Evaluation(Trusted):
         return value.value if isinstance(value, _Value) else value
 
     def missing(self, value: Any) -> bool:
-        """Whether it is nil or not there."""
+        """Whether the value is nil or missing."""
         return value is None or isinstance(value, Undefined)
 
     def member(self, value: Any, key: Any, optional: bool) -> Any:
-        """A member in a chain with ``?.``, which ends where nothing is left."""
+        """A member in a chain with ``?.``, which ends at the first missing value."""
         if value is _NOTHING or (optional and self.missing(value)):
             return _NOTHING
         engine = self._expression.engine
@@ -145,7 +147,7 @@ class Evaluation(Trusted):
         return "".join(texts)
 
     def power(self, left: Any, right: Any) -> float:
-        """``left ^ right``, which is never a whole number's type."""
+        """``left ^ right``, whose result is never an integer."""
         sides = (value_types.number("^", self.settled(side)) for side in (left, right))
         base, exponent = map(float, sides)
         if base < 0 and not exponent.is_integer():
@@ -153,7 +155,7 @@ class Evaluation(Trusted):
         return float(base**exponent)
 
     def key(self, value: Any) -> str:
-        """The key of a map that is computed."""
+        """The key of a map, if it is computed."""
         return values.text(self.settled(value))
 
     def contains(self, text: Any, part: Any) -> bool:
@@ -200,7 +202,7 @@ _OPERATIONS = {
 
 
 class _Bound:
-    """A body together with the names that it sees; a predicate when it is called."""
+    """A body together with the names that it can read; a predicate if it is called."""
 
     __slots__ = ("_evaluation", "_names", "_number")
 
@@ -215,12 +217,12 @@ class _Bound:
         return self._evaluation.charge(self._evaluation.settled(found))
 
     def let(self, name: str, value: Any) -> Any:
-        """Its result with one more name."""
+        """Return the result with one more name."""
         return self._evaluation.run(self._number, {**self._names, name: value})
 
 
 class _Call(Trusted):
-    """A function of the library, called with values that are there."""
+    """A function of the library, called with existing values."""
 
     __slots__ = ("_evaluation", "_function")
 
@@ -229,7 +231,7 @@ class _Call(Trusted):
         self._function = function
 
     def call(self, *arguments: Any) -> Any:
-        """The function's value; ValueError."""
+        """Return the value of the function; ValueError."""
         given = [self._evaluation.settled(argument) for argument in arguments]
         self._evaluation.spend(sum(map(values.breadth, given)))
         return self._function.call(*given)

@@ -1,4 +1,6 @@
-"""The functions of expr-lang (controller); ``string_functions`` and ``list_functions`` run them."""
+"""The functions of expr-lang (controller), which ``string_functions`` and ``list_functions``
+implement.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ ANY = 1_000
 
 
 class Function(NamedTuple):
-    """``usage`` and ``meaning`` are for people; ``predicate`` is the place of one, or -1."""
+    """``usage`` and ``meaning`` are for people; ``predicate`` is the position of the predicate, or
+    -1.
+    """
 
     call: Callable[..., Any]
     usage: str
@@ -33,7 +37,7 @@ FUNCTIONS: dict[str, Function] = {}
 
 
 def _add(group: Table, predicate: int = -1) -> None:
-    """Reads the number of arguments out of the parameters: ``a, b[, c]``."""
+    """Derives the number of arguments from the parameters: ``a, b[, c]``."""
     for name, (call, parameters, meaning) in group.items():
         needed, _, optional = parameters.partition("[")
         least = needed.count(",") + 1 if needed else 0
@@ -74,4 +78,4 @@ REFUSED = {
     "endsWith": "it is an operator: text endsWith end",
     "matches": "it is an operator: text matches pattern",
 }  # fmt: skip
-"""Functions with another name or without support, and what to write instead."""
+"""Functions with a different name or without support, and what to write instead."""

@@ -11,7 +11,7 @@ from orchestrator.language.exprlang.values import Table
 from schemas.fast_validation import is_number
 
 Predicate = Callable[..., Any]
-"""Called with the entry and its index, and for ``reduce`` with the result so far."""
+"""Called with the entry and its index and, for ``reduce``, with the result so far."""
 
 
 def _length(value: Any) -> int:

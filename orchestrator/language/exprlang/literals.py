@@ -1,4 +1,4 @@
-"""Reads literals, names, functions with their predicates (controller)."""
+"""Reads literals, names, and functions with their predicates (controller)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _POINTERS = {"#": "it", "#acc": "acc", "#index": "index"}
 
 
 class Literals(Reader):
-    """The start of a value."""
+    """Reads the start of a value."""
 
     def primary(self) -> nodes.Expr:
-        """Parse a literal, a name, a pointer of a predicate, or an expression in brackets."""
+        """Parse a literal, a name, a placeholder of a predicate, or an expression in brackets."""
         token = self.token
         if token.kind == "number":
             return nodes.Const(self.take().value, lineno=token.at)
@@ -127,7 +127,7 @@ class Literals(Reader):
         return nodes.Dict(pairs, lineno=at)
 
     def function(self, name: Token, piped: nodes.Expr | None = None) -> nodes.Expr:
-        """A call of one of expr-lang's functions; the name is behind us."""
+        """A call of one of expr-lang's functions; the name has already been consumed."""
         function = FUNCTIONS[name.value]
         self.expect("(", "'('")
         arguments = [] if piped is None else [piped]
@@ -160,7 +160,7 @@ class Literals(Reader):
         return made
 
     def check_pattern(self, value: nodes.Expr) -> None:
-        """Refuse a literal regular expression that is none."""
+        """Refuse a literal that is not a valid regular expression."""
         if isinstance(value, nodes.Const) and isinstance(value.value, str):
             try:
                 compile_regex(value.value)

@@ -25,7 +25,7 @@ class Moment(str):
 
     @classmethod
     def now(cls) -> Moment:
-        """The present."""
+        """The current time."""
         return cls.of(datetime.now(timezone.utc))
 
     @classmethod
@@ -72,11 +72,11 @@ class Moment(str):
         return int(self._time.timestamp())
 
     def UTC(self) -> Moment:
-        """Itself."""
+        """The time itself, which is in UTC."""
         return self
 
     def Format(self, layout: str) -> str:
-        """As the reference time ``Mon Jan 2 15:04:05 2006`` is written in the layout."""
+        """The time in the layout, given as the reference time ``Mon Jan 2 15:04:05 2006``."""
         if len(layout) > bounds.MAX_WIDTH:
             raise bounds.TooLargeError("the layout is too long")
         return _LAYOUT.sub(lambda match: self._part(match.group()), layout)

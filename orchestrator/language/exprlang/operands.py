@@ -13,7 +13,7 @@ from orchestrator.language.exprlang.token_reader import operation
 
 
 class Operands(Literals):
-    """The operands between operators."""
+    """Reads the operands between operators."""
 
     def operand(self) -> nodes.Expr:
         """A value with its members, indices and calls."""
@@ -37,7 +37,7 @@ class Operands(Literals):
                 return operation("chain", at, value) if chained else value
 
     def optional(self, value: nodes.Expr) -> nodes.Expr:
-        """A value that may be missing: ``lookup`` then returns nil."""
+        """A value that may be missing; ``lookup`` then returns nil."""
         if (
             isinstance(value, nodes.Call)
             and isinstance(value.node, nodes.Name)
@@ -48,7 +48,7 @@ class Operands(Literals):
         return value
 
     def filters(self, value: nodes.Expr) -> nodes.Expr:
-        """Jinja2's filters; a pipe to a function of expr-lang is left for later."""
+        """Jinja2's filters; a pipe to a function of expr-lang is left to the caller."""
         while self.sign == "|" and not self.pipes():
             at = self.take().at
             if self.token.kind != "name":

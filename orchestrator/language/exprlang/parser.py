@@ -1,6 +1,6 @@
 """Reads an expression with the operators of expr-lang and of Jinja2 (controller).
 
-Shared operators have the precedence and meaning of Jinja2; those of expr-lang alone have its
+Shared operators have Jinja2's precedence and meaning; operators that only expr-lang has keep its
 precedence.
 """
 
@@ -41,7 +41,7 @@ PRECEDENCE = {
     "**": 100, "^": 100,
     "??": 500,
 }  # fmt: skip
-"""Operators that bind tighter have larger numbers. ``not`` is that of ``not in``."""
+"""Operators that bind more tightly have larger numbers. ``not`` is part of ``not in``."""
 
 _UNARY = 50
 _LOGIC = ("or", "||", "and", "&&")
@@ -50,7 +50,7 @@ _LOGIC = ("or", "||", "and", "&&")
 class Body(NamedTuple):
     """A tree that is evaluated on its own: a predicate, or the part after a ``let``.
 
-    ``children``: the numbers of the bodies that it hands on itself.
+    ``children``: the numbers of the bodies that it contains.
     """
 
     tree: nodes.Expr
@@ -58,7 +58,7 @@ class Body(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """``whole`` is the expression; ``names`` are the operations that all of it calls."""
+    """``whole`` is the expression; ``names`` are the operations that it calls anywhere."""
 
     whole: Body
     bodies: tuple[Body, ...]
@@ -70,7 +70,7 @@ class Parsed(NamedTuple):
 
 
 def parse(source: str, known: tuple[str, ...], extra: tuple[str, ...]) -> Parsed:
-    """The trees of an expression; ``extra`` names beat functions. ParseError.
+    """The trees of an expression; ``extra`` names take precedence over functions. ParseError.
 
     The ``lineno`` of a node is its offset in the source.
     """
@@ -91,7 +91,7 @@ def _names(tree: nodes.Expr) -> list[nodes.Name]:
 
 
 class Parser(Operands):
-    """Operators; ``Operands`` reads their operands."""
+    """Reads operators; ``Operands`` reads their operands."""
 
     def __init__(self, source: str, known: tuple[str, ...], extra: tuple[str, ...]) -> None:
         super().__init__(source, known, extra)
@@ -184,7 +184,9 @@ class Parser(Operands):
         return made
 
     def _comparison(self, left: nodes.Expr, sign: str, at: int) -> nodes.Expr:
-        """One comparison, or several in a row such as ``1 < x < 5``; the first sign is taken."""
+        """One comparison, or a chain such as ``1 < x < 5``; the first operator has
+        been consumed.
+        """
         operands = [self._compared(sign)]
         first = operands[0].expr
         if sign in ("==", "!=") and (_is_nil(left) or _is_nil(first)):
@@ -244,7 +246,7 @@ class Parser(Operands):
         return made
 
     def no_operator(self) -> ParseError:
-        """The error where an expression continues without an operator."""
+        """The error if an expression continues without an operator."""
         error = self.unexpected("an operator or the end")
         if self.token.kind == "name":
             likely = nearest(self.sign, [word for word in PRECEDENCE if word.isalpha()])

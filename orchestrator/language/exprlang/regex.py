@@ -1,7 +1,8 @@
 """The regular expressions of ``matches``: Go's, searched by RE2 (controller).
 
-Python's ``re`` tries alternatives one after the other, so a pattern such as ``(a+)+$`` takes ages
-on a string that a host made up. RE2's time is at most the string's length by the pattern's.
+Python's ``re`` tries alternatives one after the other, so a pattern such as ``(a+)+$`` can take
+extremely long on a string chosen by a host. RE2's time is at most proportional to the string's
+length times the pattern's.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class Regex:
             raise RegexError(error.args[0].decode("utf-8", "replace")) from error
 
     def steps(self, text: str) -> int:
-        """The maximum cost of a search: the characters times the states of the pattern."""
+        """The maximum cost of a search: the number of characters times the states of
+        the pattern.
+        """
         return len(text) * int(self._compiled.programsize)
 
     def search(self, text: str) -> bool:

@@ -23,8 +23,7 @@ _OTHER_SIGNS = {
 
 
 def operation(name: str, at: int, *arguments: Any) -> nodes.Call:
-    """A call of ``Evaluation``; a plain value becomes a constant that no manifest has spelled
-    out."""
+    """A call of ``Evaluation``; a plain value becomes a constant without a source position."""
     made = [a if isinstance(a, nodes.Node) else nodes.Const(a) for a in arguments]
     called = nodes.Name(PREFIX + name, "load", lineno=at)
     return nodes.Call(called, made, [], None, None, lineno=at)
@@ -33,7 +32,8 @@ def operation(name: str, at: int, *arguments: Any) -> nodes.Call:
 class Reader(Cursor, ABC):
     """The tokens of an expression, read from left to right. ``bodies`` are (tree, children).
 
-    Reading is done by recursion over several classes: ``expression`` is the outermost one's.
+    The classes of the reader call each other recursively: ``expression`` belongs to the outermost
+    one.
     """
 
     def __init__(self, source: str, known: tuple[str, ...], extra: tuple[str, ...]) -> None:
@@ -61,7 +61,7 @@ class Reader(Cursor, ABC):
 
     @contextmanager
     def nested(self) -> Iterator[None]:
-        """One level deeper."""
+        """Enter one more level of nesting."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise ParseError("it is nested too deeply", self.token.at, "split it")
@@ -73,7 +73,7 @@ class Reader(Cursor, ABC):
         return f"{PREFIX}let_{name}"
 
     def body(self) -> nodes.Name:
-        """The following part as its own tree; returns its name."""
+        """Read the following part as a separate tree; return its name."""
         outer, self.children = self.children, []
         self.bodies.append((self.expression(), tuple(self.children)))
         number = len(self.bodies) - 1

@@ -1,4 +1,4 @@
-"""How large a value is, and its text (controller)."""
+"""The sizes of values, and their text (controller)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orchestrator.language import bounds, value_types
 MAX_ENTRIES = 1_000_000
 
 Table = dict[str, tuple[Callable[..., Any], str, str]]
-"""Functions by name, with their parameters and their meaning as people read them."""
+"""Functions by name, with their parameters and meaning for people."""
 
 
 def size(value: Any, maximum: int = MAX_ENTRIES) -> int:
@@ -38,7 +38,7 @@ def size(value: Any, maximum: int = MAX_ENTRIES) -> int:
 
 
 def breadth(value: Any) -> int:
-    """The entries of a value without those of nested lists; cheap."""
+    """The number of entries of a value, without those of nested lists; cheap."""
     if isinstance(value, str):
         return len(value) // 64
     if isinstance(value, dict):
@@ -47,7 +47,7 @@ def breadth(value: Any) -> int:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """A value as JSON, of bounded size."""
+    """A value as JSON of limited size."""
     size(value)
     return json.dumps(value_types.plain(value), ensure_ascii=False, indent=indent)
 

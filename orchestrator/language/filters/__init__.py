@@ -1,6 +1,6 @@
-"""The filters and tests that people know from Ansible, beside Jinja2's own (controller).
+"""The filters and tests known from Ansible, in addition to Jinja2's own (controller).
 
-One module for each family; ``registry`` has all of them with their documentation.
+There is one module for each family; ``registry`` has all of them with their documentation.
 """
 
 from orchestrator.language.filters import (

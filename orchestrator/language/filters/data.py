@@ -37,7 +37,7 @@ def key_of(value: Any) -> str:
     takes_missing=True,
 )
 def d(value: Any, default_value: Any = "", boolean: bool = False) -> Any:
-    """The filter ``default`` of Jinja2."""
+    """Jinja2's filter ``default``."""
     return JINJA["default"](value, default_value, boolean)
 
 
@@ -49,7 +49,7 @@ def d(value: Any, default_value: Any = "", boolean: bool = False) -> Any:
     takes_missing=True,
 )
 def mandatory(value: Any, msg: Any = None) -> Any:
-    """The value, which must be there."""
+    """The value, which must exist."""
     if isinstance(value, Undefined):
         name = value._undefined_name
         raise ValueError(str(msg) if msg else f"{name!r} is mandatory but not set")
@@ -76,7 +76,7 @@ def ternary(value: Any, true_val: Any, false_val: Any, none_val: Any = None) -> 
     result="true",
 )
 def bool_(value: Any) -> bool:
-    """A boolean of the words for it; ValueError for any other."""
+    """The boolean for a word; ValueError for any other value."""
     if value is None or isinstance(value, bool):
         return bool(value)
     word = str(value).strip().lower()
@@ -96,7 +96,7 @@ def bool_(value: Any) -> bool:
 def combine(
     first: Any, *more: Any, recursive: Any = False, list_merge: Any = "replace"
 ) -> dict[str, Any]:
-    """Several maps as one."""
+    """Several maps merged into one."""
     if list_merge not in _MERGES:
         raise ValueError(f"combine takes one of {', '.join(_MERGES)}, not {list_merge!r}")
     given = [*(first if isinstance(first, list) else [first]), *more]
@@ -177,7 +177,7 @@ def items2dict(value: Any, key_name: Any = "key", value_name: Any = "value") -> 
     result="[['a', 1], ['b', 2]]",
 )
 def zip_(first: Any, *more: Any) -> list[list[Any]]:
-    """Lists side by side, as long as the shortest."""
+    """Lists combined entry by entry, up to the length of the shortest."""
     lists = [value_types.entries("zip", one) for one in (first, *more)]
     return [list(entry) for entry in zip(*lists, strict=False)]
 
@@ -189,7 +189,7 @@ def zip_(first: Any, *more: Any) -> list[list[Any]]:
     result="[['a', 1], ['a', 2], ['b', 1], ['b', 2]]",
 )
 def product(first: Any, *more: Any) -> list[list[Any]]:
-    """Each entry of a list with each of others."""
+    """Every combination of entries from the lists."""
     lists = [value_types.entries("product", one) for one in (first, *more)]
     count = prod(map(len, lists))
     bounds.check_size(count, bounds.MAX_ITEMS, "the product")
@@ -206,7 +206,7 @@ def product(first: Any, *more: Any) -> list[list[Any]]:
     result="[1, 2, [3]]",
 )
 def flatten(value: Any, levels: Any = None, skip_nulls: Any = True) -> list[Any]:
-    """A list without lists in it."""
+    """A list with nested lists replaced by their entries."""
     left = _MAX_DEPTH if levels is None else value_types.whole("flatten", levels)
     return list(_flat(value_types.entries("flatten", value), left, skip_nulls is True))
 
@@ -295,7 +295,9 @@ def extract(environment: Any, key: Any, container: Any, *more: Any) -> Any:
     result="52",
 )
 def random(value: Any, start: Any = 0, step: Any = 1, seed: Any = None) -> Any:
-    """The result of Ansible for the same seed. Without one, each run would find another value."""
+    """Ansible's result for the same seed. Without a seed, each run would return a
+    different value.
+    """
     if seed.__class__ not in (str, int):
         raise ValueError("random needs a seed, a text or a whole number, such as seed=Host.name")
     made = Random(seed)

@@ -16,7 +16,7 @@ _Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
 
 def _usable(interface: _Interface) -> tuple[int, int]:
-    """The first and the last address of a network that a host can have."""
+    """The first and the last address of a network that a host can use."""
     network = interface.network
     first, last = int(network.network_address), int(network.broadcast_address)
     if network.num_addresses <= 2:
@@ -72,7 +72,7 @@ def _shown(interface: _Interface, has_prefix: bool) -> str:
 
 
 def _read(value: Any) -> tuple[_Interface, bool] | None:
-    """An address with its network, and whether the length of its prefix is written."""
+    """An address with its network, and whether its prefix length was given."""
     if not isinstance(value, str) or len(value) > 100:
         return None
     try:
@@ -90,7 +90,7 @@ def _read(value: Any) -> tuple[_Interface, bool] | None:
     result="'192.0.2.0/24'",
 )
 def ipaddr(value: Any, query: Any = "") -> Any:
-    """The answer to a question about an address."""
+    """The result of a query about an address."""
     if isinstance(value, list | tuple):
         found = [ipaddr(entry, query) for entry in value]
         return [entry for entry in found if entry is not False]
@@ -128,7 +128,7 @@ def _at(interface: _Interface, has_prefix: bool, place: int) -> Any:
     result="['[2001:db8::1]', '192.0.2.1', 'web1']",
 )
 def ipwrap(value: Any) -> Any:
-    """An address as a URL has it."""
+    """An address in the form used in URLs."""
     if isinstance(value, list | tuple):
         return [ipwrap(entry) for entry in value]
     read = _read(value)

@@ -1,4 +1,4 @@
-"""Hashes of passwords, as /etc/shadow has them (controller).
+"""Password hashes for /etc/shadow (controller).
 
 The salt depends only on the host and a name: it must be the same on every run, and must not reveal
 the password.
@@ -44,7 +44,7 @@ def password_hash(
     salt: Any = "",
     **options: Any,
 ) -> str:
-    """The hash of a password, which is masked as the password is."""
+    """The hash of a password, which is masked like the password."""
     rounds, name = options.pop("rounds", None), options.pop("name", "")
     value_types.texts("password_hash", password, hashtype, salt, name)
     if options:
@@ -102,7 +102,7 @@ def _bcrypt_of(bcrypt: Any, password: str, settings: str) -> str:
 
 @lru_cache(maxsize=4096)
 def sha512_crypt(password: str, salt: str, rounds: int) -> str:
-    """The hash in the format of crypt(3), with ``rounds`` unless they have the default."""
+    """The hash in the format of crypt(3), with ``rounds`` unless they are the default."""
     key, seasoning = password.encode(), salt.encode()
     second = hashlib.sha512(key + seasoning + key).digest()
     first = hashlib.sha512(key + seasoning)
@@ -131,7 +131,7 @@ def _filled(block: bytes, length: int) -> bytes:
 
 
 def _encoded(digest: bytes) -> str:
-    """Three bytes at a time in the order of crypt(3), the lowest bits first."""
+    """Encode three bytes at a time in the order of crypt(3), lowest bits first."""
     signs = []
     one, two, three = 0, 21, 42
     for _ in range(21):

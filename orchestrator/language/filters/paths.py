@@ -1,4 +1,4 @@
-"""Parts of paths; no file is looked at (controller)."""
+"""Parts of paths; no file is accessed (controller)."""
 
 from __future__ import annotations
 
@@ -43,6 +43,6 @@ def dirname(path: Any) -> str:
     result="['/etc/site', '.conf']",
 )
 def splitext(path: Any) -> list[str]:
-    """A path as two parts."""
+    """A path split into two parts."""
     value_types.texts("splitext", path)
     return list(posixpath.splitext(path))

@@ -60,7 +60,7 @@ class Search:
 
     @property
     def groups(self) -> int:
-        """How many groups the pattern has."""
+        """The number of groups in the pattern."""
         return int(self._regex.groups)
 
     def first(self) -> Any:
@@ -110,7 +110,7 @@ def regex_replace(text: Any, pattern: Any, replacement: Any = "", **flags: Any) 
 
 
 def _replacement(text: str) -> list[bytes | int | str]:
-    """Its plain parts, and its groups by number or name."""
+    """The literal parts of the replacement, and its groups by number or name."""
     parts: list[bytes | int | str] = []
     at = 0
     for found in _REFERENCE.finditer(text):
@@ -187,7 +187,7 @@ def regex_findall(
     result="'a\\\\.b\\\\*'",
 )
 def regex_escape(text: Any) -> str:
-    """The text with a backslash before each sign that means something."""
+    """The text with a backslash before each special character."""
     value_types.texts("regex_escape", text)
     return (
         re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII) if text.isascii() else re.escape(text)

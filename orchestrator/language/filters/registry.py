@@ -23,7 +23,8 @@ _PER_STEP = 64
 
 class Entry(NamedTuple):
     """A filter or test: its syntax, its result, and an example with its result, both as
-    expressions. It may take ``cost`` times as long as a copy of its input."""
+    expressions. It may take up to ``cost`` times as long as a copy of its input.
+    """
 
     name: str
     family: str
@@ -48,8 +49,9 @@ def documented(
     cost: int = 1,
     takes_missing: bool = False,
 ) -> Callable[[Function], Function]:
-    """Register a filter, or a test in that family. ``takes_missing``: it answers for a value that
-    is not there."""
+    """Register a filter, or a test in that family. ``takes_missing``: it accepts a
+    missing value.
+    """
 
     def register(function: Function) -> Function:
         """Add the function to the table of its family, with its checks."""
@@ -70,7 +72,7 @@ def documented(
 
 
 def entries(family: str) -> Iterator[Entry]:
-    """Those of a family, sorted."""
+    """The entries of a family, sorted."""
     for entry in sorted([*FILTERS.values(), *TESTS.values()]):
         if entry.family == family:
             yield entry

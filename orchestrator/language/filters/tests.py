@@ -55,7 +55,7 @@ def search(text: Any, pattern: Any, ignorecase: Any = False, multiline: Any = Fa
     result="true",
 )
 def version(one: Any, other: Any, operator: Any = "==") -> bool:
-    """Whether two versions are in an order."""
+    """Compare two versions."""
     value_types.texts("version", one, other)
     compare = _OPERATORS.get(operator) if isinstance(operator, str) else None
     if compare is None:
@@ -69,7 +69,9 @@ def version(one: Any, other: Any, operator: Any = "==") -> bool:
 
 
 def _parts(text: str) -> list[tuple[int, int, str]]:
-    """Words sort before numbers and before the end, so that 1.0rc1 is before 1.0."""
+    """The parts of a version. Words sort before numbers and before the end, so 1.0rc1 is before
+    1.0.
+    """
     found = _PARTS.findall(text.lower().removeprefix("v")[:1000])
     return [(1, int(p), "") if p.isdigit() else (0, 0, p) for p in found]
 
@@ -81,7 +83,7 @@ def _parts(text: str) -> list[tuple[int, int, str]]:
     result="true",
 )
 def subset(some: Any, all_: Any) -> bool:
-    """Whether one list has all of another."""
+    """Whether the other list contains all entries of this one."""
     mine = {key_of(entry) for entry in value_types.entries("subset", some)}
     return mine <= {key_of(entry) for entry in value_types.entries("subset", all_)}
 
@@ -93,5 +95,5 @@ def subset(some: Any, all_: Any) -> bool:
     result="false",
 )
 def superset(all_: Any, some: Any) -> bool:
-    """Whether one list has all of another, the other way round."""
+    """Whether the list contains all entries of the other one."""
     return subset(some, all_)

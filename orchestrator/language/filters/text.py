@@ -31,7 +31,7 @@ _YAML_COST = 128
     result="'// one\\n// two'",
 )
 def comment(text: Any, style: Any = "plain", **changes: Any) -> str:
-    """Return a string as a comment of several lines, in the format of Ansible."""
+    """Return a string as a multi-line comment, in Ansible's format."""
     value_types.texts("comment", text)
     if style not in _STYLES:
         raise ValueError(f"comment takes {', '.join(_STYLES)}, not {style!r}")
@@ -171,14 +171,14 @@ def to_nice_yaml(value: Any, indent: Any = 4, sort_keys: Any = True, width: Any 
 
 
 class _Stream:
-    """Takes a string of bounded size, so that indents do not grow without end."""
+    """Receives a string of limited size, so that indentation cannot grow without bound."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self._size = 0
 
     def write(self, text: str) -> None:
-        """Take a piece."""
+        """Receive a piece."""
         self._size += len(text)
         if self._size > bounds.MAX_TEXT:
             bounds.check_size(self._size, bounds.MAX_TEXT, "the YAML text")
@@ -198,7 +198,7 @@ def _yaml(
 
     class Dumper(yaml.SafeDumper):
         def ignore_aliases(self, data: Any) -> bool:
-            """Repeated values are written each time."""
+            """Write repeated values each time."""
             return True
 
     plain = _valued(name, value)
@@ -237,7 +237,7 @@ def from_yaml(text: Any) -> Any:
 
 
 def _valued(name: str, value: Any) -> Any:
-    """The value with JSON's types only; ValueError."""
+    """The value, restricted to JSON's types; ValueError."""
     found = value_types.plain(value)
     left = [found]
     while left:

@@ -1,4 +1,4 @@
-"""Checks of a template before it is rendered: names, functions, arguments (controller)."""
+"""Checks of a template before it is rendered: names, functions and arguments (controller)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ARGUMENTS: dict[str, tuple[int, int | None]] = {
 
 
 def walk(node: Any) -> Iterator[Node]:
-    """Every node of a tree, itself included, in the order written."""
+    """Every node of a tree, including the tree itself, in the order written."""
     if isinstance(node, Node):
         yield node
         for field in fields(node):
@@ -55,9 +55,9 @@ def walk(node: Any) -> Iterator[Node]:
 
 
 def call_problems(tree: Tree, more: Iterable[str]) -> Iterator[ParseError]:
-    """Calls of functions that are not there, or with too few or too many arguments.
+    """Calls of functions that do not exist, or with too few or too many arguments.
 
-    ``more`` are functions beyond those of every template, which check their arguments themselves.
+    ``more`` has additional functions, which check their arguments themselves.
     """
     for node in walk(tree.body):
         if isinstance(node, Slot):
@@ -125,7 +125,9 @@ def introduced(tree: Tree) -> set[str]:
 
 
 def used(node: Any) -> Iterator[Name]:
-    """The variables that are required on every path: not those in ``isset`` or in a ``try``."""
+    """The variables that are required on every path, which excludes those in ``isset`` or in a
+    ``try``.
+    """
     if isinstance(node, Name):
         yield node
     elif isinstance(node, Try):
@@ -160,7 +162,9 @@ def unknown_names(tree: Tree, known: set[str]) -> Iterator[ParseError]:
 
 
 def includes(tree: Tree) -> Iterator[tuple[Const | None, bool]]:
-    """The paths of the templates that are run; None for a computed one. With: may be missing."""
+    """The paths of the templates that are run; None for a computed path. Each comes with whether it
+    may be missing.
+    """
     for node in walk(tree.body):
         if isinstance(node, Include):
             yield (node.path if isinstance(node.path, Const) else None), node.optional

@@ -1,4 +1,4 @@
-"""Reads the parts of an action other than expressions: assignments, arguments (controller)."""
+"""Reads the parts of an action other than expressions: assignments and arguments (controller)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from orchestrator.language.jet.syntax import Expr, Field, Index, Name, Set, Slot
 
 
 class ClauseParser(ActionParser):
-    """The tokens of one action, with the clauses that statements are made of."""
+    """Reads the clauses of statements from the tokens of one action."""
 
     def assignment(self, first: Expr) -> Set:
-        """The rest of ``names := values``, after its first target."""
+        """The remainder of ``names := values``, after its first target."""
         targets = self._listed(first)
         let = self.sign == ":="
         if self.sign not in (":=", "="):
@@ -38,7 +38,7 @@ class ClauseParser(ActionParser):
         return first, condition
 
     def range_names(self, first: Expr) -> tuple[list[str], Expr]:
-        """The rest of ``index, value := items`` of a range."""
+        """The remainder of ``index, value := items`` in a range."""
         targets = self._listed(first)
         if len(targets) > 2:
             raise ParseError("range sets an index and a value, nothing more", first.at)
@@ -46,7 +46,7 @@ class ClauseParser(ActionParser):
         return [self._target(target) for target in targets], self.expression()
 
     def yield_arguments(self, block: str) -> list[tuple[str, Expr]]:
-        """The arguments of a yield: name=value, …"""
+        """The arguments of a yield in the form name=value."""
         found: list[tuple[str, Expr]] = []
         self.expect("(", f"'(' as in yield {block}()")
         while self.sign != ")":
@@ -76,7 +76,7 @@ class ClauseParser(ActionParser):
         return found
 
     def _listed(self, first: Expr) -> list[Expr]:
-        """The expressions of a list with commas, whose first was read already."""
+        """The expressions of a comma-separated list, whose first expression was already read."""
         found = [first]
         while self.accept(","):
             found.append(self.expression())

@@ -1,8 +1,8 @@
 """Turns the tree of a Jet template into a Jinja2 tree (controller).
 
-Text, branches and loops become Jinja2's own; what Jet does differently (variables that live as long
-as the run of their list, blocks, contexts, Go's operators) becomes calls of ``jet_…`` functions,
-which a ``Run`` provides. Every body that something else may run is its own macro.
+Text, branches and loops become Jinja2's own; Jet's own features (variables with the lifetime of
+their statement list, blocks, contexts, Go's operators) become calls of ``jet_…`` functions, which a
+``Run`` provides. Every body that may be run from elsewhere becomes a separate macro.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from orchestrator.language.jet.syntax import (
 
 
 class BlockBodies(NamedTuple):
-    """The macros of a block: its body, and those for its place of definition ("" for none)."""
+    """The macros of a block: one for its body, and those for its place of definition (""
+    for none).
+    """
 
     body: str
     context: str
@@ -41,7 +43,9 @@ class BlockBodies(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """A Jinja2 tree that defines macros, the one of the whole text, and those of the blocks."""
+    """A Jinja2 tree that defines macros, with the macro of the whole text and those of
+    the blocks.
+    """
 
     tree: nodes.Template
     root: str
@@ -90,7 +94,7 @@ class Compiler(ExpressionCompiler):
         return nodes.If(call("lacks", name), [let], [], [])
 
     def _sized(self, body: list[Statement]) -> list[nodes.Node]:
-        """A body that reports its amount of text, for the limits."""
+        """A body that reports the size of its text, for the limits."""
         return [nodes.ExprStmt(call("spend", _size(body))), *self._body(body)]
 
     def _body(self, statements: Sequence[Statement]) -> list[nodes.Node]:
@@ -137,7 +141,7 @@ class Compiler(ExpressionCompiler):
         return call("include", path, at, context, statement.optional)
 
     def _optional(self, expression: Expr | None) -> nodes.Expr:
-        """A list of one value or none, so that nil is a value."""
+        """A list with one value or none, so that nil can be distinguished from a missing value."""
         return nodes.List([] if expression is None else [self._expr(expression)])
 
     def _if(self, statement: If) -> list[nodes.Node]:
@@ -179,7 +183,9 @@ class Compiler(ExpressionCompiler):
 
 
 def _size(statements: Sequence[Statement]) -> int:
-    """The text that one run of a list may write itself, without its loops and other bodies."""
+    """The size of the text that one run of a list may write itself, without its loops and other
+    bodies.
+    """
     total = 0
     for statement in statements:
         if isinstance(statement, Plain):

@@ -1,7 +1,7 @@
 """Reads the expressions and pipelines of one action (controller).
 
 Jet's own precedence: ``* / %``, ``+ -``, ``< <= > >=``, ``== !=``, then ``&&`` and ``||`` as one
-level from left to right, then the ternary; ``!`` takes a whole comparison.
+level from left to right, then the ternary; ``!`` applies to a whole comparison.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _LEVELS = (("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/", "%"))
 
 
 class ActionParser(Cursor):
-    """The tokens of one action, read from left to right."""
+    """Reads the tokens of one action from left to right."""
 
     def close(self, hint: str = "") -> None:
-        """The action must end here."""
+        """Require the end of the action."""
         if self.sign != "close":
             raise self.unexpected("the end of the action", hint)
 
@@ -46,9 +46,9 @@ class ActionParser(Cursor):
         return super().found()
 
     def pipeline(self, first: Expr | None = None) -> Expr:
-        """``command | command | …``, where each gets the result of the previous one.
+        """``command | command | …``, where each command receives the result of the previous one.
 
-        ``first`` is an expression that was read already.
+        ``first`` is an expression that was already read.
         """
         value = self._command(first)
         while self.accept("|"):
@@ -98,7 +98,7 @@ class ActionParser(Cursor):
         return left
 
     def _binary(self, level: int = 0) -> Expr:
-        """Operators of this precedence or higher."""
+        """Read operators of this precedence or higher."""
         if level == len(_LEVELS):
             return self._unary()
         left = self._binary(level + 1)

@@ -1,4 +1,4 @@
-"""Jet's built-in functions (controller). Each refuses arguments of the wrong kind: ValueError."""
+"""Jet's built-in functions (controller). Each raises ValueError for arguments of the wrong kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _JSON = str.maketrans(
 
 
 class Function(NamedTuple):
-    """``maximum`` None: any number of arguments."""
+    """A function; with ``maximum`` None, it accepts any number of arguments."""
 
     call: Callable[..., Any]
     least: int

@@ -43,7 +43,7 @@ class Text(NamedTuple):
 class Action(NamedTuple):
     """The tokens between delimiters; the sign of the last one is ``close``.
 
-    ``spaced`` keeps ``a .b`` from being a field of ``a``.
+    ``spaced`` prevents ``a .b`` from being read as a field of ``a``.
     """
 
     tokens: list[Token]
@@ -57,15 +57,14 @@ class Delimiters(NamedTuple):
     right: str = "]]"
 
     def problem(self) -> str:
-        """Why they cannot be used, or nothing."""
+        """The reason why they cannot be used, or ""."""
         for word in self:
             if not word or any(c.isspace() or c.isalnum() or c in "\"`'_" for c in word):
                 return f"a delimiter consists of symbols such as [[ or <<, not {word!r}"
         return "the two delimiters must differ" if self.left == self.right else ""
 
     def comments(self) -> dict[str, str]:
-        """The delimiters of comments: those of Jet, and those derived from the action
-        delimiters."""
+        """The delimiters of comments: Jet's own, and those derived from the action delimiters."""
         found = {"{*": "*}"}
         if len(self.left) > 1 and len(self.right) > 1:
             found[f"{self.left[0]}*"] = f"*{self.right[-1]}"
@@ -86,7 +85,7 @@ class Lexer:
         self._opener = re.compile("|".join(openers))
 
     def split(self) -> list[Text | Action]:
-        """Text and actions in their order; ParseError."""
+        """Text and actions in order; ParseError."""
         found: list[Text | Action] = []
         at, trim = 0, False
         while True:
@@ -146,7 +145,7 @@ class Lexer:
         raise ParseError(f"{self._left} is not closed: {self._right} is missing", start)
 
     def _closes(self, at: int, depth: dict[str, int]) -> bool:
-        """Whether the action ends here: ``]]`` inside of an index closes that first."""
+        """Whether the action ends here: ``]]`` inside an index closes the index first."""
         pending = {"]": "[", ")": "("}.get(self._right[0], "")
         return self._text.startswith(self._right, at) and not depth.get(pending)
 

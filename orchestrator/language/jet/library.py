@@ -28,12 +28,11 @@ MAX_CHAIN = 20
 
 
 class Template:
-    """One compiled template; immutable once its library gave it out, shared by all threads.
+    """One compiled template; immutable once its library has returned it, and shared by all threads.
 
-    ``path`` is its path below the directory, ``name`` its name in positions; ``reached`` are the
-    templates that a rendering of it may run, itself included, if their paths are literal;
-    ``position`` returns the position of an offset. One without a ``library`` is only read, never
-    run.
+    ``path`` is its path below the directory, ``name`` its name in positions; ``reached`` has the
+    templates that rendering it may run, including itself, if their paths are literal; ``position``
+    returns the position of an offset. A template without a ``library`` is only read, never run.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class Template:
         self.position = Positions(name, text).of
 
     def read(self, delimiters: Delimiters, functions: Iterable[str]) -> list[Problem]:
-        """Make the tree; the mistakes that show in it alone."""
+        """Create the tree; return the mistakes that are visible in this template alone."""
         try:
             self.tree = parse(self.text, delimiters)
             problems = list(checks.call_problems(self.tree, functions))
@@ -71,7 +70,7 @@ class Template:
         return Problem(error.message, self.position(error.at), error.hint, "template")
 
     def parts(self) -> Iterator[Template]:
-        """The templates whose blocks it may run, itself included."""
+        """The templates whose blocks it may run, including itself."""
         yield self
         for other in (*self.imports, *([self.extends] if self.extends else [])):
             yield from other.parts()
@@ -87,9 +86,9 @@ class Template:
 class Library:
     """Jet's set of templates. Thread-safe.
 
-    Paths in ``include``, ``import`` and ``extends`` are relative to the template that names them,
-    or, with a slash in front, to the directory; no path leads out of it. ``functions`` are names of
-    functions beyond Jet's own, which each rendering provides. ``prefix`` precedes a path in
+    Paths in ``include``, ``import`` and ``extends`` are relative to the template that contains them
+    or, with a leading slash, to the directory; no path may leave the directory. ``functions`` has
+    names of additional functions, which each rendering provides. ``prefix`` precedes a path in
     positions.
     """
 
@@ -111,10 +110,10 @@ class Library:
         self.literals: set[str] = set()
 
     def load(self, name: str, literal: bool = True) -> Template:
-        """A template of the directory, checked with all that it names.
+        """A template in the directory, checked with all templates that it names.
 
         InputError with every mistake; EvaluationError if it cannot be read. ``literal``: the user
-        wrote the name, so it may leave the directory.
+        wrote the name, so it may be outside the directory.
         """
         return self.parse(self._directory.read(name, literal), name)
 
@@ -129,7 +128,7 @@ class Library:
             return template
 
     def find(self, path: Any, asking: Template, optional: bool = False) -> Template | None:
-        """The template that another one names; None for a missing optional one."""
+        """The template that another one names; None for an optional one that is missing."""
         if not isinstance(path, str) or not path:
             raise ValueError("the path of a template must be text")
         with self._lock:
@@ -210,7 +209,7 @@ class Library:
         return f"there is no template {path!r} in {self._directory.path}"
 
     def _check(self, template: Template, added: frozenset[str]) -> None:
-        """Look for names that are set nowhere in all that one rendering can reach."""
+        """Find names that are not set anywhere within the reach of one rendering."""
         if added in template.checked:
             return
         reached: dict[int, Template] = {}

@@ -1,4 +1,4 @@
-"""Turns the expressions of a Jet template into those of Jinja2 (controller)."""
+"""Translates the expressions of a Jet template to Jinja2 (controller)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from orchestrator.language.jet.syntax import (
 
 
 class ExpressionCompiler:
-    """``note`` stores an offset and returns its number."""
+    """Compiles expressions; ``note`` stores an offset and returns its number."""
 
     def __init__(self, note: Callable[[int], int]) -> None:
         self._note = note

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """The variables of one list of statements; ``blocks`` at the start of a template."""
+    """The variables of one list of statements; ``blocks`` is set at the start of a template."""
 
     __slots__ = ("blocks", "parent", "variables")
 
@@ -101,7 +101,7 @@ class Operations(Trusted):
         return values.calculate(operator, left, right)
 
     def jet_compare(self, operator: str, left: Any, right: Any, at: int) -> bool:
-        """An order."""
+        """Compare two values."""
         self._at = at
         return values.compare(operator, left, right)
 
@@ -114,14 +114,14 @@ class Operations(Trusted):
         return values.truth(value)
 
     def jet_method(self, value: Any, name: str, at: int) -> Any:
-        """Call ``value.name()`` of an object that declares this method."""
+        """Call ``value.name()`` on an object that declares this method."""
         self._at = at
         if name not in getattr(type(value), "METHODS", ()):
             raise ValueError(f"{METHODS[name]} has {name}(), {value_types.kind(value)} does not")
         return getattr(value, name)()
 
     def jet_has(self, value: Any, keys: list[Any], nil: bool = False) -> bool:
-        """Whether the keys exist below a value; nil does not count unless ``nil``."""
+        """Whether the keys exist below a value; nil counts as missing unless ``nil`` is set."""
         for key in keys:
             try:
                 value = values.element(value, key, "")
@@ -135,6 +135,6 @@ class Operations(Trusted):
         return frame is not None and self.jet_has(frame.variables[name], keys)
 
     def jet_has_path(self, path: Any, keys: list[Any], at: int) -> bool:
-        """Whether ``lookup(path)`` finds something."""
+        """Whether ``lookup(path)`` finds a value."""
         self._at = at
         return self.jet_has(self._functions["lookup"](path, None), keys)

@@ -48,7 +48,9 @@ class _Parser:
         return self._tree
 
     def _head(self) -> None:
-        """``extends`` and ``import`` precede everything except blanks, which Jet drops there."""
+        """Read ``extends`` and ``import``, which precede everything except white space, which Jet
+        drops there.
+        """
         if not any(isinstance(piece, Action) for piece in self._pieces):
             return
         while self._next < len(self._pieces):
@@ -75,7 +77,7 @@ class _Parser:
             self._tree.extends = Const(path.at, path.value)
 
     def _statements(self) -> tuple[list[Statement], str, int]:
-        """Statements up to the action that ends them, that action, and its position."""
+        """Statements up to the action that ends them, with that action and its position."""
         found: list[Statement] = []
         while self._next < len(self._pieces):
             piece = self._pieces[self._next]
@@ -93,7 +95,7 @@ class _Parser:
         return found, "", 0
 
     def _body(self, opened_at: int, what: str) -> tuple[list[Statement], str]:
-        """The statements inside of ``what``, and the word that ends them."""
+        """The statements inside ``what``, and the word that ends them."""
         if self._depth >= MAX_DEPTH:
             hint = "move a part of it into a block"
             message = f"if, range, block and try are nested deeper than {MAX_DEPTH} levels"
@@ -131,7 +133,7 @@ class _Parser:
         return [read(at)]
 
     def _simple(self, at: int) -> list[Statement]:
-        """An assignment, or an expression whose value is written, or both."""
+        """An assignment, an expression whose value is written, or both."""
         action = self._action
         value = action.expression()
         if action.sign not in (",", ":=", "="):
@@ -159,7 +161,7 @@ class _Parser:
         return self._branch(at, at)
 
     def _branch(self, at: int, begun: int) -> Statement:
-        """A branch of an if that has ``begun`` there."""
+        """A branch of an ``if`` that started at ``begun``."""
         first, condition = self._action.condition()
         body, end = self._body(at, "if")
         if end != "else":

@@ -1,7 +1,7 @@
 """One rendering of a Jet template for one host (controller).
 
-Jet has dynamic scope: a block sees the variables of the template that yields it, and an included
-template those of the including one.
+Jet has dynamic scope: a block can read the variables of the template that yields it, and an
+included template those of the including template.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Content(NamedTuple):
 class Run(Operations):
     """The state of one rendering, and the functions that a compiled template calls.
 
-    ``variables`` are the names of the scope, ``functions`` those beyond Jet's own.
+    ``variables`` has the names of the scope, ``functions`` the additional functions.
     """
 
     def __init__(
@@ -148,11 +148,11 @@ class Run(Operations):
             raise TooLargeError(f"the template produces more than {MAX_TEXT >> 20} MiB of text")
 
     def jet_enter(self) -> None:
-        """Begin a list that has variables of its own."""
+        """Begin a statement list with its own variables."""
         self._frame = Frame(self._frame, {})
 
     def jet_leave(self) -> None:
-        """End it."""
+        """End the statement list."""
         assert self._frame.parent is not None  # enter and leave are paired
         self._frame = self._frame.parent
 
@@ -181,7 +181,7 @@ class Run(Operations):
         self.jet_set(let, names, [value, there], at)
 
     def jet_range(self, items: Any, index: str, value: str, size: int, at: int) -> Iterator[None]:
-        """Run a loop's body with its variables; a map in the order of its keys."""
+        """Run a loop's body with its variables; a map is iterated in the order of its keys."""
         self._at = at
         if isinstance(items, Mapping):
             pairs: Any = [(key, items[key]) for key in sorted(items.keys())]
@@ -207,7 +207,9 @@ class Run(Operations):
         self._returned = value
 
     def jet_attempt(self, body: str, otherwise: str, error_name: str) -> str:
-        """A ``try``: the body's text, or that of the catch part. Signals are never caught."""
+        """Run a ``try``: return the body's text, or that of the catch part. Signals are never
+        caught.
+        """
         state = self._frame, self._dot, self._content, self._depth, len(self._running)
         try:
             return self._macro(body)
@@ -249,7 +251,7 @@ class Run(Operations):
         return self._run_block(block, {}, context, block.content)
 
     def jet_give(self, value: Any) -> None:
-        """Hand out the context of a block's definition."""
+        """Return the context of a block's definition."""
         self._given = value
 
     def jet_lacks(self, name: str) -> bool:
@@ -257,7 +259,7 @@ class Run(Operations):
         return name not in self._frame.variables
 
     def jet_default(self, name: str, value: Any) -> None:
-        """Give a parameter its default."""
+        """Set a parameter to its default."""
         self._frame.variables[name] = value
 
     def jet_need(self, name: str, at: int) -> None:
@@ -280,7 +282,7 @@ class Run(Operations):
         return text
 
     def jet_include(self, path: Any, at: int, context: list[Any], optional: bool) -> str:
-        """Run another template instead of the statement."""
+        """Run another template in place of the statement."""
         self._at = at
         template = self._library.find(path, self._running[-1], optional)
         if template is None:

@@ -96,7 +96,7 @@ class Binary(Node):
 
 @dataclass
 class Logic(Node):
-    """``&&`` or ``||``; the right side is evaluated only when it matters."""
+    """``&&`` or ``||``; the right side is evaluated only if needed."""
 
     operator: str
     left: Expr
@@ -150,7 +150,7 @@ class Output(Node):
 class Set(Node):
     """``names := values`` or ``names = values``.
 
-    ``found``: the second of two names is true if the one value, an index, exists.
+    ``found``: the second of two names is true if the only value, an index, exists.
     """
 
     let: bool
@@ -171,7 +171,7 @@ class If(Node):
 
 @dataclass
 class Range(Node):
-    """Without a name for the value, it becomes the context."""
+    """Without a name for the value, the value becomes the context."""
 
     index: str
     value: str
@@ -203,7 +203,7 @@ class Yield(Node):
 
 @dataclass
 class YieldContent(Node):
-    """Runs the content that the running block was given."""
+    """Runs the content that was passed to the running block."""
 
     context: Expr | None
 
@@ -226,7 +226,7 @@ class Return(Node):
 
 @dataclass
 class Try(Node):
-    """``error`` names the message in the catch part."""
+    """``error`` is the name of the message in the catch part."""
 
     body: list[Statement]
     error: str
@@ -240,7 +240,7 @@ Statement = (
 
 @dataclass
 class Tree:
-    """A whole template: the ones that it extends and imports, and its statements."""
+    """A whole template: the templates that it extends and imports, and its statements."""
 
     extends: Const | None = None
     imports: list[Const] = field(default_factory=list)

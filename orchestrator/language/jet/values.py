@@ -13,7 +13,7 @@ from schemas.fast_validation import is_number
 
 
 def truth(value: Any) -> bool:
-    """False for nil, false, 0 and an empty text only: an empty list or map is true, as in Jet."""
+    """False only for nil, false, 0 and an empty text: an empty list or map is true, as in Jet."""
     if value is None or isinstance(value, bool | int | float | str):
         return bool(value)
     return True
@@ -41,7 +41,7 @@ def _float(value: float) -> str:
 
 
 def equal(left: Any, right: Any) -> bool:
-    """``==``: true is not 1."""
+    """``==``; true does not equal 1."""
     if isinstance(left, bool) != isinstance(right, bool):
         return False
     return bool(left == right)
@@ -60,7 +60,7 @@ def compare(operator: str, left: Any, right: Any) -> bool:
 
 
 def calculate(operator: str, left: Any, right: Any) -> Any:
-    """Arithmetic; ``+`` joins any value to a string on its left."""
+    """Arithmetic; ``+`` appends any value to a string on its left."""
     if operator == "+" and isinstance(left, str):
         right = text(right)
         bounds.check_replace(left, ("", ""))

@@ -5,8 +5,8 @@
     template.check(("item", "port"))                     # InputError: a name that nothing sets
     text = render(template, scope.names)                 # for each host; EvaluationError
 
-``environment`` compiles, ``library`` finds what templates include and import, ``checks`` finds what
-is wrong without a host, ``run`` renders and places errors.
+``environment`` compiles, ``library`` finds the templates that others include and import, ``checks``
+finds problems without a host, and ``run`` renders and adds positions to errors.
 """
 
 from orchestrator.language.jinja.library import Library, LoadedTemplate, library_of

@@ -1,4 +1,4 @@
-"""Calls in a whole template that cannot succeed, because of their arguments (controller)."""
+"""Finds calls in a whole template that cannot succeed because of their arguments (controller)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 def missing_arguments(
     tree: nodes.Template, filters: Mapping[str, Any], tests: Mapping[str, Any], own: frozenset[str]
 ) -> Iterator[Finding]:
-    """Calls of filters, tests and functions without a required argument; not of ``own`` names."""
+    """Calls of filters, tests and functions without a required argument; ``own`` names
+    are skipped.
+    """
     for table, kind in ((filters, nodes.Filter), (tests, nodes.Test)):
         for node in tree.find_all(kind):
             message = _complaint(table.get(node.name), node)
@@ -62,7 +64,7 @@ def _complaint(function: Callable[..., Any] | None, node: Any) -> str:
 
 
 def _asked(message: str, signature: inspect.Signature) -> str:
-    """The error of a failed call, from that of a failed ``bind``."""
+    """The error of a failed call, derived from that of a failed ``bind``."""
     if message.startswith("missing a required"):
         return message.replace("missing a required", "missing 1 required", 1)
     if message.startswith("too many"):
@@ -71,5 +73,5 @@ def _asked(message: str, signature: inspect.Signature) -> str:
 
 
 def _is_open(node: Any) -> bool:
-    """Whether it has further arguments from a list or a map."""
+    """Whether it has additional arguments from a list or a map."""
     return node.dyn_args is not None or node.dyn_kwargs is not None

@@ -31,7 +31,7 @@ _REFERENCES = (nodes.Extends, nodes.FromImport, nodes.Import, nodes.Include)
 
 
 class Reference(NamedTuple):
-    """A template that another one names. ``path`` None: only known when it is evaluated."""
+    """A template that another one names. ``path`` is None if it is known only at evaluation."""
 
     path: str | None
     offset: int
@@ -39,8 +39,9 @@ class Reference(NamedTuple):
 
 
 class LiteralCall(NamedTuple):
-    """A call of ``template()``, ``jet()`` or ``file()`` with one literal text and the ``names`` of
-    its keywords. ``sure``: each run of the template calls it."""
+    """A call of ``template()``, ``jet()`` or ``file()`` with one literal text, and the ``names`` of
+    its keywords. ``sure``: every run of the template makes the call.
+    """
 
     function: str
     text: str

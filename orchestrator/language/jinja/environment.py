@@ -3,8 +3,8 @@
 The cost of a template is limited: its loops, calls and long strings are counted (``bounds.spend``),
 and the operations that the sandbox bounds everywhere are bounded here, too.
 
-Jinja2 counts lines only, so the tokens carry their offset (from 1) in place of the line: what
-Jinja2 calls a line is an offset here, in its syntax errors and in compiled templates.
+Jinja2 counts only lines, so the tokens carry their offset (from 1) instead of the line. In its
+syntax errors and in compiled templates, Jinja2's lines are therefore offsets.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _COUNTED = "ccm counted"  # no template can spell it
 class Settings(NamedTuple):
     """How templates are written. ``delimiters`` None: ``{{`` and ``}}``.
 
-    ``trim_blocks``: the line end after a block is removed. ``lstrip_blocks``: so are the blanks
-    before a block that begins its line.
+    ``trim_blocks``: the line end after a block is removed. ``lstrip_blocks``: so is the white space
+    before a block at the start of a line.
     """
 
     delimiters: tuple[str, str] | None = None
@@ -59,12 +59,14 @@ class PlacedTemplate(jinja2.Template):
         return self.positions.of(self.get_corresponding_lineno(code_line) - 1)
 
     def _get_default_module(self, ctx: Any = None) -> Any:
-        """Jinja2's hook of ``import``, which would keep the variables of a module for all hosts."""
+        """Jinja2's hook for ``import``, which would otherwise keep the variables of a module for
+        all hosts.
+        """
         return self.make_module()
 
 
 class _Generator(Generator):
-    """Generates code with bounds on joined strings and parts of strings."""
+    """Generates code with limits on joined strings and parts of strings."""
 
     def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
         """``[a, b]``."""
@@ -87,7 +89,7 @@ class _Generator(Generator):
         self.write(")")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
-        """``a[1:2]``; anything else as ever."""
+        """``a[1:2]``; other indices are compiled as usual."""
         if not isinstance(node.arg, nodes.Slice):
             super().visit_Getitem(node, frame)
             return
@@ -104,9 +106,10 @@ class _Generator(Generator):
 
 
 class WholeSandbox(Sandbox):
-    """Compiles whole templates. ``find`` returns a template by its name, or raises
+    """Compiles whole templates. ``find`` returns the template with a name, or raises
     TemplateNotFound; ``join`` resolves the name in ``include`` and similar tags, relative to the
-    including template. One instance serves all threads; ``compile_tree_of`` is not thread-safe."""
+    including template. One instance serves all threads; ``compile_tree_of`` is not thread-safe.
+    """
 
     code_generator_class = _Generator
     template_class: type[jinja2.Template] = PlacedTemplate
@@ -151,17 +154,19 @@ class WholeSandbox(Sandbox):
         return template
 
     def join_path(self, template: str, parent: str) -> str:
-        """The name that a template means which names another."""
+        """The name to which a template's reference to another template resolves."""
         if not isinstance(template, str) or not template:
             raise EvaluationError("the path of a template must be text")
         return self._join(template, parent)
 
     def handle_exception(self, source: str | None = None) -> NoReturn:
-        """Raise the error unchanged: Jinja2 would add template lines, which are offsets here."""
+        """Raise the error unchanged, because Jinja2 would add template lines, which are offsets
+        here.
+        """
         raise
 
     def made(self, value: Any) -> Any:
-        """A new list or map, which does not hold the same ones again and again."""
+        """A new list or map, which must not contain the same collections over and over."""
         bounds.check_collection(value)
         return value
 
@@ -185,7 +190,7 @@ class WholeSandbox(Sandbox):
         return found
 
     def _load_template(self, name: Any, globals: Any) -> jinja2.Template:  # noqa: A002 - as Jinja2 has it
-        """Jinja2's hook of ``include``, ``import`` and ``extends``."""
+        """Jinja2's hook for ``include``, ``import`` and ``extends``."""
         bounds.spend(_PER_INCLUDE)
         return self._find(name)
 
@@ -199,7 +204,7 @@ class WholeSandbox(Sandbox):
     def _generate(
         self, source: nodes.Template, name: Any, filename: Any, defer_init: bool = False
     ) -> str:
-        """Jinja2's hook before code is made: let every loop count its passes."""
+        """Jinja2's hook before code is generated: make every loop count its passes."""
         for loop in source.find_all(nodes.For):
             loop.iter = nodes.Filter(
                 loop.iter, _COUNTED, [], [], None, None, lineno=loop.lineno, environment=self
@@ -213,7 +218,7 @@ def normalized(text: str) -> str:
 
 
 def as_output(value: Any) -> str:
-    """A value between the braces, as in the text of a property."""
+    """A value between braces, as in the text of a property."""
     kind = value.__class__
     if kind is str:
         bounds.spend_text(len(value))
@@ -248,7 +253,7 @@ def _inside(value: Any) -> str:
 
 
 def _placed(pieces: Iterable[tuple[int, str, str]], text: str) -> Iterator[tuple[int, str, str]]:
-    """The tokens with their offsets; Jinja2 only omits blanks between them."""
+    """The tokens with their offsets; Jinja2 only omits white space between them."""
     at = 0
     try:
         for _, token, piece in pieces:
@@ -261,7 +266,7 @@ def _placed(pieces: Iterable[tuple[int, str, str]], text: str) -> Iterator[tuple
 
 
 def _kept(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-    """An argument of a function that may return a list or a map of it."""
+    """An argument of a function that may return it in a list or a map."""
     if isinstance(function, Macro):
         more = (value for name, value in named.items() if name not in function.arguments)
         return (*given[len(function.arguments) :], *more)
@@ -271,14 +276,14 @@ def _kept(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple
 
 
 class Namespace(utils.Namespace):
-    """Has no text of its content, which could be very long."""
+    """Has no text for its content, which could be very long."""
 
     def __repr__(self) -> str:
         return "<Namespace>"
 
 
 def _looking(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that counts how long the text is that it looks at."""
+    """A filter that counts the length of the text that it searches."""
     at = int(hasattr(function, "jinja_pass_arg"))
 
     @wraps(function)

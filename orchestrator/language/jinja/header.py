@@ -11,7 +11,7 @@ from orchestrator.language.jinja.environment import Settings
 _HEADER = re.compile(r"#jinja2:([^\n]*)(\n|\Z)")
 _PAIR = re.compile(r"\s*(\w+)\s*:\s*('[^']*'|\"[^\"]*\"|\w+)\s*(?:,|\Z)")
 _BLANKS = re.compile(r"[ \t]+(?=\{[%#](?!\+))")
-"""Blanks before a block or a comment, but for one with a plus sign, which keeps them."""
+"""White space before a block or a comment, unless the tag has a plus sign, which keeps it."""
 _FLAGS = ("trim_blocks", "lstrip_blocks")
 _BEGIN, _END = "variable_start_string", "variable_end_string"
 KNOWN = (*_FLAGS, _BEGIN, _END)

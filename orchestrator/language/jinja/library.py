@@ -35,7 +35,7 @@ MAX_TAGS = 20_000  # expressions and blocks of one template; each takes some 14 
 
 
 def with_include_stack(message: str, places: Sequence[Position]) -> str:
-    """A message about a template that others name at these places, the innermost first."""
+    """A message about a template that others include at these positions, the innermost first."""
     if not places:
         return message
     shown = ", ".join(map(str, places[:_MAX_PLACES]))
@@ -43,7 +43,7 @@ def with_include_stack(message: str, places: Sequence[Position]) -> str:
 
 
 class LoadedTemplate:
-    """One template with all that it names literally; shared by all hosts and threads.
+    """One template with all templates that it names literally; shared by all hosts and threads.
 
     ``path`` is its path below the directory, ``name`` its name in positions. ``reached`` are the
     templates that it may run, itself first, and ``uses`` has for each of the others the position of
@@ -63,7 +63,9 @@ class LoadedTemplate:
         self.is_whole = True
 
     def check(self, added: Iterable[str] = ()) -> None:
-        """InputError with each name that neither ccm, these nor the templates themselves set."""
+        """InputError with each name that ccm, these names and the templates themselves do
+        not set.
+        """
         if not self.is_whole:
             return  # a template included by a computed path may set any name
         known = {*KNOWN, *self.library.functions, *added}
@@ -95,11 +97,11 @@ class LoadedTemplate:
 class Library:
     """The whole templates of a directory. Thread-safe.
 
-    A path in ``include``, ``import`` or ``extends`` is relative to the template that names it, or
-    with a slash in front to the directory. It only leaves the directory for files next to a
+    A path in ``include``, ``import`` or ``extends`` is relative to the template that contains it
+    or, with a leading slash, to the directory. It may leave the directory only for files next to a
     template with a literal path. ``functions`` are names in addition to those of every template.
-    ``prefix`` precedes a path in positions. Without ``relative`` every path is the
-    directory's.
+    ``prefix`` precedes a path in positions. Without ``relative``, every path is relative to the
+    directory.
     """
 
     def __init__(
@@ -128,15 +130,15 @@ class Library:
         self._sandboxes = {settings: self.sandbox}
 
     def load(self, path: str, literal: bool = True) -> LoadedTemplate:
-        """A template of the directory with all that it names.
+        """A template in the directory with all templates that it names.
 
         InputError with every mistake; EvaluationError if it cannot be read. ``literal``: the user
-        wrote the path, so it may leave the directory.
+        wrote the path, so it may be outside the directory.
         """
         return self.parse_file(self.directory.read(path, literal), path)
 
     def parse_file(self, text: str, path: str) -> LoadedTemplate:
-        """The template of a file that was read already; see ``load``."""
+        """The template in a file that was already read; see ``load``."""
         above = posixpath.dirname(posixpath.normpath(path))
         if above.startswith("..") and above not in self._outside:
             own = self.directory
@@ -229,7 +231,7 @@ class Library:
         return getattr(error, "message", "") or str(error)
 
     def _join(self, path: str, parent: str) -> str:
-        """The path below the directory that ``path`` in the template ``parent`` means."""
+        """The path below the directory to which ``path`` in the template ``parent`` resolves."""
         if path.startswith("/") or not self._relative:
             return posixpath.normpath(path).lstrip("/")
         return posixpath.normpath(posixpath.join(posixpath.dirname(parent), path))

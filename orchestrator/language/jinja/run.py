@@ -1,4 +1,4 @@
-"""One rendering of a whole template for one host, and the places of its errors (controller)."""
+"""Renders a whole template for one host, and locates its errors (controller)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _text(code: PlacedTemplate, names: dict[str, Any]) -> str:
 
 
 def _explained(error: Exception, template: LoadedTemplate) -> EvaluationError:
-    """The error with the innermost position, and the outer ones in its message."""
+    """The error with the innermost position, and the outer positions in its message."""
     places = _places(error.__traceback__) or [template.positions.of(0)]
     if isinstance(error, InputError):  # of a template that is included
         problem = error.problems[0]
@@ -112,9 +112,9 @@ def _message(error: Exception, template: LoadedTemplate) -> str:
 
 
 def _places(traceback: TracebackType | None) -> list[Position]:
-    """Where each template was as the error came up, the outermost first.
+    """The position in each template when the error occurred, the outermost first.
 
-    Of several lines of one template in a row, such as of its macros, only the innermost counts.
+    Of several lines of one template in a row, such as of its macros, only the innermost is used.
     """
     found: list[tuple[Any, Position]] = []
     while traceback is not None:

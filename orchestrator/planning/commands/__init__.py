@@ -1,1 +1,1 @@
-"""Plans of commands that apply no manifest (controller)."""
+"""Plans of commands that do not apply a manifest (controller)."""

@@ -12,18 +12,18 @@ from orchestrator.planning.host_plan import HostPlan
 
 
 class FactRequest:
-    """A plan without resources; its only result is a record of the host's facts."""
+    """A plan without resources that only records the host's facts."""
 
     def files(self) -> Sequence[Path]:
         """A fact request reads no files."""
         return ()
 
     def record(self) -> dict[str, Any]:
-        """The record from which a worker makes the same request; a command has members."""
+        """The record from which a worker creates the same request; a command has members."""
         return {}
 
     def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
-        """Store the facts of the host, custom ones included."""
+        """Store the facts of the host, including custom ones."""
         facts, _ = merge_host_facts(gathered)
         plan = HostPlan(
             [], [], declared=(), secrets=(), warnings=gathered.warnings, fail_on_error=False

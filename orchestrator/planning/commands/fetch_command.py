@@ -34,7 +34,7 @@ class FetchCommand:
         self._whole = [CompleteResource.alone(item)]
 
     def share(self) -> None:
-        """Share the size limit with copies of this process that are made later."""
+        """Share the size limit with copies of this process that are created later."""
         self._landing.share()
 
     def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:

@@ -112,7 +112,7 @@ class FleetCommand:
         return [Path(self.said.script)] if self.said.script else []
 
     def record(self) -> dict[str, Any]:
-        """The record from which a worker makes the same command."""
+        """The record from which a worker creates the same command."""
         return self.said._asdict()
 
     def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:

@@ -15,20 +15,20 @@ from orchestrator.planning.content.blobs import Blob, FileBlobs
 from orchestrator.planning.content.trees import Trees
 
 SOURCE = "plan.source"
-"""The kind of the error of a file or directory of the manifest that cannot be read."""
+"""The kind of the error for a manifest file or directory that cannot be read."""
 
 PATH = "source"
-"""The property that names the file of its blob; every other blob is the string itself."""
+"""The property with the name of the file that becomes a blob; other blobs are the string itself."""
 
 MAX_INLINE = 1 << 20
-"""Bytes of a file whose content is a part of the plan."""
+"""The maximum size in bytes of a file whose content is part of the plan."""
 
 BASE64 = "base64:"
 """The prefix of a binary file's content in the plan."""
 
 
 class BlobReferences:
-    """Makes the blobs of one run."""
+    """Creates the blobs of one run."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
@@ -45,8 +45,8 @@ class BlobReferences:
         return self._files.count
 
     def replace(self, declared: DeclaredResource, values: dict[str, Any]) -> tuple[Blob, ...]:
-        """Replace content in ``values`` with references, and names of files that are read here with
-        their text; EvaluationError for a file that cannot be sent.
+        """Replace content in ``values`` with references, and the names of files that are read on
+        the controller with their text; EvaluationError for a file that cannot be sent.
         """
         blobs = []
         for key, value in list(values.items()):
@@ -111,7 +111,7 @@ class BlobReferences:
 
     @staticmethod
     def _check(declared: DeclaredResource, key: str, values: dict[str, Any]) -> None:
-        """The rules of the type about the content itself."""
+        """Apply the type's rules about the content itself."""
         for name, message in declared.type.check(declared.name_node.text, values):
             if name == key:
                 raise EvaluationError(f"{key}: {message}", declared.where((key,)), SOURCE)

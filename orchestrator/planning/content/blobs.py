@@ -20,7 +20,7 @@ MAX_SEARCHED = 1 << 20
 
 @functools.lru_cache(maxsize=64)
 def _mask(secrets: tuple[str, ...]) -> Mask:
-    """The mask of a host's secrets, made once for all its blobs."""
+    """The mask for a host's secrets, created once for all its blobs."""
     return Mask(secrets)
 
 
@@ -73,7 +73,7 @@ class Blob(ABC):
         return b'{"$blob":"%b","size":%d}' % (self.sha.encode("ascii"), self.size)
 
     def holds(self, secrets: tuple[str, ...]) -> bool:
-        """Whether it contains one of these strings, a login in a URL or similar.
+        """Whether it contains one of these strings, a login in a URL, or similar.
 
         Files of more than ``MAX_SEARCHED`` bytes are not searched.
         """

@@ -18,7 +18,8 @@ def redact_hashes(
 ) -> tuple[CompiledResource, ...]:
     """Mark resources whose content contains a secret, so that no event reports its hash.
 
-    Returns the resources of the plan. ``every`` has all of them pre-order, and is changed, too.
+    Returns the resources of the plan. ``every`` has all of them in pre-order, and is changed in
+    place.
     """
     hidden = tuple(secrets)
     suspect = [at for at, entry in enumerate(every) if not entry.outline.item.sensitive]

@@ -57,8 +57,8 @@ class Trees:
         self, declared: DeclaredResource
     ) -> tuple[Iterable[tuple[str, str]], tuple[str, tuple[str, str]]]:
         """Return each template of a directory without problems: its name in positions and its text.
-        The second part is their engine and the delimiters of their code. No template is returned if
-        the directory is not literal.
+        The second part is their engine and the delimiters of their code. No templates are returned
+        if the name of the directory is not literal.
         """
         known = {k: v for k, v in declared.values.items() if k not in declared.templated}
         if not isinstance(known.get(declared.type.tree), str):
@@ -165,7 +165,9 @@ def _bare(directories: list[str], files: list[RenderedFile]) -> list[str]:
 
 
 def _of(declared: DeclaredResource, problem: Problem) -> Problem:
-    """A problem of the directory, at its own position or where the manifest names the directory."""
+    """A problem of the directory, at its own position or at the position of the directory's name in
+    the manifest.
+    """
     if problem.where is not None:
         return problem
     key = "engine" if "engine" in problem.message else declared.type.tree

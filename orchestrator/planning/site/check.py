@@ -1,4 +1,4 @@
-"""Checks a site with the hosts of an inventory; contacts none (controller)."""
+"""Checks a site with the hosts of an inventory without contacting them (controller)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 GATHERED = frozenset(("host", "cpu", "memory", "network", "partition"))
 """The families of facts that every host reports."""
 UNKNOWN_READ = "data.unknown_read"
-"""The kind of a warning about a value that is read and that no data has."""
+"""The kind of a warning about a value that is read but that no data has."""
 UNKNOWN_FACT = "facts.unknown_read"
 """The kind of a warning about a fact whose name looks misspelled."""
 _FACT = re.compile(r"\bFacts\.([A-Za-z_]\w*)")
@@ -37,7 +37,7 @@ _OPTIONAL = re.compile(r"\bdefault\b|\bdefined\b|\bif\b|\bor\b|\band\b|\bin\b|\?
 
 
 class UnknownFacts(Facts):
-    """The facts of a host that is not contacted: reading a gathered fact raises.
+    """The facts of a host that is not contacted: reading a gathered fact raises an error.
 
     Variables and ``--fact`` may set parts of a gathered family. These are known; the rest of its
     ``path`` is not.
@@ -64,20 +64,20 @@ class UnknownFacts(Facts):
         return super().__len__()
 
     def refuse(self, key: object) -> None:
-        """Raise FactsUnavailableError for a fact that no variable and no ``--fact`` sets."""
+        """Raise FactsUnavailableError for a fact that neither a variable nor ``--fact`` sets."""
         if not dict.__contains__(self, key):
             raise FactsUnavailableError(f"{self._path}{key}", "no host is contacted")
 
     def refuse_any(self) -> NoReturn:
-        """Raise it, because the host has more facts."""
+        """Raise the error, because the host has more facts."""
         raise FactsUnavailableError(self._path[:-1] or "host", "no host is contacted")
 
 
 class HostCheck(NamedTuple):
     """The result for one host: problems of its plan, resources that are certain to fail, and the
     number of resources checked. ``unknown`` counts the resources that were not checked, by the kind
-    of value that they need; ``unchecked_assertions`` the assertions. ``unseen`` are the manifests
-    whose number of resources is not known.
+    of value that they need; ``unchecked_assertions`` counts the assertions. ``unseen`` are the
+    manifests whose number of resources is not known.
     """
 
     host: str
@@ -90,7 +90,7 @@ class HostCheck(NamedTuple):
 
 
 class SiteCheck:
-    """The problems on the hosts of an inventory, each once with its hosts."""
+    """The problems on the hosts of an inventory, each listed once with its hosts."""
 
     def __init__(self, checks: Iterable[HostCheck]) -> None:
         wrong: dict[Problem, list[str]] = {}
@@ -241,7 +241,7 @@ def unknown_reads(run: RunSources, data_keys: Iterable[str]) -> list[Problem]:
 
 
 def unknown_merges(run: RunSources) -> list[Problem]:
-    """A warning for each key of ``hierarchy.keys`` that no data has."""
+    """A warning for each key of ``hierarchy.keys`` that no data contains."""
     known_keys = run.known_keys
     problems = []
     for source in run.data:
@@ -283,7 +283,7 @@ def unknown_facts(run: RunSources, fact_names: Iterable[str]) -> list[Problem]:
 
 
 def _handed(parts: Iterable[RunManifest]) -> set[str] | None:
-    """The keys that applies pass to children; None if a template decides."""
+    """The keys that applies pass to children; None if a template decides this."""
     keys: set[str] = set()
     for part in parts:
         for declared in part.site.resources:

@@ -50,7 +50,7 @@ def _said(type_: Type, item: Item) -> dict[str, Any]:
 
 
 def _canonical_mode(mode: Any) -> Any:
-    """Octal digits in one spelling; a fifth digit has its own meaning."""
+    """The canonical form of octal digits; a fifth digit has its own meaning."""
     return mode.lower().removeprefix("0o").rjust(4, "0") if isinstance(mode, str) else mode
 
 

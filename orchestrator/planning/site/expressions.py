@@ -33,8 +33,8 @@ def texts_behind(
     resources: Iterable[DeclaredResource],
     paths: Iterable[Path] = (),
 ) -> Iterator[str]:
-    """These expressions and the templates that they may render: every file of the directory whose
-    name is quoted in one, with the trees of ``resources`` and the files of ``paths``.
+    """These expressions and the templates that they may render: every file in the directory whose
+    name is quoted in one, including the trees of ``resources`` and the files of ``paths``.
     """
     pending = list(paths)
     for declared in resources:
@@ -65,7 +65,7 @@ def _named(text: str, directory: Path) -> Iterator[Path]:
 
 
 def _text(path: Path) -> str:
-    """The text of a template; users of the file report an unreadable one."""
+    """The text of a template; an unreadable file is reported by those who use it."""
     try:
         with open(path, "rb") as file:
             return file.read(_MAX_BYTES).decode("utf-8", "replace") if path.is_file() else ""

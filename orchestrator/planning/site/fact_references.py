@@ -1,4 +1,4 @@
-"""Finds the hosts whose facts a site's templates read, from the text alone (controller)."""
+"""Finds the hosts whose facts a site's templates read, based only on the text (controller)."""
 
 from __future__ import annotations
 

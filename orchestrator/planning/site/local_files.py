@@ -1,4 +1,4 @@
-"""Finds the local files that plans can need, for any host (controller)."""
+"""Finds the local files that plans can need for any host (controller)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _READING = re.compile(rb"\b(?:file|readFile|jet|template|include|import|extends)
 
 
 def is_literal(parts: Iterable[RunManifest], files: Iterable[Path]) -> bool:
-    """Whether all files that manifests read have literal names; ``files`` is then all that plans
-    need.
+    """Whether all files that manifests read have literal names; ``files`` then has everything that
+    plans need.
 
     Trees and custom types read files that no manifest names.
     """

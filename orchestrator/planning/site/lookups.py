@@ -26,7 +26,7 @@ _NOT_RUN = "nothing of its manifest runs"
 
 
 def key_of(question: Question) -> str:
-    """The key of an answer: equal questions in two places are asked once."""
+    """The key of an answer: equal questions in two places are sent once."""
     return json.dumps(question, sort_keys=True)
 
 
@@ -49,7 +49,8 @@ class Lookups:
 class ManifestLookups:
     """The look-ups of a manifest where it is applied; its templates see ``asked``.
 
-    ``questions`` are the rendered ones, by name; ``problems`` prevented the others.
+    ``questions`` has the rendered look-ups by name; the others could not be rendered because of
+    ``problems``.
     """
 
     def __init__(self, asks: Asks, of_host: Lookups, managed: bool) -> None:
@@ -115,8 +116,8 @@ NO_LOOKUPS = ManifestLookups({}, Lookups(None), False)
 
 
 class Reads:
-    """The look-ups that the entries of a manifest read, found in their text: too many rather than
-    too few. The same for all hosts.
+    """The look-ups that the entries of a manifest read, found in their text: possibly too many, but
+    never too few. The same for all hosts.
     """
 
     def __init__(self, site: Site) -> None:

@@ -49,7 +49,7 @@ def at_iteration(problem: Problem, scope: Scope) -> Problem:
 
 
 class Groups:
-    """The resources behind the alias of a ``foreach``, among those so far."""
+    """The resources behind the alias of a ``foreach``, among those recorded so far."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, ...]] = {}
@@ -72,7 +72,7 @@ class Groups:
                     self._known.pop(f"{item.type}#{name}", None)
 
     def expand_aliases(self, entry: CompiledResource) -> CompiledResource:
-        """The resource, with the names of all resources instead of such an alias."""
+        """The resource, with such an alias replaced by the names of all its resources."""
         if not self._known:
             return entry
         item = entry.outline.item

@@ -80,7 +80,7 @@ class RunManifest:
 
     @property
     def file_count(self) -> int:
-        """The number of these files; it grows with each file read."""
+        """The number of these files, which increases with each file read."""
         return 1 + len(self.site.directory.paths) + self.travel.count
 
     def resources(self, scope: Scope) -> tuple[Resources, list[Problem]]:
@@ -110,7 +110,7 @@ class RunManifest:
             ]
 
     def _check_tree(self, declared: DeclaredResource) -> list[Problem]:
-        """A directory of templates; these may read look-ups of their manifest only."""
+        """Check a directory of templates, which may read only look-ups of their manifest."""
         problems = self.travel.trees.check(declared)
         if not problems:
             texts, syntax = self.travel.trees.templates(declared)
@@ -122,8 +122,9 @@ class RunManifest:
     def _undeclared(
         self, text: str, name: str, syntax: tuple[str, tuple[str, str]]
     ) -> list[Problem]:
-        """The look-ups that a template reads and the manifest does not declare; ``syntax``: its
-        engine and the delimiters of its code."""
+        """The look-ups that a template reads but the manifest does not declare; ``syntax``: its
+        engine and the delimiters of its code.
+        """
         if "Asked" not in text:
             return []
         from orchestrator.manifest.checks.lookups import unknown_in_template
@@ -131,7 +132,7 @@ class RunManifest:
         return unknown_in_template(text, name, self.site.asks, syntax)
 
     def _note_secrets(self, text: str, name: str) -> None:
-        """Note the secrets that a template names."""
+        """Record the secrets that a template names."""
         if "secret" not in text or name == TEXT:
             return
         from orchestrator.secrets.reference import SecretRead, calls_in
@@ -155,7 +156,7 @@ class RunManifest:
             self._check_calls(expression, f"{declared.id}: {key}: ", _loop(declared), spared)
 
     def _check_conditions(self, declared: DeclaredResource) -> None:
-        """Check what decides whether there is such a resource, and its name."""
+        """Check the conditions that decide whether a resource exists, and its name."""
         for expression in expressions_in(declared.name):
             spared = bool(declared.control) or expression.chooses()
             self._check_calls(expression, f"{declared.id}: name: ", _loop(declared), spared)
@@ -185,7 +186,7 @@ class RunManifest:
     ) -> None:
         """Check the templates and files that an expression names literally.
 
-        ``prefix`` begins the message about a file that is missing, which ``spared`` allows.
+        ``prefix`` begins the message about a missing file, which ``spared`` allows.
         """
         directory = self.site.directory
         try:
@@ -208,8 +209,8 @@ class RunManifest:
 
 
 class RunSources(NamedTuple):
-    """The sources of a run: its manifests so far, the data of ``--hiera``, and the data files of
-    the project.
+    """The sources of a run: its manifests so far, the data of ``--hiera``, and the project's data
+    files.
     """
 
     parts: Sequence[RunManifest]
@@ -228,17 +229,17 @@ class RunSources(NamedTuple):
 
     @property
     def known_keys(self) -> list[str]:
-        """The top-level keys that some data has."""
+        """The top-level keys that any data has."""
         return list(dict.fromkeys(key for one in self.containers for key in one.known_keys()))
 
 
 def _loop(declared: DeclaredResource) -> tuple[str, ...]:
-    """The names of an entry that loops."""
+    """The names that a loop adds to an entry."""
     return LOOP_VARIABLES if declared.foreach is not None else ()
 
 
 class Refusal(NamedTuple):
-    """Why a child manifest cannot be applied.
+    """The reason why a child manifest cannot be applied.
 
     This refuses the run, or each host that reaches the child. If ``allow_apply`` denies it
     (``denied``), it fails the resource that applies it.
@@ -259,8 +260,8 @@ class AppliedManifest:
     """A manifest where it is applied: ``depth`` levels down, at ``path`` from the first one's
     directory.
 
-    ``may_apply``: whether it may apply others. ``reported`` are its resources whose children cannot
-    be applied, which the user already knows.
+    ``may_apply``: whether it may apply others. ``reported`` has its resources whose children cannot
+    be applied and that were already reported.
     """
 
     def __init__(
@@ -307,7 +308,7 @@ class AppliedManifest:
         return place.denial(declared) if applies(child.site) and not may_apply else place
 
     def denies(self, resources: Resources) -> bool:
-        """Whether it applies others although it may not."""
+        """Whether it applies others although it is not allowed to."""
         return not self._may_apply and any(entry.type.applies for entry in resources.declared)
 
     def denial(self, declared: DeclaredResource) -> Refusal:
@@ -327,12 +328,12 @@ class RunManifests:
         self._known: dict[Site, RunManifest] = {}
 
     def all(self) -> list[RunManifest]:
-        """The parts made so far."""
+        """The manifests created so far."""
         with self._lock:
             return list(self._known.values())
 
     def of(self, site: Site) -> RunManifest:
-        """The part for a child manifest."""
+        """The prepared form of a child manifest."""
         with self._lock:
             if site not in self._known:
                 self._known[site] = RunManifest(site, self._run_data, is_child=True)

@@ -17,15 +17,15 @@ _STRENGTHENED = ("noop", "health_check_only")  # of an apply: it can enable them
 
 
 class SiteOverview:
-    """The single reading of a manifest, and of the manifests that it applies by literal paths, for
-    every command.
+    """The result of reading a manifest, and the manifests that it applies by literal paths, once
+    for every command.
 
     ``problems`` refuse the run, ``warnings`` do not. ``conditional`` are mistakes in children that
     ``control`` may leave out: they refuse only hosts with these children. ``failing`` are the
     resources that cannot apply their child, each with the reason. ``unread`` are children on other
     machines that were not contacted. ``parts`` are the manifests. ``is_whole``: no host has other
     resources. ``rows`` has each resource after its parents. ``resources`` and ``manifests`` are
-    counts; a manifest that is applied twice counts as two. ``templates`` generate further
+    counts; a manifest that is applied twice counts as two. ``templates`` generate additional
     resources.
     """
 
@@ -124,7 +124,7 @@ class SiteOverview:
 
 def mistakes_within(site: Site, options: PlanOptions) -> list[Problem]:
     """The template mistakes of a child manifest and of the manifests that it applies, for any
-    parent; without those of its parents' data.
+    parent; without those in its parents' data.
     """
     run_data = RunData(options, [], [])
     part = RunManifest(site, run_data, is_child=True)

@@ -16,8 +16,8 @@ from orchestrator.planning.site.manifests import RunManifest
 
 
 def data_of(declared: DeclaredResource, scope: Scope) -> dict[str, Any] | None:
-    """The data of an ``apply`` in which a value that needs the host raises when it is read; None if
-    its keys are not known, or if a value is wrong.
+    """The data of an ``apply`` in which reading a value that needs the host raises an error; None
+    if its keys are not known, or if a value is wrong.
     """
     value = declared.values.get("data")
     if not isinstance(value, TemplatedMap):
@@ -40,7 +40,7 @@ def data_of(declared: DeclaredResource, scope: Scope) -> dict[str, Any] | None:
 def without_data(
     declared: DeclaredResource, scope: Scope, part: RunManifest, index: int
 ) -> CompiledResource | None:
-    """The resource without its data; None if more of it is not known, or wrong."""
+    """The resource without its data; None if more of it is unknown or wrong."""
     return Rendering(declared, scope, travel=part.travel, alike=part.alike, without="data").compile(
         index
     )

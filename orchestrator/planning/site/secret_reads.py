@@ -1,4 +1,4 @@
-"""The secrets that a site names, and whether they exist, without any key (controller)."""
+"""The secrets that a site names, and whether they exist, checked without any key (controller)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def inline_reads(run: RunSources) -> Iterator[InlineRead]:
 
 
 def secret_problems(reads: Iterable[SecretRead], keys: KeySources) -> list[Problem]:
-    """The problems of secrets that no source has, as far as shows without a key."""
+    """The problems of secrets that no source has, as far as they are visible without a key."""
     from orchestrator.secrets.checks import problem
 
     problems: dict[Problem, None] = {}
@@ -49,7 +49,7 @@ def secret_problems(reads: Iterable[SecretRead], keys: KeySources) -> list[Probl
 
 
 def inline_problems(reads: Iterable[InlineRead]) -> list[Problem]:
-    """The problems of encrypted values that show without a key."""
+    """The problems of encrypted values that are visible without a key."""
     from orchestrator.secrets.checks import inline_problem
 
     problems = []

@@ -1,4 +1,4 @@
-"""The uses of a secret: the resources that differ if its value does (controller)."""
+"""The uses of a secret: the resources that change if its value changes (controller)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class SecretUse(NamedTuple):
 
 
 class ExaminedSite(Protocol):
-    """The required interface of a planner."""
+    """The interface that a planner must provide."""
 
     def use_secrets(self, secrets: SecretLookup) -> None:
-        """Take the secrets from here."""
+        """Use this source of secrets."""
 
     def examined(self, host: Any) -> ExaminedResources:
         """The results of a host's resources."""
@@ -122,7 +122,7 @@ def secret_use(
     """The use of a secret on each host, by its references or keys of inline values.
 
     ``make`` returns a new planner of the site each time. No host is contacted and nothing is
-    decrypted: plans are made twice with different strings in place of the secret.
+    decrypted: plans are made twice, with different strings in place of the secret.
     """
     uses: dict[str, dict[str, None]] = {host.name: {} for host in hosts}
     unknown = dict.fromkeys(uses, 0)

@@ -38,7 +38,7 @@ class NamePattern(NamedTuple):
         return known and _fits(self._type, type_)
 
     def may_fit(self, declared: DeclaredResource) -> bool:
-        """Whether it could match a resource whose names are only known for each host."""
+        """Whether it could match a resource whose names are known only per host."""
         if not _fits(self._type, declared.type.name):
             return False
         begin = _GLOB.split(self._name, maxsplit=1)[0]
@@ -60,7 +60,7 @@ def _fits(glob: str, text: str) -> bool:
 
 
 def known_names(declared: DeclaredResource) -> list[str]:
-    """The name and alias of a resource, as far as they are the same on every host."""
+    """The name and alias of a resource, if they are the same on every host."""
     names = [declared.name] if isinstance(declared.name, str) else []
     alias = declared.values.get("alias")
     return [*names, *([alias] if isinstance(alias, str) else [])]
@@ -89,10 +89,10 @@ class InheritedSelection(NamedTuple):
 class Selection:
     """The selection of the options.
 
-    A resource is selected if each kind of option that was given selects it: an ``--only`` matches
-    it or a parent, it has one of the tags and none of those after a ``-``, and no ``--skip``
-    matches. ``problems`` receives options that are invalid for any manifest; ``types`` are the
-    names of types, which may be given without a name.
+    A resource is selected if every kind of option in use selects it: an ``--only`` matches it or a
+    parent, it has one of the tags and none of those after a ``-``, and no ``--skip`` matches.
+    ``problems`` receives options that are invalid for any manifest; ``types`` are the names of
+    types, which may be given without a name.
     """
 
     def __init__(self, options: PlanOptions, types: Sequence[str], problems: list[Problem]) -> None:
@@ -101,7 +101,7 @@ class Selection:
         self.tags, self.not_tags = _words(options.tags, problems)
 
     def leaves_out(self, whole: InheritedSelection) -> str:
-        """The option that excludes a resource; "" for a selected one."""
+        """The option that excludes a resource; "" if it is selected."""
         if whole.skip:
             return SKIP
         if self.only and not whole.only:
@@ -144,7 +144,7 @@ def refusals(
 ) -> list[Problem]:
     """The options that certainly select nothing, for any host.
 
-    ``rows`` are the resources that are known beforehand, each after its parents; ``is_whole``:
+    ``rows`` has the resources that are known in advance, each after its parents; ``is_whole``:
     there are no others.
     """
     if not is_whole:

@@ -47,8 +47,8 @@ class SelectionFilter:
     def note(self, unknown: Sequence[DeclaredResource], is_whole: bool) -> None:
         """Add the tags of resources that have no plan yet.
 
-        If a part of the manifest is unknown (not ``is_whole``), or names are, patterns may match
-        resources that are not seen.
+        If part of the manifest (not ``is_whole``) or names are unknown, patterns may match
+        resources that are not seen here.
         """
         with self._lock:
             self._tags.update(tag for one in unknown for tag in one.tags)
@@ -88,8 +88,8 @@ class SelectionFilter:
             self._tags |= known_tags
 
     def unmatched(self) -> list[str]:
-        """The parts of the selection that matched nothing on any host; empty before a host was
-        planned.
+        """The parts of the selection that matched nothing on any host; empty before the first host
+        is planned.
         """
         chosen = self._selection
         with self._lock:

@@ -1,4 +1,4 @@
-"""The data that whole templates read by name, with positions there (controller)."""
+"""The data that whole templates read by name, with the positions in the templates (controller)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Reads = Callable[[str], Iterator[str]]
 def template_reads(site: Site, reads: Reads) -> Iterator[tuple[str, Position]]:
     """Each path of data that a whole template of the manifest needs, with its position.
 
-    Only templates with literal names count. A value that any block of these templates tests is
-    optional in all of them. Jet templates are left out.
+    Only templates with literal names are included. A value that any block of these templates tests
+    is optional in all of them. Jet templates are omitted.
     """
     for declared in site.resources:
         for expression in declared.expressions():

@@ -1,6 +1,6 @@
 """Look-ups that data outside of a manifest reads and no manifest declares (controller).
 
-Such a value refuses each host that resolves it. If every host does, it refuses the run.
+A host that resolves such a value is refused. If every host does, the run is refused.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def undeclared_lookups(
 ) -> list[Problem]:
     """A warning for each value of ``--hiera`` and of a data file that reads such a look-up.
 
-    ``sites`` are all manifests of the run, ``sources`` those of ``--hiera``. A data file is for the
-    manifests whose order may name it; other files are ignored.
+    ``sites`` are all manifests of the run, ``sources`` those of ``--hiera``. A data file belongs to
+    the manifests whose order may name it; other files are ignored.
     """
     problems: list[Problem] = []
     for source in sources:
@@ -85,7 +85,9 @@ def _keys_of(source: DataSource, name: str, files: DataFiles) -> list[str]:
 
 
 def _above(source: DataSource, files: DataFiles) -> Iterator[tuple[str, Any]]:
-    """Yield the values of entries that every host has, except entries that another may stop."""
+    """Yield the values of entries that every host has, except entries that another entry
+    may stop.
+    """
     for number, entry in enumerate(source.order):
         if source.possible(entry, files) != [str(entry)]:
             continue

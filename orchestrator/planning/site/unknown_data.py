@@ -22,7 +22,7 @@ _WORD = re.compile(r"\w+")
 _WHOLE = re.compile(
     r"(?<![\w.'\"])[Dd]ata(?!\s*[\w.\[\"':?])|\blookup\(\s*(?:'data\.?'|\"data\.?\")"
 )
-"""A use of all data: ``Data | to_json``, ``for key in Data``, ``lookup('data.' ~ key)``."""
+"""Matches a use of all data: ``Data | to_json``, ``for key in Data``, ``lookup('data.' ~ key)``."""
 
 _HEADER = "#jinja2:"
 _DELIMITER = "left_delimiter"
@@ -156,7 +156,7 @@ def _of_file(text: str) -> ReadingText:
 
 
 def _read(path: Path) -> str:
-    """The text of a template; users of the file report an unreadable one."""
+    """The text of a template; an unreadable file is reported by those who use it."""
     try:
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     except OSError:

@@ -59,7 +59,7 @@ class _Reads:
                 self._add(piece)
 
     def known(self, path: Path, there: Collection[str]) -> set[str]:
-        """The names that code reads of a map with the keys ``there``; none if they are free.
+        """The names that code reads from a map with the keys ``there``; none if they are arbitrary.
 
         If code reads none of its keys, a name that code reads may be the misspelled one.
         """
@@ -99,7 +99,7 @@ def misspelled_keys(run: RunSources) -> list[Problem]:
     """A warning for each key of data, overrides, data files and applies that looks misspelled.
 
     No template names such a key, and its name is similar to one that a template reads of the same
-    map. The keys of a map that a template reads as a whole are free names. Only data files that a
+    map. The keys of a map that a template reads as a whole are arbitrary. Only data files that a
     manifest of the run may use are checked.
     """
     data, files = run.data, run.files

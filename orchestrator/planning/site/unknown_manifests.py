@@ -30,7 +30,7 @@ def unknown_in(
     """The unknown parts of a manifest, applied ``by`` a resource, whose data or resources are
     unknown.
 
-    The resources of a manifest without a template are known by number.
+    For a manifest without a template, the number of resources is known.
     """
     template = part.site.resources_template
     if template is not None:
@@ -58,7 +58,7 @@ def in_words(unseen: Iterable[UnknownManifest]) -> list[str]:
 
 
 def listed(names: list[str]) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and the number of remaining ones."""
     left = len(names) - _MAX_NAMES
     if left > 0:
         return f"{', '.join(names[:_MAX_NAMES])} and {left} more"

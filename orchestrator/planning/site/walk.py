@@ -39,7 +39,7 @@ class _Row(NamedTuple):
     """The data about a resource that reference checks need; ``entry`` is None if its name is
     unknown or if there is no resource (``is_none``).
 
-    ``runs``: it will run. The rest is as in ``NamedResource``, which is made on demand.
+    ``runs``: it will run. The other fields are as in ``NamedResource``, which is created on demand.
     """
 
     declared: DeclaredResource
@@ -52,7 +52,9 @@ class _Row(NamedTuple):
 
     @property
     def named(self) -> NamedResource:
-        """The names that references find; a resource that is left out or not planned has none."""
+        """The names that references can use; a resource that is left out or not planned
+        has none.
+        """
         item = self.entry.outline.item if self.entry else None
         if self.is_none:
             alias = self.declared.values.get("alias")
@@ -82,7 +84,7 @@ class _Row(NamedTuple):
 class Walk:
     """Compiles every resource of one host (an inventory's ``Host``).
 
-    ``resources`` and ``declared`` are all resources pre-order, ``secrets`` the strings to mask,
+    ``resources`` and ``declared`` have all resources in pre-order, ``secrets`` the strings to mask,
     ``deferred_templates`` the templates that are rendered on demand, by index in ``resources``.
     """
 
@@ -174,8 +176,8 @@ class Walk:
     ) -> tuple[CompiledResource, ...] | None:
         """The resources of one manifest; None if they are unknown.
 
-        ``by`` applies it and passes data. Not ``managed``: none of it will run. Its resources then
-        only supply names for references, and their problems are ignored.
+        ``by`` applies it and passes data. If it is not ``managed``, none of it will run; its
+        resources then only supply names for references, and their problems are ignored.
         """
         number, self._places = self._places, self._places + 1
         look_ups = self._look_ups.of(place.part.site.asks, managed)
@@ -262,7 +264,7 @@ class Walk:
     def _iterations(
         self, declared: DeclaredResource, scope: Scope, number: int, managed: bool
     ) -> list[Scope]:
-        """The variables of each resource that an entry makes."""
+        """The variables of each resource that an entry creates."""
         scopes, problems = iterations(declared, scope)
         self._lack(problems if managed else [])
         if managed and problems and problems[0].kind in NEEDS and declared.type.applies:
@@ -284,7 +286,7 @@ class Walk:
     ) -> CompiledResource:
         """Append a resource, with the resources that it applies, to the resources so far.
 
-        ``own`` is the data that it passes on, if that is not in its properties.
+        ``own`` is the data that it passes on, if its properties do not contain that data.
         """
         entry = self._groups.expand_aliases(entry)
         at, begin, opens = len(self.resources), -1, False
@@ -332,8 +334,8 @@ class Walk:
     ) -> tuple[CompiledResource | None, Mapping[str, Any] | None]:
         """Return a resource that applies a manifest and cannot be compiled yet, and its data.
 
-        The resource itself has no data. Each value of the returned data is known or needs the host.
-        Both are None if more than the data is not known.
+        The resource itself has no data. Each value of the returned data is either known or needs
+        the host. Both are None if more than the data is unknown.
         """
         from orchestrator.planning.site.partial_apply import data_of, without_data
 
@@ -387,13 +389,15 @@ class Walk:
         return entry
 
     def _not_seen(self, kind: str, declared: DeclaredResource) -> None:
-        """The child manifest of an apply is not known, as it needs an input of this kind."""
+        """Record that the child manifest of an apply is not known because it needs an input of this
+        kind.
+        """
         from orchestrator.planning.site.unknown_manifests import UnknownManifest
 
         self.unseen[UnknownManifest(kind, declared.id)] = None
 
     def _lack(self, problems: list[Problem], count: int = 1) -> None:
-        """Note problems. The first one names the input that ``count`` resources need."""
+        """Record problems. The first one names the input that ``count`` resources need."""
         self._problems += problems
         if problems:
             self.needs[problems[0].kind] += count

@@ -1,1 +1,1 @@
-"""Reports that are files: JSON, JUnit, Markdown, metrics (controller)."""
+"""Reports that are written to files: JSON, JUnit, Markdown, metrics (controller)."""

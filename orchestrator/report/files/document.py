@@ -1,4 +1,4 @@
-"""The one JSON document of ``--json`` (controller)."""
+"""The JSON document of ``--json`` (controller)."""
 
 import json
 from collections.abc import Iterable
@@ -17,8 +17,8 @@ PROTOCOL = "io.choria.ccm.v1.run"
 
 
 def write_document(run: SavedRun, exit_code: int | None, out: TextIO) -> None:
-    """Write a stored run: its command, totals, failures, each host's result, missing parts of the
-    record, and every event, streamed.
+    """Write a stored run: its command, totals, failures, each host's result, the missing parts of
+    the record, and every event, as a stream.
     """
     results = run.results()
     unfinished = unfinished_resources(run, results)

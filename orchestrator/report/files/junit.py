@@ -23,7 +23,8 @@ _UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_junit(run: SavedRun, out: TextIO) -> None:
-    """Write a stored run. A failed resource is a failure, a host not reached or lost an error.
+    """Write a stored run. A failed resource is a failure; a host that was not reached or was lost
+    is an error.
 
     InputError for a damaged directory of the run.
     """
@@ -99,7 +100,7 @@ def _suite(grid: Grid, host: str) -> Iterator[str]:
 
 
 def _host_error(result: HostResult | None) -> str:
-    """Why the host's run did not complete; "" if it did."""
+    """The reason why the host's run did not complete; "" if it did."""
     if result is None:
         return "the run ended before this host finished"
     if not result.message:

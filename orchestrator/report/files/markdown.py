@@ -51,7 +51,7 @@ def write_markdown(source: ReportSource, out: TextIO) -> None:
 
 
 def _blocks(grid: Grid) -> Iterator[str]:
-    """Pieces that are included or dropped as a unit."""
+    """Collects pieces that are included or dropped as a unit."""
     about = grid.source.about
     word = run_word(about["command"], grid.noop).capitalize()
     what = inline(run_subject(about["command"], about["manifest"]))
@@ -107,7 +107,7 @@ def _dangerous(dangers: Dangers) -> Iterator[str]:
 
 
 def _failure(failure: SharedFailure, grid: Grid) -> str:
-    """Each failure in the words of one host, the differences of others, and the next command."""
+    """Each failure with the text of one host, the differences of others, and the next command."""
     head = inline(what_failed(failure, _NAMES))
     if len(failure.hosts) > 1:
         head += f": {inline(listed(failure.hosts, _HOSTS))}"
@@ -124,7 +124,7 @@ def _failure(failure: SharedFailure, grid: Grid) -> str:
 
 
 def _rollout(grid: Grid) -> Iterator[str]:
-    """Waves and gates, if there were any."""
+    """Waves and gates, if there are any."""
     told = [text for _, text in grid.rollout.result_lines()]
     waves = grid.rollout.waves()
     if told or waves:

@@ -1,7 +1,7 @@
-"""Text of hosts and files as Markdown that does nothing on a forge (controller).
+"""Makes text from hosts and files inert in Markdown on a forge (controller).
 
-A backslash does not help there: forges look for mentions, references and bare links in the text
-that the Markdown renders to. They leave code alone, so all that is not a simple word is code.
+Backslashes are not enough: forges search the rendered text for mentions, references and bare links.
+They do not search code, so everything that is not a simple word becomes code.
 """
 
 import re
@@ -37,15 +37,17 @@ def inline(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """The same for a table cell, where a bar ends even a code span unless a backslash precedes it;
-    the text's own backslashes are separated from bars.
+    """The same for a table cell, in which a bar ends even a code span unless a backslash precedes
+    it; the text's own backslashes are separated from bars.
     """
     apart = re.sub(r"\\(?=\|)", r"\\ ", text)
     return inline(apart).replace("|", r"\|")
 
 
 def code(text: str) -> str:
-    """A code span on one line, whose ticks are more than any in the text; nothing for nothing."""
+    """A code span on one line, with more backticks than any sequence in the text; empty for empty
+    text.
+    """
     line = " ".join(text.split())
     if not line:
         return ""
@@ -54,7 +56,7 @@ def code(text: str) -> str:
 
 
 def fence(text: str, language: str) -> str:
-    """A block of code whose fence is longer than any in the text."""
+    """A code block whose fence is longer than any in the text."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{text.rstrip()}\n{ticks}\n"

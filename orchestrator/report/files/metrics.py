@@ -1,8 +1,8 @@
 """A run's counters in Prometheus's text format, for the textfile collector (controller).
 
-The names are Choria CCM's. There is no label for the host: values are sums over the hosts of the
-run. All are gauges, except the durations, which are summaries: a file covers one run and the next
-one replaces it, so there are no counters.
+The names are those of Choria CCM. There is no label for the host: values are sums over the hosts of
+the run. A file covers one run and the next one replaces it, so there are no counters: all metrics
+are gauges, except the durations, which are summaries.
 """
 
 import importlib.util
@@ -40,7 +40,7 @@ _STATES = {
 
 
 class _Run:
-    """The numbers of one run, a collector of prometheus_client."""
+    """The numbers of one run, as a collector of prometheus_client."""
 
     def __init__(self, run: SavedRun) -> None:
         self._about = run.about
@@ -75,7 +75,9 @@ class _Run:
             self._checks[kind, name, check["status"], label] += 1
 
     def _bounded(self, label: str, *of: str) -> str:
-        """The label, or ``other`` if ``of`` has too many, because a host may report any text."""
+        """The label, or ``other`` if ``of`` has too many labels, because a host may report any
+        text.
+        """
         known = self._labels.setdefault(of, set())
         if label in known:
             return label
@@ -143,7 +145,7 @@ class _Run:
 
 
 def check_metrics() -> None:
-    """UsageError where prometheus_client is not installed, before anything is touched."""
+    """UsageError if prometheus_client is not installed, before anything is changed."""
     if importlib.util.find_spec("prometheus_client") is None:
         raise UsageError(
             "--metrics needs prometheus_client, which is not installed",

@@ -23,8 +23,8 @@ HOST_LETTERS = {
 
 
 class MatrixLine(NamedTuple):
-    """One row: its name and the outcome of each of its cells; that of the host if a resource did
-    not run, "" for nothing.
+    """One row: its name, and the outcome of each of its cells. The outcome is that of the host if a
+    resource did not run, "" for nothing.
     """
 
     name: str
@@ -32,7 +32,7 @@ class MatrixLine(NamedTuple):
 
 
 class Matrix:
-    """The larger dimension of hosts and resources makes the rows, because pages scroll downwards.
+    """The larger dimension of hosts and resources becomes the rows, because pages scroll down.
 
     Hosts with problems come first.
 
@@ -101,7 +101,7 @@ def entry_record(entry: Entry) -> dict[str, Any]:
 
 
 def _chosen(grid: Grid, maximum: int) -> list[str]:
-    """The resources that have a place."""
+    """The resources that are included."""
     if len(grid.hosts) * len(grid.resources) <= maximum:
         return grid.resources
     told = {n for cells in grid.cells.values() for n, c in cells.items() if c.status != "stable"}

@@ -32,7 +32,8 @@ MAX_NAME_LENGTH = 40  # characters, above and next to the matrix
 def environment(own: Callable[[str], str | None] = lambda name: None) -> Environment:
     """The templates of a run's page, with their filters; every value is escaped.
 
-    ``own`` returns the text of a template that is not part of the page, None for any other.
+    ``own`` returns the text of an additional template that is not part of the page, None for
+    others.
     """
     from jinja2 import ChoiceLoader, Environment, FunctionLoader, StrictUndefined
 
@@ -83,14 +84,16 @@ def _scope(grid: Grid) -> dict[str, Any]:
 
 
 def _shortly(seconds: float) -> str:
-    """A time that may be too short for ``duration_text``."""
+    """A duration that may be too short for ``duration_text``."""
     if seconds >= 1:
         return duration_text(seconds)
     return f"{seconds * 1000:.0f} ms" if seconds >= 0.0005 else "under 1 ms"
 
 
 def shorten_middle(name: str) -> str:
-    """A name cut in the middle: paths differ at their end, types at the beginning."""
+    """A name shortened in the middle, because paths differ at their end and types at
+    the beginning.
+    """
     return name if len(name) <= MAX_NAME_LENGTH else f"{name[:12]}…{name[13 - MAX_NAME_LENGTH :]}"
 
 
@@ -114,5 +117,5 @@ def _hash(text: str) -> str:
 
 
 def _for_script(data: dict[str, Any]) -> str:
-    """JSON that cannot end its script element."""
+    """JSON that cannot end the script element that contains it."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,7 +1,7 @@
-"""The content of a run's page as plain data, which is JSON too (controller).
+"""The content of a run's page as plain data, which can also be written as JSON (controller).
 
 The page of ``ccm report --html`` and the run page of ``ccm studio`` show the same sections, with
-the same templates. All strings come from hosts and files: a template with autoescape shows them.
+the same templates. All strings come from hosts and files, so the templates use autoescape.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def sections_of(grid: Grid, *, max_troubled: int | None = None, with_hosts: bool
     """The sections of a run's page.
 
     ``max_troubled`` limits the rows of hosts in trouble. Without ``with_hosts``, groups have their
-    hosts as a folded text only. InputError for a damaged directory.
+    hosts only as abbreviated text. InputError for a damaged directory.
     """
     about = grid.source.about
     results = sorted(grid.results.values(), key=lambda result: ORDER.index(result.outcome))
@@ -78,7 +78,9 @@ class _Groups:
         self._with_hosts = with_hosts
 
     def of(self, hosts: Iterable[str], **members: Any) -> Record:
-        """A record with their folded names in ``where`` and their number in ``total``."""
+        """A record with the abbreviated names of the hosts in ``where`` and their number in
+        ``total``.
+        """
         names = list(dict.fromkeys(hosts))
         where = ", ".join(fold(names)) if self._with_hosts else listed(names, MAX_HOSTS_LENGTH)
         shown = names if self._with_hosts else []
@@ -105,8 +107,8 @@ def _head(grid: Grid, results: list[HostResult]) -> Record:
 
 
 def outcome_of(result: HostResult) -> str:
-    """A host's outcome; ok hosts are divided by whether something changed, interrupted ones by
-    whether they had started.
+    """The outcome of a host; hosts that are ok are divided by whether something changed,
+    interrupted ones by whether they had started.
     """
     if not result.was_started:
         return "waiting"
@@ -133,7 +135,7 @@ def _dangers(grid: Grid, groups: _Groups) -> Record:
 
 
 def _failures(grid: Grid, groups: _Groups) -> Iterable[Record]:
-    """The failures, each once; none if each host failed for its own reason."""
+    """The failures, each once; none if each host failed for a different reason."""
     found = grid.failures()
     findings = grid.findings("failed") if found else []
     for one in found:

@@ -8,7 +8,7 @@ from orchestrator.report.grid import Grid
 
 
 class SlowResource(NamedTuple):
-    """One resource over all hosts; times in seconds."""
+    """One resource across all hosts; times are in seconds."""
 
     resource: str
     hosts: int

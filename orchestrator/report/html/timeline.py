@@ -1,4 +1,4 @@
-"""Timeline of each host, as bars of a drawing (controller)."""
+"""The timeline of each host, as bars in a drawing (controller)."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ class Row(NamedTuple):
 
 
 class Timeline:
-    """The bars of every host, the first to begin at the top; ``seconds`` is how long all took.
-    WIDTH is four steps of the scale.
+    """The bars of every host, with the first to start at the top; ``seconds`` is the total
+    duration.
 
-    The steps are by the controller's clock. The resources are by the host's, which may be wrong:
-    they are moved so that the last one ends with the host's run.
+    WIDTH is four steps of the scale. The phases use the controller's clock. The resources use the
+    host's clock, which may be wrong, so they are moved such that the last one ends with the host's
+    run.
     """
 
     def __init__(self, grid: Grid) -> None:
@@ -56,14 +57,14 @@ class Timeline:
         self._step = _step(self.seconds / 4)
 
     def rows(self) -> Iterator[Row]:
-        """One row for each host that was begun."""
+        """One row for each host that was started."""
         results = [result for result in self._grid.results.values() if result.phases]
         for result in sorted(results, key=lambda result: _span(result)[0]):
             bars = [*self._steps(result), *self._resources(result)]
             yield Row(result.host, result.outcome, result.seconds, bars)
 
     def marks(self) -> list[str]:
-        """The times to write above the bars, evenly spaced."""
+        """The times to show above the bars, evenly spaced."""
         return [f"{self._step * part:g} s" for part in range(5)]
 
     def _steps(self, result: HostResult) -> Iterator[Bar]:
@@ -105,6 +106,6 @@ def _step(least: float) -> float:
 
 
 def _span(result: HostResult) -> tuple[float, float]:
-    """When the host's run began and ended."""
+    """The start and end of the host's run."""
     begin = float(result.phases[0][1])
     return begin, max(begin + result.seconds, float(result.phases[-1][1]))

@@ -12,7 +12,9 @@ FINISHING = "finishing"  # all of its resources are done
 
 
 class ActiveHost:
-    """An active host: its activity, since when, its progress, and whether it waits for another."""
+    """An active host: its activity, since when, its progress, and whether it waits for another
+    process.
+    """
 
     __slots__ = ("_applies", "_resource", "doing", "done", "planned", "since", "waits")
 
@@ -43,18 +45,19 @@ class ActiveHost:
         self.planned = len(resources) - len(self._applies)
 
     def count(self, resource: str) -> None:
-        """One more is done."""
+        """Count one more completed resource."""
         self.done += not is_apply(resource)
         self._ended_resource()
 
     def count_unchanged(self, unchanged: UnchangedResources) -> None:
-        """A batch of unchanged resources is done."""
+        """Count a batch of unchanged resources."""
         self.done += unchanged.total - len(self._applies.intersection(unchanged.indices))
         self._ended_resource()
 
     def _ended_resource(self) -> None:
-        """The shown activity of a resource has ended; the next one may report nothing for a
-        while."""
+        """Clear the activity of a resource that has ended; the next one may report nothing for a
+        while.
+        """
         self.waits = False
         if self.planned and self.done >= self.planned:
             self.enter(FINISHING, time.time())
@@ -63,7 +66,7 @@ class ActiveHost:
 
 
 class ActiveHosts:
-    """The hosts that have begun and not ended, by name; ``handle`` takes a run's events."""
+    """The hosts that have started but not ended, by name; ``handle`` processes a run's events."""
 
     def __init__(self) -> None:
         self.rows: dict[str, ActiveHost] = {}
@@ -72,17 +75,17 @@ class ActiveHosts:
 
     @property
     def ended(self) -> int:
-        """How many hosts have ended."""
+        """The number of hosts that have ended."""
         return len(self._ended)
 
     @property
     def running(self) -> int:
-        """The number of hosts that are active and wait for nothing."""
+        """The number of hosts that are active and not waiting."""
         return sum(not row.waits for row in self.rows.values())
 
     @property
     def waiting(self) -> int:
-        """The number of hosts that wait for a fork, or for another process on the host."""
+        """The number of hosts that are waiting for a fork, or for another process on the host."""
         return max(0, self.hosts - self.ended - self.running)
 
     def longest(self) -> list[tuple[str, ActiveHost]]:
@@ -90,7 +93,7 @@ class ActiveHosts:
         return sorted(self.rows.items(), key=lambda item: item[1].since)
 
     def handle(self, event: run_events.Event) -> None:
-        """Note of an event."""
+        """Process an event."""
         if isinstance(event, run_events.RunStarted):
             self.hosts = len(event.hosts)
         elif isinstance(event, run_events.HostPhase):

@@ -16,8 +16,8 @@ SILENCE = 30.0  # seconds
 
 
 class Lines(Subscriber):
-    """Subscriber that writes a line for each host that ends, and for problems before that; hosts
-    that were not started are only in the summary.
+    """Subscriber that writes a line for each host that ends, and for problems before that. Hosts
+    that were not started appear only in the summary.
 
     ``verbose`` adds a line for each phase and each resource that is not converged.
     """
@@ -63,7 +63,7 @@ class Lines(Subscriber):
             self._say(told_of + (reason and f": {one_line(reason)}"))
 
     def tick(self, now: float) -> None:
-        """Write that the run is active, after ``SILENCE`` seconds without output."""
+        """Report that the run is active, after ``SILENCE`` seconds without output."""
         if now - self._said_at < SILENCE:
             return
         if self._standing.waits:

@@ -1,8 +1,8 @@
 """The live view on a terminal (controller): the only module that imports rich.
 
-Hosts by state, a progress bar, the failures of the most hosts, the activity of each running host
-and its start. The summary, which replaces it, shows the failures; with -v they are also written
-above it.
+It shows hosts by state, a progress bar, the failures of the most hosts, and the activity of each
+running host with its start. The summary, which replaces it, shows the failures; with -v, they are
+also written above it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _STYLES = {
 
 
 class _FirstMessage(NamedTuple):
-    """The message that ``host`` reported first, and the number of hosts with it."""
+    """The message that ``host`` reported first, and the number of hosts that reported it."""
 
     host: str
     text: str
@@ -63,7 +63,7 @@ class _FirstMessage(NamedTuple):
 
 
 class LiveView:
-    """Subscriber with a view that ``tick`` refreshes, from the main thread."""
+    """Subscriber with a view that ``tick`` redraws, from the main thread."""
 
     def __init__(self, out: TextIO, title: str, verbose: bool = False) -> None:
         self._console = Console(file=out, highlight=False)
@@ -97,7 +97,7 @@ class LiveView:
         )
 
     def handle(self, event: run_events.Event) -> None:
-        """Note of an event; nothing is drawn here."""
+        """Process an event; nothing is drawn here."""
         with self._lock:
             self._work.handle(event)
             self._standing.handle(event)
@@ -143,7 +143,7 @@ class LiveView:
             self._failures.end(result)
 
     def _say(self, host: str, text: str, style: str) -> None:
-        """Show a line in the view, equal lines of many hosts once; with -v, above the view."""
+        """Show a line in the view, once if many hosts report it; with -v, above the view."""
         text = one_line(text, 2000)
         if self._verbose:
             self._above.append(Text.assemble((host, "bold"), ": ", (text, style)))
@@ -173,12 +173,12 @@ class LiveView:
         return lines
 
     def start(self) -> None:
-        """Begin to draw."""
+        """Start drawing."""
         self._live.start()
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
-        """Keep the terminal free for a question while this is entered; any thread."""
+        """Keep the terminal free for a prompt within this context; any thread."""
         with self._drawing:
             self._live.stop()
             try:
@@ -188,11 +188,11 @@ class LiveView:
                 self._live.start()
 
     def note(self, text: str) -> None:
-        """Show one line below the counts, as while the run is being ended."""
+        """Show one line below the counts, for example while the run is being stopped."""
         self._note = text
 
     def tick(self) -> None:
-        """Draw, unless that was done a moment ago."""
+        """Draw, unless that was done very recently."""
         now = time.monotonic()
         if now - self._drawn < SHORTEST_REFRESH:
             return
@@ -212,8 +212,9 @@ class LiveView:
             self._drawing.release()
 
     def _erase_wrapped(self) -> None:
-        """Erase the rows that a narrower window has made of the view's lines: rich goes up over as
-        many as there were lines."""
+        """Erase the rows into which a narrower window has wrapped the view's lines, because rich
+        moves up by only as many rows as there were lines.
+        """
         if self._shown is None:
             return
         view, options = self._shown
@@ -269,7 +270,7 @@ class LiveView:
         return head
 
     def _rows(self, now: float, taken: int) -> Table:
-        """The hosts at work, the one whose step takes the longest first."""
+        """The active hosts; the one whose step takes the longest comes first."""
         table = Table.grid(padding=(0, 2, 0, 0), expand=True)
         table.width = self._console.width
         table.add_column(no_wrap=True, overflow="ellipsis", max_width=32)

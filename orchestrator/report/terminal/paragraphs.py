@@ -1,5 +1,6 @@
-"""Failures as paragraphs: hosts, message, differences of other hosts, and the next command
-(controller)."""
+"""Failures as paragraphs: the hosts, the message, the differences of other hosts, and the next
+command (controller).
+"""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ MAX_WORDS = 3  # lines of a reason's beginning, and of its end
 
 
 class RetryOptions(NamedTuple):
-    """How to repeat a run: the ``run_id`` that patterns take, "" for none, and the words of the
-    command, ``again``, without ``-l``; empty if unknown.
+    """How to repeat a run: the ``run_id`` for patterns, "" for none, and ``again``, the words of
+    the command without ``-l``, empty if unknown.
     """
 
     run_id: str = ""
@@ -32,11 +33,11 @@ class RetryOptions(NamedTuple):
 
     @property
     def anew(self) -> bool:
-        """Whether hosts that failed take another plan."""
+        """Whether failed hosts need a new plan."""
         return tuple(self.again[1:2]) == ("plan",)
 
     def on(self, limit: str, stage: str = "") -> str:
-        """The command for these hosts, from their ``stage`` on; "" if unknown.
+        """The command for these hosts, starting with their ``stage``; "" if unknown.
 
         A preview includes earlier stages anyway, because it shows their effects.
         """
@@ -61,7 +62,8 @@ def limit_of(fate: str, hosts: list[str], run_id: str = "") -> str:
 
 def retry_line(fate: str, hosts: list[str], asked: RetryOptions) -> tuple[str, str]:
     """Return how to continue with failed hosts: a title, and the command, or at least the option
-    that selects the hosts."""
+    that selects the hosts.
+    """
     limit = limit_of(fate, hosts, asked.run_id)
     alone = limit == limit_of(fate, hosts)
     what = "→ plan again" if asked.anew else "→ retry"
@@ -94,8 +96,8 @@ def what_failed(failure: SharedFailure, room: int) -> str:
 
 
 def other_values(failure: SharedFailure, room: int, all_by: str = "") -> str:
-    """The names and numbers of other hosts that replace those of the first one, the fewest first;
-    in about ``room`` characters. "" if all are equal.
+    """The names and numbers of other hosts that replace those of the first one, the fewest first,
+    in about ``room`` characters; "" if all are equal.
     """
     if failure.texts < 2:
         return ""
@@ -125,7 +127,7 @@ def in_one_line(failure: SharedFailure, style: Style) -> str:
 def paragraph(
     failure: SharedFailure, style: Style, asked: RetryOptions, *, everything: bool = False
 ) -> Iterator[str]:
-    """A failure in lines, shortened unless ``everything`` is set."""
+    """A failure as several lines, shortened unless ``everything`` is set."""
     head = what_failed(failure, style.width)
     room = style.width - len(head) - 2
     names = ": " + ", ".join(fold(failure.hosts))
@@ -146,7 +148,9 @@ def _lines(
 
 
 def _words(failure: SharedFailure, width: int, everything: bool) -> Iterator[str]:
-    """The text of the host, each line after a bar, so that it cannot look like ccm's own."""
+    """The text of the host with a bar before each line, so that it cannot look like ccm's
+    own text.
+    """
     if not failure.errors:
         yield from wrapped("for the reason, run", width, f"ccm report --host {failure.host}")
         return

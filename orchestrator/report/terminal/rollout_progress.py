@@ -19,7 +19,7 @@ _TAKEN = frozenset((run_events.RunStarted, run_events.HostFinished, *run_events.
 
 
 class WaveRow(NamedTuple):
-    """A wave, counted from 1, and how far it came; "" in a preview."""
+    """A wave, counted from 1, and its progress; "" in a preview."""
 
     number: int
     hosts: list[str]
@@ -27,7 +27,7 @@ class WaveRow(NamedTuple):
 
 
 class RolloutProgress:
-    """Receives a run's events; without rollout options there is no progress."""
+    """Receives a run's events; without rollout options, there is no progress to show."""
 
     def __init__(self) -> None:
         self.planned: run_events.RolloutPlanned | None = None
@@ -41,7 +41,7 @@ class RolloutProgress:
         self._failed: dict[str, HostResult] = {}
 
     def handle(self, event: run_events.Event) -> None:
-        """Note of an event."""
+        """Process an event."""
         if event.__class__ not in _TAKEN:  # which most are not
             return
         if isinstance(event, run_events.RunStarted):
@@ -85,7 +85,7 @@ class RolloutProgress:
 
     @property
     def waits(self) -> bool:
-        """Whether a gate has still to answer."""
+        """Whether a gate has not answered yet."""
         return bool(self._asked)
 
     def _wait(self, at: float) -> str:
@@ -112,7 +112,7 @@ class RolloutProgress:
 
     @property
     def _budget(self) -> Budget:
-        """The budget of the stage, or that of the complete run if this one is used up."""
+        """The budget of the stage, or that of the complete run if the run's is used up."""
         whole = self._budgets[""]
         of_stage = self._budgets.get(self.stage, whole)
         return whole if whole.spent or of_stage.limit is None else of_stage
@@ -122,7 +122,7 @@ class RolloutProgress:
         return "" if budget.limit is None else f"{budget.failed:,} failed (limit {budget.limit:,})"
 
     def line(self, event: run_events.Event) -> str:
-        """The log line for an event of the rollout; "" for another event."""
+        """The log line for an event of the rollout; "" for other events."""
         if isinstance(event, run_events.WaveStarted) and self.planned is not None:
             waves = self.planned.waves
             if len(waves) > 1:
@@ -138,7 +138,7 @@ class RolloutProgress:
         return ""
 
     def reason(self) -> str:
-        """Why no host begins any more."""
+        """The reason why no more hosts start."""
         held = self.held
         if held is None:
             return ""
@@ -190,7 +190,9 @@ class RolloutProgress:
             yield ("Waves" if line is lines[0] else ""), line
 
     def _foreseen(self, planned: run_events.RolloutPlanned) -> str:
-        """Where a push with the same results as this preview would stop; "" for nowhere."""
+        """The point at which a push with the same results as this preview would stop; ""
+        for none.
+        """
         if "canary" in planned.wishes:
             return ""
         budgets = {name: Budget(one.limit) for name, one in self._budgets.items()}

@@ -35,7 +35,7 @@ _INDENT = " " * INDENT
 
 
 class Variant(NamedTuple):
-    """Hosts whose entries look alike; ``entry`` is shown for all of ``hosts``, ``texts`` has the
+    """Hosts whose entries look the same; ``entry`` is shown for all of ``hosts``, ``texts`` has the
     strings that they report.
     """
 
@@ -45,7 +45,7 @@ class Variant(NamedTuple):
 
 
 class DetailLevel(NamedTuple):
-    """``diffs`` of changes, ``everything`` without bounds, ``quiet``: failures only."""
+    """``diffs`` of changes, ``everything`` without limits, ``quiet``: only failures."""
 
     diffs: bool = False
     everything: bool = False
@@ -53,7 +53,7 @@ class DetailLevel(NamedTuple):
 
 
 class Rows:
-    """Writes rows; a diff that several of them share is shown once."""
+    """Writes rows; a diff that several rows share is shown once."""
 
     def __init__(self, style: Style, choice: DetailLevel) -> None:
         self._style = style
@@ -62,9 +62,9 @@ class Rows:
 
     def lines(self, row: Row, where: str = "") -> Iterator[str]:
         """One resource: the parts that all its hosts share, then the differences; ``where`` names
-        these hosts if the lines around it are about others.
+        these hosts if the surrounding lines are about others.
 
-        Of too many variants, those with the most and with the fewest hosts are shown.
+        If there are too many variants, those with the most and with the fewest hosts are shown.
         """
         variants = self._variants(row)
         yield from self._headline(row, variants, where)
@@ -85,7 +85,7 @@ class Rows:
             yield from self._remark(text)
 
     def _others(self, entry: Entry, texts: set[tuple[object, ...]]) -> str:
-        """The number of variants of a shown one, and how to see each."""
+        """The number of variants besides the shown one, and how to see each."""
         if self._choice.everything:
             return f"the others {differing(entry)}"
         return f"{variants_differ(entry, len(texts))}, -v shows each"

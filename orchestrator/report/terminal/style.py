@@ -26,14 +26,14 @@ NARROWEST, WIDEST = 40, 120
 
 
 def wants_colour(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether to colour: a terminal that is not dumb, and NO_COLOR is not set."""
+    """Whether to use color: the terminal is not dumb, and NO_COLOR is not set."""
     if environment.get("NO_COLOR") or environment.get("TERM") == "dumb":
         return False
     return stream.isatty()
 
 
 def can_redraw(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether a view can be drawn over itself: a terminal that moves its cursor."""
+    """Whether a view can be redrawn in place: the terminal can move its cursor."""
     return stream.isatty() and environment.get("TERM", "dumb") != "dumb"
 
 
@@ -47,7 +47,7 @@ def width_of(stream: TextIO) -> int:
 
 
 class Style:
-    """Wraps words in colour, or leaves them alone."""
+    """Adds color to words, or returns them unchanged."""
 
     def __init__(self, colour: bool = False, width: int = 100) -> None:
         self.colour = colour
@@ -59,6 +59,6 @@ class Style:
         return cls(wants_colour(stream), width_of(stream))
 
     def __call__(self, role: str, text: str) -> str:
-        """Return the text as ``role`` looks."""
+        """Return the text in the style of ``role``."""
         code = _CODES[role]
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code and text else text

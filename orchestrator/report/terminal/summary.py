@@ -81,7 +81,9 @@ class Summary:
             yield from self._notices()
 
     def _by_change(self, blocks: list[Block]) -> Iterator[str]:
-        """Different hosts: why some failed, the result of each, then every change once."""
+        """Different hosts: the reasons for failures, the result of each host, then every change
+        once.
+        """
         many = len(self._collected.results) > FEW_HOSTS and not self._choice.everything
         top = self._failures()
         if many and not self._choice.quiet:
@@ -130,7 +132,9 @@ class Summary:
         yield from total_lines(self._collected, self._style, run_id)
 
     def _failures(self) -> list[str]:
-        """A paragraph for each reason why hosts failed, after a blank line; empty without any."""
+        """A paragraph for each reason why hosts failed, after a blank line; empty if no host
+        failed.
+        """
         found = failures_of(self._collected.entries, self._collected.results)
         self._told = bool(found.all())
         everything = self._choice.everything
@@ -139,7 +143,7 @@ class Summary:
 
     @property
     def _asked(self) -> RetryOptions:
-        """How to repeat the run; its ID only if it can be used."""
+        """The options for repeating the run, with its ID only if it can be used."""
         started = self._collected.started
         if started is None:
             return RetryOptions()
@@ -175,8 +179,8 @@ class Summary:
             yield style("faint", f"    … {len(rows) - len(shown)} more resources, -v shows all")
 
     def _retry_lines(self, block: Block) -> Iterator[str]:
-        """How to continue with failed hosts, unless a paragraph above has it, or with the rest of
-        an ended run or rollout.
+        """How to continue with failed hosts, unless a paragraph above shows it, or with the
+        remaining hosts of a run or rollout that has stopped.
         """
         if not block.result.was_started and self._collected.rollout.planned is None:
             command = self._asked.on(f"run:{self._asked.run_id}:undone")
@@ -255,7 +259,7 @@ class Summary:
                 yield f"    {done} of {planned} resources were reported"
 
     def _other_keys(self, block: Block) -> Iterator[str]:
-        """The fingerprints of the other hosts of a block, where theirs are others."""
+        """The fingerprints of the other hosts in a block, if they differ."""
         keys = {one.host: re.findall(FINGERPRINT, one.message) for one in block.results}
         first = keys.pop(block.result.host)
         others = [f"{host}: {' '.join(own)}" for host, own in keys.items() if own != first]

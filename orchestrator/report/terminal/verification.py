@@ -21,7 +21,9 @@ _HEARTBEAT = 30.0  # seconds
 
 
 class Progress:
-    """How many hosts checked: one line drawn over itself on a terminal, else one at times."""
+    """How many hosts have been checked: a line that is redrawn on a terminal, or an occasional new
+    line.
+    """
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class Progress:
 class Verification:
     """Receives outcomes, and writes the total at the end.
 
-    Failures that several hosts share are shown once, above those of each host. Without ``blocks``
+    Failures that several hosts share are shown once, above those of each host. Without ``blocks``,
     only the total is written, because something else shows the failures.
     """
 
@@ -67,12 +69,12 @@ class Verification:
         self._taken: dict[str, list[Outcome]] = {}
 
     def begin(self, name: str, hosts: int) -> None:
-        """Report the current activity: the first answer may take a while."""
+        """Report the current activity, because the first result may take a while."""
         if not self._quiet:
             self._write([self._style("title", f"verify: {name} on {_count(hosts, 'host')}"), ""])
 
     def take(self, outcome: Outcome) -> None:
-        """Keep one outcome."""
+        """Store one outcome."""
         self._taken.setdefault(outcome.host, []).append(outcome)
 
     def finish(self, assessment: Assessment, seconds: float | None = None) -> None:

@@ -11,10 +11,9 @@ _KEPT = "\0"  # a space without a line break; plain text does not contain it
 
 
 def wrapped(text: str, width: int, command: str = "") -> list[str]:
-    """The wrapped lines of one line of text; a quoted part is one word, even if it is long. Empty
-    for no text.
+    """The wrapped lines of one line of text; a quoted part is kept together, even if it is long.
 
-    ``command`` follows the text; it is one word, too.
+    Empty for empty text. ``command`` follows the text and is also kept together.
     """
     if not command and 0 < len(text) <= width and text == " ".join(text.split()):
         return [text]

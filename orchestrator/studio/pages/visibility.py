@@ -1,4 +1,4 @@
-"""What a user can see: everything, or the hosts of some groups (controller).
+"""The part of the studio that a user can see: everything, or the hosts of some groups (controller).
 
 For a user who is limited to groups, other hosts do not exist on pages, in searches, in feeds or in
 badges.
