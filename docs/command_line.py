@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from orchestrator.cli.app import COMMANDS
 from orchestrator.cli.commands import build_parser, find_command, load_command
+from orchestrator.cli.parser import Parser
 from orchestrator.manifest.types import type_names
 from schemas.tables import table
 
@@ -28,11 +29,10 @@ def _command(name: str) -> Iterator[str]:
     yield f"## ccm {name}"
     yield " ".join(f"{line.strip()}" for line in module.HELP.strip().splitlines())
     yield from _options(parser)
-    for action in _subcommands(parser):
-        helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
-        for word, subparser in action.choices.items():
+    if parser.subcommands:
+        for word, subparser in parser.subcommands.parsers.items():
             yield f"### ccm {name} {word}"
-            yield _sentence(helps.get(word) or subparser.description or "")
+            yield _sentence(parser.subcommands.helps.get(word) or subparser.description or "")
             yield from _options(subparser)
     if name == "ensure":
         yield from _every_type()
@@ -61,26 +61,19 @@ def _every_type() -> Iterator[str]:
     yield table(["Argument", "Description"], common)
 
 
-def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+def _options(parser: Parser) -> Iterator[str]:
     rows = [list(row) for row in _rows(parser)]
     if rows:
         yield table(["Argument", "Description"], rows)
 
 
-def _rows(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
-    formatter = parser._get_formatter()
-    for action in parser._actions:
-        hidden = isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))
+def _rows(parser: Parser) -> Iterator[tuple[str, str]]:
+    for action in parser.arguments:
+        hidden = "--help" in action.option_strings or (
+            parser.subcommands and action is parser.subcommands.argument
+        )
         if not hidden and action.help != argparse.SUPPRESS:
-            yield _spelling(action), _text(formatter, action)
-
-
-def _subcommands(
-    parser: argparse.ArgumentParser,
-) -> Iterator[argparse._SubParsersAction[argparse.ArgumentParser]]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            yield action
+            yield _spelling(action), _text(action)
 
 
 def _spelling(action: argparse.Action) -> str:
@@ -99,8 +92,8 @@ def _spelling(action: argparse.Action) -> str:
     return ", ".join(f"`{option} {shown}`" for option in action.option_strings)
 
 
-def _text(formatter: argparse.HelpFormatter, action: argparse.Action) -> str:
-    text = _sentence(formatter._expand_help(action)) if action.help else ""
+def _text(action: argparse.Action) -> str:
+    text = _sentence(action.help % vars(action)) if action.help else ""
     return text + (" (required)" if action.required and action.option_strings else "")
 
 

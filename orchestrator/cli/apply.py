@@ -3,6 +3,7 @@
 import argparse
 
 from orchestrator.cli import push
+from orchestrator.cli.parser import Parser
 
 HELP = "Bring this host to the state described in a manifest, or preview the changes with --noop."
 EXAMPLE = """
@@ -12,7 +13,7 @@ ccm apply -i hosts.yaml -l web site.yaml     # same as ccm push
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options of ``ccm push``, with an optional inventory."""
     push.configure(parser, inventory=False)
 

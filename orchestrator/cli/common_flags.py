@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.cli.options import count
+from orchestrator.cli.parser import OptionGroup
 from orchestrator.cli.property_flags import Shape, node_of
 from orchestrator.manifest.adhoc import Argument, text_node
 
@@ -42,7 +43,7 @@ _SHORT = {"subscribe": ["-S"]}
 _CHECK = Shape("list", {"anyOf": [{"type": "string"}, {"type": "object"}]})
 
 
-def add_common_flags(group: argparse._ArgumentGroup, type_: Type) -> None:
+def add_common_flags(group: OptionGroup, type_: Type) -> None:
     """Add conditions, references, checks and --no-render."""
     group.add_argument(
         "--if", dest="if_", metavar="EXPR", help="manage the resource only if this is true"

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from orchestrator.cli.completion_scripts import SCRIPTS
+from orchestrator.cli.parser import Parser
 
 HELP = "Print the completion script for bash, zsh or fish."
 EXAMPLE = """
@@ -13,7 +14,7 @@ ccm completion fish > ~/.config/fish/completions/ccm.fish
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the shell."""
     parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell")
 

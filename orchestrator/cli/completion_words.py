@@ -8,12 +8,9 @@ import argparse
 import itertools
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from orchestrator.cli.parser import Parser
 from orchestrator.project.settings import ROLLOUT
-
-if TYPE_CHECKING:
-    from orchestrator.cli.commands import Parser
 
 HELP = "Print the candidates for the last word, one per line; for completion scripts."
 EXAMPLE = "ccm completion words -- push -i hosts.yaml -l we"
@@ -32,7 +29,7 @@ Word = tuple[str, str]
 """A word, and a short description of it; "" if it needs none."""
 
 
-def configure(parser: "Parser") -> None:
+def configure(parser: Parser) -> None:
     """Take the words of the command line, up to the cursor."""
     parser.passes_on = "words"
     parser.set_defaults(words=[])
@@ -86,12 +83,10 @@ def _offered(before: list[str], current: str) -> Iterator[Word]:
     if rest:
         name, command, rest = find_command(before)
     parser = build_parser(name, command)
-    actions = parser._actions
-    for action in actions:
-        if isinstance(action, argparse._SubParsersAction) and rest and rest[0] in action.choices:
-            actions = action.choices[rest.pop(0)]._actions
-            break
-    visible = [action for action in actions if action.help != argparse.SUPPRESS]
+    arguments, subcommands = parser.arguments, parser.subcommands
+    if subcommands and rest and rest[0] in subcommands.parsers:
+        arguments = subcommands.parsers[rest.pop(0)].arguments
+    visible = [action for action in arguments if action.help != argparse.SUPPRESS]
     options = {name: action for action in visible for name in action.option_strings}
     last = options.get(before[-1])
     if last is not None and last.nargs != 0:
@@ -100,7 +95,10 @@ def _offered(before: list[str], current: str) -> Iterator[Word]:
         yield from ((option, _meaning(action)) for option, action in options.items())
     else:
         for action in visible:
-            if not action.option_strings and not (action.choices and rest):
+            if subcommands and action is subcommands.argument:
+                names = subcommands.parsers if not rest else ()
+                yield from ((name, subcommands.helps.get(name, "")) for name in names)
+            elif not action.option_strings and not (action.choices and rest):
                 yield from _values(action, before, current, _manifest(before, options))
         yield from ((word, "") for word in getattr(command, "BELOW", ()) if not rest)
         if any(_standing_alone(["", *rest], options)):  # the name comes first
@@ -129,8 +127,7 @@ def _values(
     """The candidates of an argument; its choices if it has any."""
     kind = str(action.metavar)
     if action.choices is not None:
-        meanings = {one.dest: _meaning(one) for one in getattr(action, "_choices_actions", ())}
-        yield from ((str(choice), meanings.get(choice, "")) for choice in action.choices)
+        yield from ((str(choice), "") for choice in action.choices)
     elif kind in _OF_FILES:
         yield FILES, ""
     elif kind == "PATTERN":

@@ -5,6 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.options import count
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.rollout_options import add_rollout, read_rollout
 from orchestrator.project.settings import SETTINGS, ConfigScope
 from orchestrator.support.plain_text import escaped
@@ -24,7 +25,7 @@ ccm config --rollout careful       # the options of a named rollout
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the manifest, and the flags that override everything else."""
     parser.add_argument(
         "manifest",

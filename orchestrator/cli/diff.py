@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.options import add_history, read_run_source
+from orchestrator.cli.parser import Parser
 
 if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import ReportSource
@@ -21,7 +22,7 @@ ccm diff 20260314T0915 20260314T0920 --detailed-exitcode
 DIFFERENT = 4
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the two runs and the options."""
     parser.add_argument(
         "first", metavar="RUN1", help="the ID of a run or a prefix of it; see ccm runs"

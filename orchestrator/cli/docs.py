@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.parser import Parser
+
 if TYPE_CHECKING:
     from orchestrator.manifest.types import Type, Types
 
@@ -16,7 +18,7 @@ ccm docs cron > docs/cron.md
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the type."""
     parser.add_argument("type", metavar="TYPE", nargs="?", help="a resource type, such as file")
 

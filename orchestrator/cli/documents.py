@@ -1,6 +1,5 @@
 """Writes data as JSON or YAML, either completely or a single value (controller)."""
 
-import argparse
 import json
 import re
 import shlex
@@ -8,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.cli.parser import OptionGroup, Parser
 from orchestrator.support.plain_text import escaped, plain
 from remote_runtime.errors import UsageError
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from yaml import SafeDumper
 
 
-def add_form(parser: argparse.ArgumentParser) -> "argparse._MutuallyExclusiveGroup":
+def add_form(parser: Parser) -> OptionGroup:
     """``--json`` and ``--yaml``; returns the group of all forms."""
-    form = parser.add_mutually_exclusive_group()
+    form = parser.add_exclusive_group()
     form.add_argument("--json", action="store_true", help="write JSON (the default)")
     form.add_argument("--yaml", action="store_true", help="write YAML instead of JSON")
     return form

@@ -11,6 +11,7 @@ from orchestrator.cli.options import (
     add_retention,
 )
 from orchestrator.cli.output import Output, add_output, read_output
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.run_request import read_request
 from orchestrator.cli.selection_flags import add_selection
 
@@ -22,7 +23,7 @@ ccm drift -i hosts.yaml --only 'file#/etc/nginx/*' site.yaml
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options and the manifest."""
     parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
     add_inventory(parser, required=False, fleet=True)

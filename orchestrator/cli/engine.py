@@ -2,6 +2,8 @@
 
 import argparse
 
+from orchestrator.cli.parser import Parser
+
 HELP = "Create TLS certificates for a Dask scheduler, its workers and ccm."
 EXAMPLE = """
 ccm engine init
@@ -11,9 +13,9 @@ dask scheduler --no-dashboard --dashboard-address 127.0.0.1:0 --protocol tls \\
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the subcommands."""
-    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    actions = parser.add_subcommands()
     init = actions.add_parser(
         "init",
         help="create a CA and certificates for scheduler, worker and client",

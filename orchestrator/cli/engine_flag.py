@@ -2,10 +2,11 @@
 
 import argparse
 
+from orchestrator.cli.parser import Parser
 from orchestrator.runs.engine_choice import MAX_PROCESSES, MIN_HOSTS, EngineChoice, parse_engine
 
 
-def add_engine(parser: argparse.ArgumentParser) -> None:
+def add_engine(parser: Parser) -> None:
     """``--engine``."""
     parser.add_argument(
         "--engine",

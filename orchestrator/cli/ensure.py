@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.commands import unknown_command
+from orchestrator.cli.parser import Parser
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ API = "api"
 BELOW = (API,)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the types; each has its own parser, see ``below``."""
     types = own_types()
     parser.add_argument("type", metavar="TYPE", choices=[*types.names(), API], help=_listed(types))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.default_data import with_default_data
 from orchestrator.cli.options import add_connection, add_data, add_diff, add_inventory, add_run
 from orchestrator.cli.output import Output, OutputOptions
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.run_request import read_request
 from orchestrator.support.plain_text import plain
 
@@ -27,7 +28,7 @@ ccm ensure api pipe -i hosts.yaml -l web < request.json
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options of a run, and the format of the responses."""
     parser.add_argument(
         "action",

@@ -18,18 +18,18 @@ from orchestrator.cli.common_flags import (
 from orchestrator.cli.default_data import with_default_data
 from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
 from orchestrator.cli.output import Output, add_output, read_output
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.property_flags import add_flag, flags_of, read_flag
 from orchestrator.cli.run_request import read_request
 from orchestrator.manifest.adhoc import Argument, adhoc_site, text_node
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from orchestrator.cli.commands import Parser
     from orchestrator.manifest.site import EarlierResults, Site
     from orchestrator.manifest.types import Type, Types
 
 # An option of the run with the name of a property is --run-OPTION for that type.
-_ASIDE = "--run-"
+_RUN_PREFIX = "--run-"
 _BEHIND = "behind"  # where the parser stores the words after the name
 
 
@@ -61,14 +61,14 @@ class EnsureType:
             parser.add_argument("ensure", metavar="ENSURE", nargs="?", help=f"one of {ensures}")
             parser.offered["ensure"] = type_.schema.get("x-ccm-ensure", {})
             parser.missing["--ensure"] = f"write {parser.prog} NAME{words}"
-        group = parser.add_argument_group(f"properties of {type_.name}")
-        common = parser.add_argument_group("properties of every resource")
-        add_inventory(parser, required=False)
-        add_run(parser)
-        add_connection(parser)
-        add_data(parser)
-        add_output(parser)
-        _move_aside(parser, {option for flag in flags for option in flag.options})
+        group = parser.add_group(f"properties of {type_.name}")
+        common = parser.add_group("properties of every resource")
+        with parser.prefixed(_RUN_PREFIX, {option for flag in flags for option in flag.options}):
+            add_inventory(parser, required=False)
+            add_run(parser)
+            add_connection(parser)
+            add_data(parser)
+            add_output(parser)
         own = type_.schema.get("properties", {})
         for flag in flags:
             add_flag(group if flag.name in own else common, flag)
@@ -159,14 +159,3 @@ def _key(name: str) -> Scalar:
 
 def _plain(text: str) -> str:
     return str(text).replace("`", "").replace("%", "%%")
-
-
-def _move_aside(parser: argparse.ArgumentParser, options: set[str]) -> None:
-    """Rename run options that have the name of one of the type's properties."""
-    for action in parser._actions:
-        moved = [option for option in action.option_strings if option in options]
-        for option in moved:
-            spelling = _ASIDE + option.removeprefix("--")
-            action.option_strings = [spelling, *(o for o in action.option_strings if o != option)]
-            del parser._option_string_actions[option]
-            parser._option_string_actions[spelling] = action

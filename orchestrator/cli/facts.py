@@ -12,6 +12,7 @@ from orchestrator.cli.options import (
     read_data,
     read_inventory,
 )
+from orchestrator.cli.parser import Parser
 
 HELP = "Show the facts of hosts, or a single value."
 EXAMPLE = """
@@ -22,13 +23,13 @@ ccm facts -i hosts.yaml --yaml network.default_ipv4
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options and the path."""
     parser.add_argument("path", metavar="PATH", nargs="?", help="a path such as host.info.platform")
     add_inventory(parser, required=False)
     parser.add_argument("--yaml", action="store_true", help="write YAML instead of JSON")
     add_connection(parser)
-    add_facts(parser.add_argument_group("data and facts"))
+    add_facts(parser.add_group("data and facts"))
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from orchestrator.cli.commands import Parser
 from orchestrator.cli.engine_flag import add_engine
 from orchestrator.cli.options import add_connection, add_inventory, add_retention, size
 from orchestrator.cli.output import add_output, read_output
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.run_request import read_request
 
 HELP = "Copy files from hosts, into one directory per host."

@@ -4,6 +4,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.parser import Parser
+
 if TYPE_CHECKING:
     from orchestrator.formatter.files import FormattedFile
     from remote_runtime.errors import Problem
@@ -20,7 +22,7 @@ ccm fmt - < site.yaml          # to standard output, for an editor
 STDIN = "-"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the files and the actions."""
     parser.add_argument(
         "files",

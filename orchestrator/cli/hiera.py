@@ -14,12 +14,12 @@ from orchestrator.cli.options import (
     read_data,
     read_inventory,
 )
+from orchestrator.cli.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from inventory import Host
-    from orchestrator.cli.commands import Parser
     from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.planning import PlanOptions
     from orchestrator.planning.facts import NoFacts
@@ -38,9 +38,9 @@ ccm hiera explain users -l web1               # file and line of each part
 """
 
 
-def configure(parser: "Parser") -> None:
+def configure(parser: Parser) -> None:
     """Add the subcommands."""
-    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    actions = parser.add_subcommands()
     _configure_explain(
         actions.add_parser(
             "explain",
@@ -59,7 +59,7 @@ def configure(parser: "Parser") -> None:
         "given", metavar="KEY=VALUE", nargs="*", help="a fact, as with --fact; repeatable"
     )
     add_inventory(parse, required=False)
-    whose = parse.add_mutually_exclusive_group()
+    whose = parse.add_exclusive_group()
     whose.add_argument(
         "-S",
         "--system-facts",
@@ -91,7 +91,7 @@ def configure(parser: "Parser") -> None:
     add_data(parse)
 
 
-def _configure_explain(explain: "Parser") -> None:
+def _configure_explain(explain: Parser) -> None:
     explain.intermixed = True
     explain.add_argument("key", metavar="KEY", help="the value, such as users or app.port")
     explain.add_argument(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.cli.messages import warn
 from orchestrator.cli.options import add_connection, add_inventory, read_connection, read_inventory
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.prompts import terminal_secret
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ ccm hosts trust -i hosts.yaml -l web3 --replace  # its key has changed
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the subcommands."""
-    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    actions = parser.add_subcommands()
     trust = actions.add_parser(
         "trust",
         help="add the keys of hosts to known_hosts",

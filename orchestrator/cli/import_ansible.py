@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.import_proof import Converted, add_proof, check_proof, read_proof, run_proof
+from orchestrator.cli.parser import Parser
 
 if TYPE_CHECKING:
     from orchestrator.ansible.importer import ImportResult
@@ -20,9 +21,9 @@ ccm import ansible site.yml -o site --prove -l test1
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the kinds of projects that can be imported."""
-    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    actions = parser.add_subcommands()
     ansible = actions.add_parser(
         "ansible",
         help="convert an Ansible playbook, role or project",

@@ -12,6 +12,7 @@ from orchestrator.cli.commands import build_parser, load_command
 from orchestrator.cli.messages import warn
 from orchestrator.cli.options import seconds
 from orchestrator.cli.output import Output, OutputOptions
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.run_request import read_request
 from remote_runtime.options import RunOptions
 
@@ -49,9 +50,9 @@ class Converted(NamedTuple):
     tasks: Sequence[Mapping[str, Any]]
 
 
-def add_proof(parser: argparse.ArgumentParser) -> None:
+def add_proof(parser: Parser) -> None:
     """Add the options of a proof."""
-    group = parser.add_argument_group("proof")
+    group = parser.add_group("proof")
     group.add_argument(
         "--prove",
         action="store_true",

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.parser import Parser
+
 if TYPE_CHECKING:
     from orchestrator.cli.init_answers import Answers
 
@@ -22,7 +24,7 @@ _OWN_FILES = (".yaml", ".yml")
 _SCHEMAS = ("manifest", "inventory", "project")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the directory."""
     parser.add_argument(
         "directory",
@@ -39,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a host of the inventory: NAME, USER@NAME or USER@NAME=ADDRESS; repeatable (default: "
         "prompt; without a terminal, this machine)",
     )
-    which = parser.add_mutually_exclusive_group()
+    which = parser.add_exclusive_group()
     which.add_argument("--ssh-config", action="store_true", help="use the hosts of ~/.ssh/config")
     which.add_argument(
         "--ansible",

@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.options import add_inventory, read_inventory
+from orchestrator.cli.parser import Parser
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,10 +19,10 @@ ccm inventory -i hosts.yaml --host web1
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options."""
     add_inventory(parser)
-    how = parser.add_mutually_exclusive_group()
+    how = parser.add_exclusive_group()
     how.add_argument("--graph", action="store_true", help="show groups and their hosts as a tree")
     how.add_argument(
         "--host", metavar="HOST", help="show the values of one host and where they are set"

@@ -1,7 +1,7 @@
 """The options of a named rollout in the project file (controller)."""
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from orchestrator.project.settings import PositionedValue, Project, ResolvedOption
@@ -11,12 +11,17 @@ from remote_runtime.text.nearest import nearest
 
 
 def resolve_rollout(
-    name: str | None, project: Project, actions: Iterable[argparse.Action], flags: Mapping[str, Any]
+    name: str | None,
+    project: Project,
+    *,
+    actions: Iterable[argparse.Action],
+    flags: Mapping[str, Any],
+    repeatable: Set[str],
 ) -> dict[str, ResolvedOption]:
     """The final options of a rollout: a flag overrides the value of the named rollout in the file.
 
-    ``actions`` parse the values of flags. UsageError for an unknown name, InputError with every
-    value that a flag would refuse.
+    ``actions`` parse the values of flags; those in ``repeatable`` collect several values.
+    UsageError for an unknown name, InputError with every value that a flag would refuse.
     """
     if name is not None and name not in project.rollouts:
         raise _unknown(name, project)
@@ -39,7 +44,7 @@ def resolve_rollout(
             resolved[action.dest] = ResolvedOption(value, "flag", action.option_strings[-1])
         elif action.dest in written:
             setting = written[action.dest]
-            read = _read(action, setting, problems)
+            read = _read(action, setting, action.dest in repeatable, problems)
             resolved[action.dest] = ResolvedOption(read, "file", str(setting.position))
         else:
             default = RolloutOptions._field_defaults[action.dest]
@@ -49,7 +54,9 @@ def resolve_rollout(
     return resolved
 
 
-def _read(action: argparse.Action, setting: PositionedValue, problems: list[Problem]) -> Any:
+def _read(
+    action: argparse.Action, setting: PositionedValue, repeatable: bool, problems: list[Problem]
+) -> Any:
     """The value of a flag parsed from these words."""
     if isinstance(setting.value, bool):
         return setting.value
@@ -61,7 +68,7 @@ def _read(action: argparse.Action, setting: PositionedValue, problems: list[Prob
         except (argparse.ArgumentTypeError, ValueError) as error:
             message = f"{action.dest}: {error}"
             problems.append(Problem(message, word.position, "", "input.project"))
-    return values if isinstance(action, argparse._AppendAction) else next(iter(values), None)
+    return values if repeatable else next(iter(values), None)
 
 
 def _unknown(name: str, project: Project) -> UsageError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from orchestrator.cli.parser import OptionGroup, Parser
 from orchestrator.project.settings import DEFAULT_FORKS
 from orchestrator.runs.request import ConnectionOptions, HostChoice
 from orchestrator.support.seconds import parse_seconds
@@ -33,7 +34,7 @@ def read_fields(kind: type[Options], args: argparse.Namespace) -> Options:
 
 
 def add_inventory(
-    parser: argparse.ArgumentParser,
+    parser: Parser,
     required: bool = True,
     *,
     fleet: bool = False,
@@ -79,7 +80,7 @@ def read_inventory(args: argparse.Namespace) -> HostChoice:
     return read_fields(HostChoice, args)._replace(past=read_past(args))
 
 
-def add_history(parser: argparse.ArgumentParser, meaning: str) -> None:
+def add_history(parser: Parser, meaning: str) -> None:
     """Add ``--history``, which reads the shared runs."""
     parser.add_argument("--history", action=_FromHistory, help=meaning)
     parser.set_defaults(from_history=False)
@@ -131,12 +132,12 @@ def read_history(args: argparse.Namespace) -> HistoryLocation | None:
     return history_location(args.history, args.history_token or {})
 
 
-def add_retention(parser: argparse.ArgumentParser) -> None:
+def add_retention(parser: Parser) -> None:
     """Add the settings of the run store, which have no flags."""
     parser.set_defaults(keep=None, history=None, history_token=None)
 
 
-def add_run(parser: argparse.ArgumentParser) -> None:
+def add_run(parser: Parser) -> None:
     """The permissions and time limits of a run of resources; used with ``add_diff``."""
     parser.add_argument(
         "--noop", action="store_true", help="change nothing, show what would change"
@@ -155,7 +156,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_preview(parser: argparse.ArgumentParser) -> None:
+def add_preview(parser: Parser) -> None:
     """Add the downloads of a preview, and the limits of a run."""
     parser.add_argument(
         "--no-package-probe",
@@ -177,7 +178,7 @@ def add_preview(parser: argparse.ArgumentParser) -> None:
     add_bounds(parser)
 
 
-def add_bounds(parser: argparse.ArgumentParser) -> None:
+def add_bounds(parser: Parser) -> None:
     """Add the time limits of a run on a host."""
     parser.add_argument(
         "--timeout",
@@ -196,9 +197,9 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
+def add_plan_requirements(parser: Parser) -> None:
     """Add the requirements that a plan must meet before it is pushed."""
-    group = parser.add_argument_group("plan")
+    group = parser.add_group("plan")
     group.add_argument(
         "--expect",
         metavar="ID",
@@ -218,7 +219,7 @@ def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_diff(parser: argparse._ActionsContainer, none: str) -> None:
+def add_diff(parser: Parser | OptionGroup, none: str) -> None:
     """Add the options that decide whether a run creates diffs; ``none`` is the help of
     ``--no-diff``.
     """
@@ -230,9 +231,9 @@ def add_diff(parser: argparse._ActionsContainer, none: str) -> None:
     )
 
 
-def add_connection(parser: argparse.ArgumentParser) -> None:
+def add_connection(parser: Parser) -> None:
     """Add the options for connections: how hosts are reached, and how many at a time."""
-    group = parser.add_argument_group("connection")
+    group = parser.add_group("connection")
     group.add_argument(
         "--forks",
         metavar="N",
@@ -265,9 +266,9 @@ def read_connection(args: argparse.Namespace) -> ConnectionOptions:
     return read_fields(ConnectionOptions, args)
 
 
-def add_data(parser: argparse.ArgumentParser) -> None:
+def add_data(parser: Parser) -> None:
     """Data and facts from the command line."""
-    group = parser.add_argument_group("data and facts")
+    group = parser.add_group("data and facts")
     group.add_argument(
         "--hiera",
         metavar="FILE|URL",
@@ -295,7 +296,7 @@ def read_data(args: argparse.Namespace) -> PlanOptions:
     return read_fields(PlanOptions, args)
 
 
-def add_registration(group: argparse._ActionsContainer) -> None:
+def add_registration(group: Parser | OptionGroup) -> None:
     """Add the registry in which services are registered and looked up."""
     group.add_argument(
         "--registration",
@@ -305,7 +306,7 @@ def add_registration(group: argparse._ActionsContainer) -> None:
     )
 
 
-def add_facts(group: argparse._ActionsContainer) -> None:
+def add_facts(group: Parser | OptionGroup) -> None:
     """Facts from the command line."""
     group.add_argument(
         "--facts",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from orchestrator.cli.exit_code import result_exit_code
 from orchestrator.cli.messages import ON_THIS_MACHINE, note, warn
 from orchestrator.cli.options import add_diff, read_fields
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.prompts import ask_line, ask_secret
 from orchestrator.cli.signals import Interrupts
 from orchestrator.cli.verify_output import VerifyOutput
@@ -59,14 +60,12 @@ class OutputOptions(NamedTuple):
         return ["--json", *flags] if self.json else flags
 
 
-def add_output(
-    parser: argparse.ArgumentParser, detailed: bool = True, *, of_resources: bool = True
-) -> None:
+def add_output(parser: Parser, detailed: bool = True, *, of_resources: bool = True) -> None:
     """Add the output options; ``detailed``: including --detailed-exitcode.
 
     ``of_resources``: the run has resources, and therefore diffs and counters.
     """
-    group = parser.add_argument_group("output")
+    group = parser.add_group("output")
     if of_resources:
         add_diff(group, "do not create or show diffs")
     if detailed and of_resources:

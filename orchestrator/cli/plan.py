@@ -13,6 +13,7 @@ from orchestrator.cli.options import (
     seconds,
 )
 from orchestrator.cli.output import Output, add_output, read_output
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.run_request import read_request
 from orchestrator.cli.selection_flags import add_selection, add_stage_choice
 
@@ -28,7 +29,7 @@ BELOW = ("show", "check", "diff", "sign")
 _DAY = 86_400.0
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options of a preview, and the destination of the plan."""
     parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, or a stages file")
     parser.add_argument(

@@ -4,6 +4,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.cli.parser import Parser
+
 if TYPE_CHECKING:
     from orchestrator.plan_files.conditions import Condition, Verdict
     from orchestrator.plan_files.plan_file import PlanFile
@@ -23,7 +25,7 @@ _UNCOUNTED = {
 _NOUNS = {"unknown": "resource", "commands": "command", "left_out": "host"}
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the plan and the conditions."""
     parser.add_argument("plan", metavar="FILE", help="the plan")
     parser.add_argument(

@@ -2,11 +2,13 @@
 
 import argparse
 
+from orchestrator.cli.parser import Parser
+
 HELP = "Show the differences between two plans by host and resource."
 EXAMPLE = "ccm plan diff yesterday.plan change.plan"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the two plans."""
     parser.add_argument("first", metavar="A", help="a plan, expired or not")
     parser.add_argument("second", metavar="B", help="the plan to compare with")

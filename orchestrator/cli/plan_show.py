@@ -5,6 +5,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.report import add_forms, read_forms, write_forms
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ ccm plan show change.plan --markdown - > comment.md    # for a merge request
 _FORMS = ("html", "markdown")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the file and the output formats."""
     parser.add_argument("plan", metavar="FILE", help="the plan")
     parser.add_argument("--no-diff", action="store_false", dest="diff", help="hide diffs")

@@ -2,6 +2,8 @@
 
 import argparse
 
+from orchestrator.cli.parser import Parser
+
 HELP = "Approve a plan: sign it with an SSH key and add the signature to FILE.sig."
 EXAMPLE = """
 ccm plan sign --key ~/.ssh/id_ed25519 change.plan
@@ -9,7 +11,7 @@ ccm push --signers /etc/ccm/allowed_signers change.plan
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the plan and the key."""
     parser.add_argument("plan", metavar="FILE", help="the plan")
     parser.add_argument(

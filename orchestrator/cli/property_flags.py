@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from inventory import document
 from inventory.document import Node, Scalar, Sequence
+from orchestrator.cli.parser import OptionGroup
 from orchestrator.manifest.adhoc import Argument, text_node
 from orchestrator.manifest.types import Type
 from remote_runtime.errors import InputError, Problem
@@ -110,12 +111,12 @@ def shape_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Shape
     return Shape("boolean" if kinds == {"boolean"} else "value", schema)
 
 
-def add_flag(group: argparse._ArgumentGroup, flag: Flag) -> None:
+def add_flag(group: OptionGroup, flag: Flag) -> None:
     """Add the property to a parser."""
     text = flag.description.replace("`", "").replace("%", "%%")
     settings: dict[str, Any] = {"dest": flag.dest, "default": None, "help": text}
     options = [*flag.options, *flag.options_for("same")]
-    one_of = group.add_mutually_exclusive_group() if flag.more else group
+    one_of = group.add_exclusive_group() if flag.more else group
     for option in flag.options_for("off"):
         turned = {"action": "store_const", "const": False, "help": f"as --no-{flag.name}"}
         one_of.add_argument(option, **{**settings, **turned})

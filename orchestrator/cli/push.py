@@ -11,6 +11,7 @@ from orchestrator.cli.options import (
     add_run,
 )
 from orchestrator.cli.output import Output, add_output, read_output
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.rollout_options import add_rollout
 from orchestrator.cli.run_request import read_request
 from orchestrator.cli.selection_flags import add_selection, add_stage_choice
@@ -29,7 +30,7 @@ ccm push -i hosts.yaml --noop --only 'file#/etc/nginx/*' --tags web site.yaml
 """
 
 
-def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
+def configure(parser: Parser, inventory: bool = True) -> None:
     """Add the options and the manifest; ``inventory`` is whether an inventory is required."""
     parser.add_argument(
         "manifest",

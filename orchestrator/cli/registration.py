@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.documents import write
 from orchestrator.cli.options import add_registration, count, seconds
+from orchestrator.cli.parser import Parser
 
 if TYPE_CHECKING:
     from orchestrator.registration.entry import Registration
@@ -32,14 +33,14 @@ _MAX_REPLICAS = 5
 _PAUSE = 1.0  # seconds between two looks of a watcher
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the subcommands."""
-    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    actions = parser.add_subcommands()
     query = actions.add_parser(
         "query", help="show registered services", description="Show registered services."
     )
     _add_query(query)
-    form = query.add_mutually_exclusive_group()
+    form = query.add_exclusive_group()
     form.add_argument("--json", action="store_true", help="write one JSON list to stdout")
     form.add_argument("--yaml", action="store_true", help="write YAML")
     watching = actions.add_parser(
@@ -84,7 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_query(parser: argparse.ArgumentParser) -> None:
+def _add_query(parser: Parser) -> None:
     for part in _PARTS:
         parser.add_argument(
             part, metavar=part.upper(), nargs="?", help=f"only this {part}; * matches any"

@@ -13,6 +13,7 @@ from orchestrator.cli.options import (
     read_data,
     read_inventory,
 )
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.selection_flags import add_selection
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ ccm render -i hosts.yaml -l web1 --offline --facts web1-facts.json site.yaml
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options and the manifest."""
     parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
     add_inventory(parser, required=False)

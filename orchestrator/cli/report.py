@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from orchestrator.cli.options import add_history, read_run_source
+from orchestrator.cli.parser import Parser
 from orchestrator.fleet.host.stage_host import host_in
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ FORMS = {
 }
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options."""
     parser.add_argument("id", metavar="ID", nargs="?", default="", help="an ID from ccm runs")
     parser.add_argument("--host", metavar="HOST", action="append", help="only this host")
@@ -71,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="show failures only")
 
 
-def add_forms(parser: argparse.ArgumentParser, names: Iterable[str] = FORMS) -> None:
+def add_forms(parser: Parser, names: Iterable[str] = FORMS) -> None:
     """Add the options for formats that are written to files."""
     for name in names:
         parser.add_argument(f"--{name}", metavar="FILE", help=f"{FORMS[name][2]}; - is stdout")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from orchestrator.cli.options import count, read_fields, seconds
+from orchestrator.cli.parser import OptionGroup, Parser
 from orchestrator.project.settings import ROLLOUT
 from orchestrator.rollout.options import AUTO, RolloutOptions
 
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def add_rollout(parser: argparse.ArgumentParser, gates: bool = False) -> None:
+def add_rollout(parser: Parser, gates: bool = False) -> None:
     """Add the limits of a rollout; with ``gates`` and hooks.
 
     Options that are not given are None until ``Parser.parse`` completes them.
     """
-    group = parser.add_argument_group(ROLLOUT)
+    group = parser.add_group(ROLLOUT)
     group.add_argument(
         f"--{ROLLOUT}",
         metavar="NAME",
@@ -58,7 +59,7 @@ def add_rollout(parser: argparse.ArgumentParser, gates: bool = False) -> None:
         _add_gates(group)
 
 
-def _add_gates(group: "argparse._ActionsContainer") -> None:
+def _add_gates(group: Parser | OptionGroup) -> None:
     """Add the commands between the waves of a push, and around each host."""
     group.add_argument(
         "--canary",

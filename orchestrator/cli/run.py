@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.commands import Parser
 from orchestrator.cli.engine_flag import add_engine
 from orchestrator.cli.options import (
     add_connection,
@@ -15,6 +14,7 @@ from orchestrator.cli.options import (
     seconds,
 )
 from orchestrator.cli.output import add_output, read_output
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.rollout_options import add_rollout
 from orchestrator.cli.run_request import read_request
 

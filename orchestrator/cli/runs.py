@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.cli.options import add_history, count, read_run_source
+from orchestrator.cli.parser import Parser
 from orchestrator.support.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def below(words: list[str]) -> tuple[str, Any] | None:
     return "runs push", runs_push
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options."""
     parser.add_argument(
         "manifest",

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.options import read_history
+from orchestrator.cli.parser import Parser
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,7 @@ ccm runs push 20260314T091502Z-4f1c09e
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options."""
     parser.add_argument(
         "id",

@@ -4,6 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
+from orchestrator.cli.parser import Parser
+
 HELP = "Print the JSON Schema of manifests or other ccm documents."
 EXAMPLE = """
 ccm schema > manifest.schema.json
@@ -18,7 +20,7 @@ NAMES = (
 _COMPOSED = ("manifest", "request")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the name."""
     parser.add_argument(
         "name",

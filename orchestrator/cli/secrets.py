@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.options import add_data, add_inventory, read_data, read_inventory
+from orchestrator.cli.parser import Parser
 from orchestrator.project.settings import ConfigScope
 
 if TYPE_CHECKING:
@@ -27,13 +28,13 @@ ccm secrets used 'secrets/prod.yml#db.password' -i hosts.yaml site.yaml
 _FILE_KEY = "FILE[#KEY]"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the actions."""
-    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    actions = parser.add_subcommands()
 
-    def add(name: str, text: str) -> argparse.ArgumentParser:
+    def add(name: str, text: str) -> Parser:
         """Add an action that uses the keys of the project."""
-        made: argparse.ArgumentParser = actions.add_parser(
+        made: Parser = actions.add_parser(
             name, help=text, description=f"{text[:1].upper()}{text[1:]}."
         )
         made.set_defaults(secret_keys=None, forks=None)
@@ -70,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_data(used)
 
 
-def _add_lock(parser: argparse.ArgumentParser) -> None:
+def _add_lock(parser: Parser) -> None:
     parser.add_argument(
         "--with",
         dest="lock",

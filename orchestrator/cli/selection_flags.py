@@ -1,11 +1,11 @@
 """The options that choose a part of a manifest or of a stages file (controller)."""
 
-import argparse
+from orchestrator.cli.parser import Parser
 
 
-def add_selection(parser: argparse.ArgumentParser) -> None:
+def add_selection(parser: Parser) -> None:
     """Add the options that select resources of a manifest."""
-    group = parser.add_argument_group("part of the manifest")
+    group = parser.add_group("part of the manifest")
     group.add_argument(
         "--only",
         metavar="TYPE#GLOB",
@@ -29,9 +29,9 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_stage_choice(parser: argparse.ArgumentParser) -> None:
+def add_stage_choice(parser: Parser) -> None:
     """Add the options that select stages of a stages file."""
-    group = parser.add_argument_group("stages").add_mutually_exclusive_group()
+    group = parser.add_group("stages").add_exclusive_group()
     group.add_argument(
         "--from",
         metavar="STAGE",

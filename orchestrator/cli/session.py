@@ -7,6 +7,8 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.parser import Parser
+
 if TYPE_CHECKING:
     from orchestrator.fleet.store.event_store import EventStore
 
@@ -19,9 +21,9 @@ ccm session report --remove
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the subcommands."""
-    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    actions = parser.add_subcommands()
     new = actions.add_parser(
         "new",
         aliases=["start"],

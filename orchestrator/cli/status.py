@@ -14,6 +14,7 @@ from orchestrator.cli.options import (
     read_connection,
     read_inventory,
 )
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.prompts import terminal_secret
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ ccm status service nginx -i hosts.yaml -l web
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the resource and the hosts."""
     parser.add_argument("type", metavar="TYPE", help="the resource's type, as in ccm ensure")
     parser.add_argument(

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.options import count, size
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.studio_extra import require_studio
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def below(words: list[str]) -> tuple[str, Any] | None:
     return "studio user", studio_user
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options."""
     parser.add_argument(
         "-i",
@@ -88,7 +89,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_news(parser)
 
 
-def _add_access(parser: argparse.ArgumentParser) -> None:
+def _add_access(parser: Parser) -> None:
     """Add the options for addresses, users and TLS."""
     parser.add_argument("--auth", metavar="FILE", help="users file, created by ccm studio user")
     parser.add_argument(
@@ -119,7 +120,7 @@ def _add_access(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_news(parser: argparse.ArgumentParser) -> None:
+def _add_news(parser: Parser) -> None:
     """Add the options for feeds, badges and webhooks."""
     parser.add_argument(
         "--public-badges",
@@ -136,7 +137,7 @@ def _add_news(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_policy(parser: argparse.ArgumentParser) -> None:
+def _add_policy(parser: Parser) -> None:
     """Add the requirements for pushes of the project's plans."""
     parser.add_argument(
         "--signers",

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.options import seconds
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.studio_extra import require_studio
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ ccm studio token rm alice --state /srv/studio
 _DAY = 86_400.0
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the actions."""
     parser.add_argument("action", choices=("add", "list", "rm"), help="the action")
     parser.add_argument(

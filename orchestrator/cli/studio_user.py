@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.studio_extra import require_studio
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ ccm studio user rm alice --auth studio.users
 _ROLES = ("look", "design", "push")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the actions."""
     parser.add_argument("action", choices=("add", "rm", "list"), help="the action")
     parser.add_argument("name", metavar="NAME", nargs="?", help="the user, for add and rm")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.cli.messages import note, warn
 from orchestrator.cli.options import add_data, add_inventory, read_data, read_inventory
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.selection_flags import add_selection
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ ccm validate --tags web site.yaml   # do these tags exist?
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the options and the manifest."""
     parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, or a stages file")
     add_inventory(parser, required=False, default="none; only the manifest is checked")

@@ -3,7 +3,6 @@
 import argparse
 import sys
 
-from orchestrator.cli.commands import Parser
 from orchestrator.cli.options import (
     add_connection,
     add_data,
@@ -14,6 +13,7 @@ from orchestrator.cli.options import (
     seconds,
 )
 from orchestrator.cli.output import Output, OutputOptions
+from orchestrator.cli.parser import Parser
 from orchestrator.cli.selection_flags import add_selection
 from orchestrator.cli.verify_output import VerifyOutput
 from remote_runtime.options import RunOptions
@@ -46,7 +46,7 @@ def configure(parser: Parser) -> None:
         default=300.0,
         help="time limit of one command on a host (default: 300)",
     )
-    group = parser.add_argument_group("pytest")
+    group = parser.add_group("pytest")
     group.add_argument(
         "-k", metavar="EXPRESSION", help="run only checks with matching names, as in pytest"
     )

@@ -3,6 +3,8 @@
 import argparse
 import sys
 
+from orchestrator.cli.parser import Parser
+
 HELP = "Run as a worker of a Dask scheduler, for the pushes that use it."
 EXAMPLE = """
 ccm worker --scheduler scheduler.example.net:8786
@@ -11,7 +13,7 @@ ccm worker --scheduler 127.0.0.1:8786   # no TLS on one machine
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: Parser) -> None:
     """Add the scheduler and the sites."""
     parser.add_argument(
         "--scheduler", metavar="HOST:PORT", required=True, help="address of the Dask scheduler"

@@ -1,6 +1,5 @@
 """The commands that the pages show exist, with the options that they are shown with."""
 
-import argparse
 import re
 import shlex
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 
 from orchestrator.cli.app import COMMANDS
 from orchestrator.cli.commands import build_parser, find_command, load_command
+from orchestrator.cli.parser import Parser
 from orchestrator.manifest.types import type_names
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks
 
@@ -53,12 +53,12 @@ def test_shown_commands_are_understood(
     build_parser(name, command).parse(rest)
 
 
-def options_of(parser: argparse.ArgumentParser) -> set[str]:
+def options_of(parser: Parser) -> set[str]:
     """Every option in the help of a command and of those below it."""
     found = set(re.findall(r"--[a-z][a-z-]+", parser.format_help()))
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            found |= {option for sub in action.choices.values() for option in options_of(sub)}
+    if parser.subcommands:
+        for subparser in parser.subcommands.parsers.values():
+            found |= options_of(subparser)
     return found
 
 

@@ -1,6 +1,5 @@
 """The entry point: which command, which error, which exit code."""
 
-import argparse
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pytest
 from orchestrator.cli.app import COMMANDS, exit_code_of, main
 from orchestrator.cli.commands import build_parser, load_command, overview
 from orchestrator.cli.exit_code import run_exit_code
+from orchestrator.cli.parser import Parser
 from orchestrator.fleet.outcome import HostResult, Tally
 from remote_runtime.errors import (
     CcmError,
@@ -79,15 +79,15 @@ def test_every_command_has_help_with_an_example(
     assert f"example:\n  ccm {name}" in text
 
 
-def every_parser() -> Iterator[argparse.ArgumentParser]:
+def every_parser() -> Iterator[Parser]:
     """The parser of every command, of its actions and of the commands below it."""
     for name in COMMANDS:
         command = load_command(name)
         parsers = [build_parser(name, command)]
-        for action in parsers[0]._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                parsers += action.choices.values()
-            elif hasattr(command, "below") and action.dest == parsers[0]._actions[1].dest:
+        if parsers[0].subcommands:
+            parsers += parsers[0].subcommands.parsers.values()
+        elif hasattr(command, "below"):
+            for action in parsers[0].arguments[1:2]:
                 found = (command.below([str(word)]) for word in action.choices or ())
                 parsers += [build_parser(*one) for one in found if one]
         yield from parsers

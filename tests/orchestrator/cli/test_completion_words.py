@@ -75,7 +75,7 @@ def test_every_option_is_a_candidate() -> None:
     assert commands["facts"] == load_command("facts").HELP.rstrip(".")
     for name in COMMANDS:
         offered = dict(candidates([name, "--"]))
-        for option in build_parser(name, load_command(name))._option_string_actions:
+        for option in build_parser(name, load_command(name)).options:
             assert option in offered or not option.startswith("--"), (name, option)
         assert name in commands
     assert dict(candidates(["push", "--noo"])) == {

@@ -1,17 +1,17 @@
 """``ccm engine``: certificates into a directory that is meant for them."""
 
-import argparse
 from pathlib import Path
 
 import pytest
 
 from orchestrator.cli import engine
+from orchestrator.cli.parser import Parser
 from remote_runtime.errors import UsageError
 
 
 def init(*words: str) -> int:
     """``ccm engine init``."""
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     engine.configure(parser)
     return engine.run(parser.parse_args(["init", *words]))
 

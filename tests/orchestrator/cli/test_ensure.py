@@ -160,7 +160,7 @@ def test_every_property_has_a_flag_of_its_own(name: str) -> None:
     """No property of a type is without a flag, and no flag stands for two things."""
     type_ = _type(name)
     label, command, _ = find_command(["ensure", name])
-    actions = build_parser(label, command)._actions
+    actions = build_parser(label, command).arguments
     spelt = [option for action in actions for option in action.option_strings]
     assert len(spelt) == len(set(spelt))
     flags = {flag.name for flag in flags_of(type_)}

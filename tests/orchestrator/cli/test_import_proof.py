@@ -12,7 +12,6 @@ import pytest
 from orchestrator.ansible.proof import playbook_run
 from orchestrator.ansible.proof.playbook_run import Playbook, ProofError, TaskResult
 from orchestrator.ansible.proof.prove import Finding, Proof
-from orchestrator.cli.commands import Parser
 from orchestrator.cli.import_proof import (
     Converted,
     add_proof,
@@ -21,6 +20,7 @@ from orchestrator.cli.import_proof import (
     read_proof,
     run_proof,
 )
+from orchestrator.cli.parser import Parser
 from orchestrator.runs import push as push_module
 from remote_runtime.errors import UsageError
 

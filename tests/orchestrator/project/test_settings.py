@@ -69,7 +69,7 @@ def test_no_command_has_a_default_of_its_own() -> None:
     found = [
         f"{name} {action.dest}"
         for name in COMMANDS
-        for action in build_parser(name, load_command(name))._actions
+        for action in build_parser(name, load_command(name)).arguments
         if action.dest in names and action.default is not None
     ]
     assert found == []

@@ -1,6 +1,5 @@
 """Which engine works on the hosts of a push."""
 
-import argparse
 import contextlib
 from types import SimpleNamespace
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cli import engine_flag
+from orchestrator.cli.parser import Parser
 from orchestrator.fleet.engine import Job, ThreadEngine
 from orchestrator.runs import engine_choice
 from orchestrator.runs.engine_choice import (
@@ -100,7 +100,7 @@ def test_a_machine_of_many_cores_is_not_filled(monkeypatch: pytest.MonkeyPatch) 
     """There are no more than one controller keeps busy, unless they are asked for."""
     monkeypatch.setattr(engine_choice, "_cores", lambda: 64)
     assert chosen("auto") == engine_choice.MAX_PROCESSES
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     engine_flag.add_engine(parser)
     assert f"at most {engine_choice.MAX_PROCESSES}" in " ".join(parser.format_help().split())
     assert chosen("processes:20") == 20
