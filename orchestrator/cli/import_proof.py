@@ -237,23 +237,14 @@ class _Collecting(Output):
 
     def subscribers(self, command: str, subject: str) -> list[Subscriber]:
         """Return the subscribers of a quiet run, and a subscriber that stores the events."""
-        return [*super().subscribers(command, subject), _Keeper(self.events)]
-
-
-class _Keeper:
-    """Stores the transaction events of a run in a list, each with its host."""
-
-    def __init__(self, events: list[dict[str, Any]]) -> None:
-        self._events = events
-
-    def handle(self, event: Event) -> None:
-        """Store the transaction events in an event."""
+        from orchestrator.fleet.bus import EventCallback
         from orchestrator.fleet.events import transaction_events
 
-        self._events.extend(found for found, _ in transaction_events(event))
+        def keep(event: Event) -> None:
+            """Store the transaction events of an event, each with its host."""
+            self.events.extend(found for found, _ in transaction_events(event))
 
-    def close(self) -> None:
-        """Do nothing: there is nothing to release."""
+        return [*super().subscribers(command, subject), EventCallback(keep)]
 
 
 def proof_text(proof: Proof) -> str:

@@ -18,7 +18,6 @@ from orchestrator.cli.parser import Parser
 from orchestrator.cli.prompts import terminal_secret
 
 if TYPE_CHECKING:
-    from orchestrator.fleet import events as run_events
     from orchestrator.fleet.outcome import HostResult
 
 HELP = "Show the current state of one resource without changing it."
@@ -57,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.ensure import known_type, own_types
     from orchestrator.cli.exit_code import run_exit_code
     from orchestrator.cli.signals import Interrupts
-    from orchestrator.fleet.bus import Bus
+    from orchestrator.fleet import events as run_events
+    from orchestrator.fleet.bus import Bus, EventCallback
     from orchestrator.fleet.descriptors import raise_limit
     from orchestrator.fleet.host.host_run import HostRun
     from orchestrator.fleet.settings import RunSettings
@@ -77,8 +77,14 @@ def run(args: argparse.Namespace) -> int:
     planner.see(chosen.inventory)
     if not args.json:
         note_this_machine(where)
-    collector = EventCollector()
-    bus = Bus([collector])
+    events: dict[str, dict[str, Any]] = {}
+
+    def keep(event: run_events.Event) -> None:
+        """Store the event of each host."""
+        if isinstance(event, run_events.ResourceEvent):
+            events[event.host] = event.event
+
+    bus = Bus([EventCallback(keep)])
     options = RunOptions(noop=True, diff=False, status_only=True)
     settings = RunSettings(new_run_id(), user_at_host(), options)
     sources = planner.site.types.sources()
@@ -90,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         )
         results = run_all(runs, connection.forks, interrupts.watch)
     for host in chosen.hosts:
-        _write(results[host.name], collector.events.get(host.name), args)
+        _write(results[host.name], events.get(host.name), args)
     return run_exit_code(results.values(), False, False)
 
 
@@ -109,23 +115,6 @@ def _site(args: argparse.Namespace, type_: Any, types: Any) -> Any:
         types=types,
         properties=assignments("--property", args.property) if args.property else {},
     )
-
-
-class EventCollector:
-    """Subscriber that stores the event of each host."""
-
-    def __init__(self) -> None:
-        self.events: dict[str, dict[str, Any]] = {}
-
-    def handle(self, event: run_events.Event) -> None:
-        """Store a transaction event."""
-        from orchestrator.fleet.events import ResourceEvent
-
-        if isinstance(event, ResourceEvent):
-            self.events[event.host] = event.event
-
-    def close(self) -> None:
-        """Do nothing: there is nothing to release."""
 
 
 def _write(result: HostResult, event: dict[str, Any] | None, args: argparse.Namespace) -> None:

@@ -26,6 +26,16 @@ class Subscriber(Protocol):
         return None
 
 
+class EventCallback:
+    """A subscriber that passes every event to a function."""
+
+    def __init__(self, handle: Callable[[Event], None]) -> None:
+        self.handle = handle
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to release."""
+
+
 @runtime_checkable
 class Batching(Protocol):
     """A subscriber that processes batches of events faster than single events."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.bus import Bus, EventCallback
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.stage_host import StageHost, host_itself
 from orchestrator.report.host_names import named
@@ -74,18 +74,10 @@ def _monitor(push: "PushJob", targets: "Targets", config: "PushConfig") -> Any:
 
     def make(host: "Target", publish: "Publish") -> HostRun:
         """The run of a host whose events go to ``publish`` only."""
-        bus = Bus([_EventCallback(publish)])
+        bus = Bus([EventCallback(publish)])
         return HostRun(host, targets.connector, planner=push.planner, bus=bus, settings=settings)
 
     return make
-
-
-class _EventCallback:
-    def __init__(self, handle: "Publish") -> None:
-        self.handle = handle
-
-    def close(self) -> None:
-        """Do nothing: there is nothing to release."""
 
 
 class Confirmation:

@@ -8,27 +8,13 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from orchestrator.fleet import events
+from orchestrator.fleet.bus import EventCallback
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.runs.reporter import Reporter, VerifyReporter
     from orchestrator.runs.result import RunResult
-
-
-class _Begin:
-    """Receives the ID of a run."""
-
-    def __init__(self, start: Callable[[str], None]) -> None:
-        self._start = start
-
-    def handle(self, event: events.Event) -> None:
-        """Read the ID from the first event of a run."""
-        if isinstance(event, events.RunStarted):
-            self._start(event.run_id)
-
-    def close(self) -> None:
-        """Do nothing: there is nothing to release."""
 
 
 class QuietReporter:
@@ -69,7 +55,11 @@ class QuietReporter:
 
     def subscribers(self, command: str, subject: str) -> Sequence[Subscriber]:
         """The subscriber that receives the ID of the run."""
-        return [_Begin(self._start)]
+        return [EventCallback(self._begin)]
+
+    def _begin(self, event: events.Event) -> None:
+        if isinstance(event, events.RunStarted):
+            self._start(event.run_id)
 
     def start(self) -> None:
         """Do nothing: there is no live view."""

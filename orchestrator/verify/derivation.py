@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.verify.checks import Expectations
 from orchestrator.verify.expectation import Expectation
@@ -14,31 +14,16 @@ from orchestrator.verify.user_commands import healthy, to_run
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 
+if TYPE_CHECKING:
+    from orchestrator.planning.compiled import CompiledResource
+    from orchestrator.planning.host_plan import HostPlan
+
 CONTROL = "left out by control"
 LOOKUP_CONDITION = "control is evaluated on the host"
 SELECTED = "left out by --%s"
 NOOP = "in noop"
 MONITORED = "monitored only"
 UNOBSERVABLE = "without a check"
-
-
-class PlannedResource(Protocol):
-    """A resource of a plan, with the resources of the manifest that it applies."""
-
-    @property
-    def item(self) -> Item: ...
-
-    @property
-    def children(self) -> Sequence[PlannedResource]: ...
-
-
-class Plan(Protocol):
-    """The interface of a planner in ``orchestrator.planning``."""
-
-    @property
-    def resources(self) -> Sequence[PlannedResource]: ...
-
-    def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]: ...
 
 
 class Check(NamedTuple):
@@ -66,7 +51,7 @@ class DerivedChecks(NamedTuple):
 
 
 def derive(
-    plan: Plan, read: Callable[[str], bytes], of_type: Callable[[str], Expectations | None]
+    plan: HostPlan, read: Callable[[str], bytes], of_type: Callable[[str], Expectations | None]
 ) -> DerivedChecks:
     """Return the checks of every resource that the push would have managed.
 
@@ -75,7 +60,7 @@ def derive(
     """
     checks: list[Check] = []
     left_out: Counter[str] = Counter()
-    run = _every(plan.resources)
+    run = plan.items
     for item, reason in _walked(plan.resources):
         if reason == MONITORED and item.health_checks:
             checks.append(_commanded(item, []))
@@ -93,7 +78,7 @@ def derive(
 
 def _check(
     item: Item,
-    plan: Plan,
+    plan: HostPlan,
     *,
     read: Callable[[str], bytes],
     expectations: Expectations | None,
@@ -113,28 +98,20 @@ def _check(
     return Check(item, made) if made else None
 
 
-def _every(resources: Sequence[PlannedResource]) -> list[Item]:
-    """Every item of a plan, children included."""
-    found = []
-    for entry in resources:
-        found += [entry.item, *_every(entry.children)]
-    return found
-
-
 def _commanded(item: Item, made: Sequence[Expectation]) -> Check:
     """A check for which the user's own commands are run."""
     with_state = any(one.commands for one in made)
     return Check(item, [*made, *healthy(item)], commands=to_run(item, with_state))
 
 
-def _walked(resources: Sequence[PlannedResource]) -> Iterator[tuple[Item, str]]:
+def _walked(resources: Sequence[CompiledResource]) -> Iterator[tuple[Item, str]]:
     """Every resource, with the reason to skip it; an apply represents its children only.
 
     Items are numbered over the complete plan, an apply before its children.
     """
     numbers = itertools.count()
 
-    def walk(some: Sequence[PlannedResource], above: str) -> Iterator[tuple[Item, str]]:
+    def walk(some: Sequence[CompiledResource], above: str) -> Iterator[tuple[Item, str]]:
         """Each resource with the reason why it is not checked; "" for a checked one."""
         for entry in some:
             item = entry.item._replace(index=next(numbers))

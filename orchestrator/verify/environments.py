@@ -10,6 +10,9 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
 from orchestrator.verify.expectation import Ask, Expectation, answer, equal
 from orchestrator.verify.paths import kind
 from orchestrator.verify.subject import Subject
@@ -91,27 +94,13 @@ def _of_one(
     return state(subject, is_there=find, version=find, is_version=is_version)
 
 
-def _normalized(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def _is_python_version(found: str, wanted: str) -> bool:
     """Whether two spellings mean the same version; a local part counts only if it is expected."""
-    if "+" not in wanted:
-        found = found.partition("+")[0]
-    return _spelled(found) == _spelled(wanted)
-
-
-def _spelled(version: str) -> str:
-    public, plus, local = version.lower().removeprefix("v").partition("+")
-    for longer, short in (("alpha", "a"), ("beta", "b"), ("preview", "rc"), ("pre", "rc")):
-        public = public.replace(longer, short)
-    public = re.sub(r"(?<=[0-9])c(?=[0-9])", "rc", public)
-    public = re.sub(r"-([0-9]+)$", r"post\1", public)
-    public = re.sub(r"[-_.]?(a|b|rc|post|rev|dev)[-_.]?", r"\1", public).replace("rev", "post")
-    rest = public.lstrip("0123456789!.")
-    release = public.removesuffix(rest)
-    return re.sub(r"(\.0+)+$", "", release) + rest + plus + re.sub("[-_]", ".", local)
+    try:
+        there, asked = Version(found), Version(wanted)
+    except InvalidVersion:
+        return found == wanted
+    return asked == (there if asked.local else Version(there.public))
 
 
 def _metadata(host: Host, directory: str) -> dict[str, str]:
@@ -124,14 +113,14 @@ def _metadata(host: Host, directory: str) -> dict[str, str]:
     for line in text.splitlines():
         key, _, value = line.partition(":")
         if key == "Name":
-            name = _normalized(value.strip())
+            name = canonicalize_name(value.strip())
         elif name:
             found[name] = value.strip()
     return found
 
 
 def _pip_version(host: Host, directory: str, name: str) -> str:
-    return _metadata(host, directory).get(_normalized(name), "")
+    return _metadata(host, directory).get(canonicalize_name(name), "")
 
 
 def _unmet(host: Host, directory: str, subject: Subject) -> list[str]:
@@ -147,7 +136,7 @@ def _unmet(host: Host, directory: str, subject: Subject) -> list[str]:
         )
         if match is None:
             continue
-        version = there.get(_normalized(match.group(1)), "")
+        version = there.get(canonicalize_name(match.group(1)), "")
         if not version or not _is_python_version(version, match.group(2)):
             found.append(f"{match.group(1)} {version or _NONE}")
     return found

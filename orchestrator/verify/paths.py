@@ -106,6 +106,27 @@ def inside(path: str) -> str:
     return path.rstrip("/") + "/."
 
 
+def mode_and_mask(text: str, is_directory: bool) -> tuple[int, int]:
+    """The mode as a number, and the bits to compare.
+
+    A user who may read or write a directory may also enter it. Its setuid, setgid and sticky bits
+    count only if the mode has a fourth digit, or a fifth.
+    """
+    digits = text.lower().removeprefix("0o")
+    mode = int(digits, 8)
+    if not is_directory:
+        return mode, 0o7777
+    for shift in (0, 3, 6):
+        if mode >> shift & 0o6:
+            mode |= 0o1 << shift
+    return mode, 0o7777 if mode > 0o777 or len(digits) > 4 else 0o777
+
+
+def of_mode(path: str, wanted: int, mask: int = 0o7777) -> Expectation:
+    """The permissions of a path; bits outside of the ``mask`` do not count."""
+    return equal("mode", wanted, lambda host: host.file(path).mode & mask, "{:04o}".format)
+
+
 def ownership(subject: Subject, path: str = "") -> list[Expectation]:
     """Return the owner and group of a path, or of the subject's path; digits only are an ID."""
     path = path or subject.name

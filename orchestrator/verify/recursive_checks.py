@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.paths import mode_and_mask
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -65,21 +66,14 @@ def _attributes(subject: Subject) -> Expectation:
         names = (owner in ("", one.uid if owner.isdecimal() else one.user)) and (
             group in ("", one.gid if group.isdecimal() else one.group)
         )
-        return names and (not modes.get(one.kind) or _has_mode(one, modes[one.kind]))
+        if not modes.get(one.kind):
+            return names
+        wanted, mask = mode_and_mask(modes[one.kind], one.kind == "d")
+        return names and int(one.mode, 8) & mask == wanted
 
     return Expectation(
         "below", ", ".join(words), find=find, holds=lambda found: not found, tell=first_of
     )
-
-
-def _has_mode(one: PathRecord, text: str) -> bool:
-    """Whether the permissions are those; a directory may also be entered by who may read it."""
-    digits = text.lower().removeprefix("0o")
-    wanted, mode = int(digits, 8), int(one.mode, 8)
-    if one.kind == "f":
-        return mode == wanted
-    wanted |= (wanted & 0o444) >> 2 | (wanted & 0o222) >> 1
-    return mode & (0o7777 if wanted > 0o777 or len(digits) > 4 else 0o777) == wanted
 
 
 def _no_others(subject: Subject) -> Expectation:

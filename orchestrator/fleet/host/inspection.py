@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.fleet.bus import Bus, Subscriber
+from orchestrator.fleet.bus import Bus, EventCallback
 from orchestrator.fleet.events import Event, ResourceEvent
 from orchestrator.fleet.host.framed_link import FramedLink
 from orchestrator.fleet.host.protocol import Conversation, greet
@@ -26,23 +26,18 @@ def inspect_resources(link: FramedLink, plan: Plan, host: str) -> list[dict[str,
 
     CcmError. Monitored resources only run their health checks; the others are also read.
     """
-    collector = _EventCollector()
+    events: list[dict[str, Any]] = []
+
+    def keep(event: Event) -> None:
+        """Store the events of the resources."""
+        if isinstance(event, ResourceEvent):
+            events.append(event.event)
+
     greet(link, lambda phase: None)
     settings = RunSettings(new_run_id(), "", OPTIONS)
-    notices = Notices(host, Bus([collector]))
+    notices = Notices(host, Bus([EventCallback(keep)]))
     talk = Conversation(link, plan, settings=settings, notices=notices)
-    talk.carry_out(lambda phase, *events: None)
-    if len(collector.events) < talk.planned:
+    talk.carry_out(lambda phase, *_: None)
+    if len(events) < talk.planned:
         raise ProtocolError("the host did not inspect everything", kind="protocol.sequence")
-    return collector.events
-
-
-class _EventCollector(Subscriber):
-    """Subscriber that stores the events of the resources."""
-
-    def __init__(self) -> None:
-        self.events: list[dict[str, Any]] = []
-
-    def handle(self, event: Event) -> None:
-        if isinstance(event, ResourceEvent):
-            self.events.append(event.event)
+    return events

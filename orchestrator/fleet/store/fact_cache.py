@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.support.atomic_file import replacing
 from orchestrator.support.hashing import sha256
@@ -18,29 +18,13 @@ from orchestrator.support.plain_text import plain_json_value
 from orchestrator.support.state_directory import make_private
 from remote_runtime.errors import CcmError
 
+if TYPE_CHECKING:
+    from inventory import Host
+
 DIRECTORY = "facts"
 MAX_BYTES = 1 << 20
 _FORMAT = 1
 _MAX_NAME = 100
-
-
-class HostIdentity(Protocol):
-    """The values that distinguish a host from another one with the same name."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def address(self) -> str: ...
-
-    @property
-    def port(self) -> int | None: ...
-
-    @property
-    def jump(self) -> str | None: ...
-
-    @property
-    def connection(self) -> str: ...
 
 
 class HostRecord(NamedTuple):
@@ -68,7 +52,7 @@ class FactCache:
         self._directory = state / DIRECTORY
         self._made = False
 
-    def of(self, host: HostIdentity) -> HostRecord | None:
+    def of(self, host: Host) -> HostRecord | None:
         """The stored facts of a host; None for a missing or invalid file."""
         try:
             with open(self._path(host), "rb") as file:
@@ -96,7 +80,7 @@ class FactCache:
 
     def keep(
         self,
-        host: HostIdentity,
+        host: Host,
         facts: Mapping[str, Any],
         now: float | None = None,
         unavailable: Mapping[str, str] | None = None,
@@ -115,7 +99,7 @@ class FactCache:
             file.write(text)
         return True
 
-    def _path(self, host: HostIdentity) -> Path:
+    def _path(self, host: Host) -> Path:
         """The file of a host. Another inventory may have a different host with that name."""
         about = [host.name, host.address, host.port, host.jump, host.connection]
         digest = sha256(json.dumps(about).encode("ascii")).hexdigest()[:16]

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Protocol
 
 from orchestrator.project.discovery import FILE as PROJECT_FILE
 from orchestrator.studio.design.form_edits import Desk
+from orchestrator.studio.pages.hosts import FleetHosts
 
 _MAX_INSPECTED_BYTES = 1 << 20  # bytes of a file
 _MAX_FILES = 5_000  # of a directory
 _KEYS = (b"PRIVATE KEY-----", b"AGE-SECRET-KEY-", b"$ANSIBLE_VAULT", b"$argon2")
-
-
-class VisibleHosts(Protocol):
-    """The files of the inventory, and the hosts that a user may see; None for all."""
-
-    sources: tuple[str, ...]
-
-    @property
-    def visible(self) -> frozenset[str] | None: ...
 
 
 class ClosedFiles:
@@ -28,7 +19,7 @@ class ClosedFiles:
     inventory.
     """
 
-    def __init__(self, desk: Desk, hosts: VisibleHosts) -> None:
+    def __init__(self, desk: Desk, hosts: FleetHosts) -> None:
         self._root = str(desk.files.root)
         self._closed = set(desk.private)
         self._known: dict[Path, bool] = {}

@@ -6,9 +6,8 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
-from inventory import Host, Inventory
 from orchestrator.manifest import load_site
 from orchestrator.manifest.identity import identity
 from orchestrator.manifest.site import Site
@@ -22,6 +21,7 @@ from orchestrator.studio.design.findings import offline, types_for
 from orchestrator.studio.design.form_edits import Desk
 from orchestrator.studio.design.forms import yaml_of
 from orchestrator.studio.design.protected_files import ClosedFiles
+from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.problems import problem_text, refusal
 from orchestrator.studio.quiet_reporter import QuietReporter
 from orchestrator.support.state_directory import make_private
@@ -29,34 +29,11 @@ from remote_runtime.errors import CcmError, UsageError
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.fact_cache import HostRecord
     from orchestrator.planning import Planner
     from orchestrator.runs.result import RunResult
 
 MAX_TEXT = 2 << 20  # characters of a rendered manifest
 _MAX_START_WAIT = 10.0  # seconds that a browser waits for the run to begin
-
-
-class KnownHosts(Protocol):
-    """The inventory and the stored facts of its hosts; with ``visible``, all other hosts are
-    hidden.
-    """
-
-    sources: tuple[str, ...]
-
-    @property
-    def visible(self) -> frozenset[str] | None: ...
-
-    @property
-    def inventory(self) -> Inventory | None: ...
-
-    def host(self, name: str) -> Host | None:
-        """The host with this name."""
-        ...
-
-    def facts(self, name: str) -> HostRecord | None:
-        """The stored facts of a host."""
-        ...
 
 
 class Rendering(NamedTuple):
@@ -67,7 +44,7 @@ class Rendering(NamedTuple):
     warnings: list[str]
 
 
-def render(desk: Desk, draft: Draft, hosts: KnownHosts, name: str) -> Rendering:
+def render(desk: Desk, draft: Draft, hosts: FleetHosts, name: str) -> Rendering:
     """The manifest of one host, rendered with stored facts. No host is contacted. CcmError."""
     host, inventory = hosts.host(name), hosts.inventory
     if host is None or inventory is None:
@@ -106,7 +83,7 @@ def _planned(desk: Desk, draft: Draft, closed: ClosedFiles | None = None) -> tup
     return site, Planner(site, offline(desk.data_dir))
 
 
-def _require_public(planner: Planner, desk: Desk, hosts: KnownHosts) -> None:
+def _require_public(planner: Planner, desk: Desk, hosts: FleetHosts) -> None:
     """InputError if a template has read a private file: ccm.yaml, a hidden file, a key or password
     file or, for a user who is limited to some hosts, the inventory.
     """
@@ -151,7 +128,7 @@ class Previews:
         return self._known.get((user, name))
 
     def start(
-        self, desk: Desk, draft: Draft, *, user: str, pattern: str, hosts: KnownHosts
+        self, desk: Desk, draft: Draft, *, user: str, pattern: str, hosts: FleetHosts
     ) -> Preview:
         """Preview a draft on the hosts of a pattern. Returns once the run has a page or has failed.
 

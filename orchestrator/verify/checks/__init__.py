@@ -11,21 +11,18 @@ import importlib
 import importlib.util
 from collections.abc import Callable
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
 
+if TYPE_CHECKING:
+    from orchestrator.manifest.types import Types
+
 Expectations = Callable[[Subject], list[Expectation]]
 
 
-class TypeExpectations(Protocol):
-    """The types of a site, from ``orchestrator.manifest``."""
-
-    def expectations(self, name: str) -> Expectations | None: ...
-
-
-def expectations_of(type_name: str, types: TypeExpectations) -> Expectations | None:
+def expectations_of(type_name: str, types: Types) -> Expectations | None:
     """The function that creates the expectations of a type, or None if it has none.
 
     InputError if that of a site's own type cannot be imported.

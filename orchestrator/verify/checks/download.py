@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.verify.expectation import Expectation, equal
-from orchestrator.verify.paths import SHOWN, absent, content, file_hash, ownership, regular
+from orchestrator.verify.paths import SHOWN, absent, content, file_hash, of_mode, ownership, regular
 from orchestrator.verify.subject import Subject
 
 
@@ -22,13 +22,9 @@ def expectations(subject: Subject) -> list[Expectation]:
         )
     mode = subject.text("mode").lower().removeprefix("0o")
     if mode:
-        found.append(equal("mode", int(mode, 8), lambda host: host.file(path).mode, _octal))
+        found.append(of_mode(path, int(mode, 8)))
     return found + ownership(subject)
 
 
 def _shown(digest: object) -> str:
     return f"SHA-512 {str(digest)[:SHOWN]}…"
-
-
-def _octal(mode: object) -> str:
-    return f"{mode:04o}"

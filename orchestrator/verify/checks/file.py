@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.paths import (
     absent,
     content,
     file_hash,
     inside,
+    mode_and_mask,
     of_kind,
+    of_mode,
     ownership,
     regular,
     shown_hash,
@@ -36,8 +38,7 @@ def expectations(subject: Subject) -> list[Expectation]:
     found += ownership(subject, path)
     mode = subject.text("mode")
     if mode:
-        wanted, mask = _mode(mode, is_directory)
-        found.append(equal("mode", wanted, lambda host: host.file(path).mode & mask, _octal))
+        found.append(of_mode(path, *mode_and_mask(mode, is_directory)))
     return found + recursive_checks(subject) if is_directory else found
 
 
@@ -69,23 +70,3 @@ def _same(path: str, source: str) -> Expectation:
         holds=lambda found: found[0] == found[1],
         tell=tell,
     )
-
-
-def _mode(text: str, is_directory: bool) -> tuple[int, int]:
-    """The mode as a number, and the bits to compare.
-
-    A user who may read or write a directory may also enter it. Its setuid, setgid and sticky bits
-    count only if the mode has a fourth digit, or a fifth.
-    """
-    digits = text.lower().removeprefix("0o")
-    mode = int(digits, 8)
-    if not is_directory:
-        return mode, 0o7777
-    for shift in (0, 3, 6):
-        if mode >> shift & 0o6:
-            mode |= 0o1 << shift
-    return mode, 0o7777 if mode > 0o777 or len(digits) > 4 else 0o777
-
-
-def _octal(mode: Any) -> str:
-    return f"{mode:04o}"

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.verify.expectation import Expectation, answer, equal
-from orchestrator.verify.paths import kind, of_kind
+from orchestrator.verify.paths import kind, of_kind, of_mode
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 
 def _file(path: str, wanted: int = 0o644) -> list[Expectation]:
-    shown = equal("mode", wanted, lambda host: host.file(path).mode, lambda mode: f"{mode:04o}")
-    return [of_kind(path, "a file"), shown]
+    return [of_kind(path, "a file"), of_mode(path, wanted)]
 
 
 def _addresses(subject: Subject) -> list[str]:

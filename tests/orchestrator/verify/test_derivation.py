@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from orchestrator.manifest.types import BUILT_IN
 from orchestrator.verify.checks import expectations_of
@@ -20,6 +20,9 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from tests.orchestrator.verify.fakes import item, said
 
+if TYPE_CHECKING:
+    from orchestrator.planning.host_plan import HostPlan
+
 FILE = {"owner": "root", "group": "root", "mode": "0644"}
 
 
@@ -34,6 +37,10 @@ class Plan:
         self.asked: list[int] = []
         self._rendered = rendered
 
+    @property
+    def items(self) -> list[Item]:
+        return [one.item for top in self.resources for one in (top, *top.children)]
+
     def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]:
         self.asked.append(index)
         if isinstance(self._rendered, Exception):
@@ -47,7 +54,7 @@ def file(name: str, **fields: Any) -> Planned:
 
 def derived(plan: Plan) -> DerivedChecks:
     return derive(
-        plan,
+        cast("HostPlan", plan),
         lambda path: f"content of {path}".encode(),
         lambda name: expectations_of(name, BUILT_IN),
     )

@@ -25,7 +25,7 @@ def told(check: Any, **event: Any) -> list[str]:
 
 def checked(*resources: Any) -> Any:
     """The checks of a plan, whose types have nothing else to look at but those of exec."""
-    plan = Plan(*(Planned(one) for one in resources))
+    plan: Any = Plan(*(Planned(one) for one in resources))
     kind = {"exec": expectations}
     return derive(plan, lambda path: b"", kind.get).checks
 
