@@ -44,7 +44,6 @@ def check_request(request: RunRequest) -> None:
         from orchestrator.runs.verification import check_options
 
         check_options(request.run)
-    raise_limit(request.connection.forks)
     if request.history:
         from orchestrator.history.errors import HistoryError
         from orchestrator.history.factory import check_history
@@ -52,6 +51,7 @@ def check_request(request: RunRequest) -> None:
         # One that is away costs a warning at the end of the run.
         with contextlib.suppress(HistoryError):
             check_history(request.history)
+    raise_limit(request.connection.forks)
     if request.data.registration:
         from orchestrator.registration.store import open_store
 

@@ -60,12 +60,14 @@ def past_runs(
 ) -> PastRuns:
     """Return the runs for words such as ``failed``. UsageError for a history without safe modes."""
     from orchestrator.fleet.store.past_runs import PastRuns
+    from orchestrator.fleet.store.run_source import OWN_RUNS
 
-    if options.past is None:
-        return PastRuns(manifest, among)
-    from orchestrator.history.factory import run_source_of
+    source = OWN_RUNS
+    if options.past is not None:
+        from orchestrator.history.factory import run_source_of
 
-    return PastRuns(manifest, among, run_source_of(options.past))
+        source = run_source_of(options.past)
+    return PastRuns(manifest, among, source)
 
 
 def connector(

@@ -30,8 +30,11 @@ def read_text(name: str, access: Access) -> str | None:
     SourceError.
     """
     address = parse_address(name)
-    if address.scheme == "kv":
-        return _value(address, access)
+    return _document(address, access) if address.scheme != "kv" else _value(address, access)
+
+
+def _document(address: Address, access: Access) -> str | None:
+    """The text at an address of the web; None as in ``read_text``."""
     if address.manifest:
         hint = "manifest= is for apply"
         raise SourceError(f"{address.shown} is data, not an archive", hint=hint)

@@ -30,11 +30,11 @@ class PastRuns:
         folder: RunSource = OWN_RUNS,
     ) -> None:
         self._folder = folder
-        self._identity = _named(manifest) if manifest else ""
+        self._among = among
         of = f" of {os.path.basename(manifest)}" if manifest else ""
         self.last = f"its last push{of}"
         """The name of a host's last push in messages."""
-        self._among = among
+        self._identity = _named(manifest) if manifest else ""
 
     def named(self, word: str, run_id: str, hosts: Collection[str]) -> set[str]:
         """The hosts that the word selects: in the run with that ID or prefix or, for "", in each

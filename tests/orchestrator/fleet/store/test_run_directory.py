@@ -420,7 +420,7 @@ def test_a_fleet_that_prints_without_end_does_not_fill_the_disk() -> None:
     directory.close()
     kept = [event["output"] for event, _ in saved_run().events()]
     assert kept[:2] == ["x" * 400] * 2
-    assert all(text.startswith("[... 400 characters left out") for text in kept[2:])
+    assert all(text.startswith("[... 400 characters omitted") for text in kept[2:])
 
 
 def test_half_a_notice_does_not_keep_a_run_from_being_read() -> None:
