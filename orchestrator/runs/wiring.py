@@ -60,9 +60,9 @@ def past_runs(
 ) -> PastRuns:
     """Return the runs for words such as ``failed``. UsageError for a history without safe modes."""
     from orchestrator.fleet.store.past_runs import PastRuns
-    from orchestrator.fleet.store.run_source import OWN_RUNS
+    from orchestrator.fleet.store.run_source import OWN_RUNS, RunSource
 
-    source = OWN_RUNS
+    source: RunSource = OWN_RUNS
     if options.past is not None:
         from orchestrator.history.factory import run_source_of
 

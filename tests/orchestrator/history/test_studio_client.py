@@ -107,7 +107,7 @@ def warning_of(address: str, patience: float = 5.0) -> str:
 def test_a_studio_that_is_away() -> None:
     """The push ends with a warning, and ``ccm runs push`` can copy the run later."""
     warning = warning_of("http://127.0.0.1:1")
-    assert "does not answer: Connection refused" in warning
+    assert "does not respond: Connection refused" in warning
     assert "ccm runs push" in warning
     assert is_pending(saved_run(RUN).path, "http://127.0.0.1:1")
 
