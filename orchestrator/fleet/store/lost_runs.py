@@ -84,19 +84,27 @@ def receipt_of(key: str, host: str) -> str:
 
 def _secret() -> bytes:
     path = make_private(state_directory()) / _KEY_FILE
-    with contextlib.suppress(FileExistsError):
-        beside = path.with_name(f".{_KEY_FILE}.{os.getpid()}.new")
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            os.write(handle, os.urandom(32))
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        try:
-            os.link(beside, path)
-        finally:
-            os.unlink(beside)
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        _create_secret(path)
     return path.read_bytes()
+
+
+def _create_secret(path: Path) -> None:
+    """Create the key file; another run may create it first."""
+    beside = path.with_name(f".{_KEY_FILE}.{os.getpid()}.new")
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(handle, os.urandom(32))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.link(beside, path)
+    finally:
+        os.unlink(beside)
 
 
 # -- which runs ------------------------------------------------------------------------------------
