@@ -169,6 +169,8 @@ def notified(builder: Conversion, entry: Entry) -> list[str]:
 def _merge(builder: Conversion, entries: list[Entry]) -> None:
     if entries[0].type == "service":
         entries = _without_stops(builder, entries)
+    elif entries[0].type == "file":
+        entries = _without_removals(builder, entries)
     _widen(entries)
     kept = [entries[0]]
     own: dict[int, list[str]] = {}  # the conditions of the tasks that are kept separate
@@ -248,6 +250,32 @@ def _without_stops(builder: Conversion, entries: list[Entry]) -> list[Entry]:
             _replace_references(builder, one, stop)
         builder.manifest.replace(one, [stop])
         builder.check(stop, "a command stops the service, which a later task starts")
+    return left
+
+
+def _without_removals(builder: Conversion, entries: list[Entry]) -> list[Entry]:
+    """Remove a file by a command if another task makes it; return the others."""
+    removals = [one for one in entries if one.properties.get("ensure") == "absent"]
+    if len(removals) == len(entries) or all(one.conditions for one in entries):
+        return entries
+    awaited = {ref for one in builder.manifest.entries() for ref in one.subscribe}
+    left = []
+    for one in entries:
+        if one not in removals or one.foreach or one.subscribe or one.reference in awaited:
+            left.append(one)
+            continue
+        test = f'test -e "{one.name}" || test -L "{one.name}"'
+        removal = replace(
+            one,
+            type="exec",
+            name=builder.unique(f"remove {one.name}"),
+            properties={
+                "command": f'rm -rf "{one.name}"',
+                "onlyif": f"sh -c {single_quoted(test)}",
+            },
+            comments=[*one.comments, "a command removes what another task makes"],
+        )
+        builder.manifest.replace(one, [removal])
     return left
 
 

@@ -52,7 +52,9 @@ def fire(entry: Entry, references: list[str]) -> None:
         entry.properties["refresh_only"] = True
     elif entry.type == "reboot":
         entry.properties.pop("onlyif", None)
-    elif entry.type != "wait":
+    elif entry.type == "wait":
+        entry.checks.append("ccm waits on each push; the original only after a change")
+    else:
         _by_state(entry)
     if entry.type in ("exec", "reboot"):
         entry.subscribe += references

@@ -206,6 +206,8 @@ def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
         return _decided(result)
     if isinstance(node, nodes.Filter) and node.name.rsplit(".", 1)[-1] == "bool":
         return result
+    if isinstance(result, nodes.Const) and isinstance(result.value, bool):
+        return result
     path = path_of(node)
     if path is not None and path[0] in scope.registers and path[1] in _OUTPUTS:
         empty = nodes.Const("") if path[1] in _OUTPUTS[:2] else nodes.List([])

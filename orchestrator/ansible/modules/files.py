@@ -315,7 +315,10 @@ def copy(context: Context, given: Arguments) -> list[Entry]:
 
 def _local_copy(context: Context, given: Arguments, source: str) -> list[Entry]:
     if "{{" in source:
-        if source.startswith(("/", "{{ Data")) or not (context.files.base / "files").is_dir():
+        known = _known_relative(context, given.raw("src"), "files")
+        if not (context.files.base / "files").is_dir() or (
+            source.startswith(("/", "{{ Data")) and not known
+        ):
             return _beside(context, given, source)
         _take_all(context)
         path = target_path(context, given, source)
@@ -452,7 +455,7 @@ def template_call(context: Context, raw: Any, source: str) -> str:
     if "{{" in source:
         base = files.base / "templates"
         if not base.is_dir() or (
-            source.startswith(("/", "{{ Data")) and not _known_relative(context, raw)
+            source.startswith(("/", "{{ Data")) and not _known_relative(context, raw, "templates")
         ):
             context.check(
                 "the path starts at this manifest; put a template of ccm there, "
@@ -505,10 +508,14 @@ def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
 _NO_TASK = Task("", "", {}, {}, "", 0, 0)
 
 
-def _known_relative(context: Context, raw: Any) -> bool:
+def _known_relative(context: Context, raw: Any, folder: str) -> bool:
+    """Whether all known values of a path are files of the role."""
     sample = resolve(raw, context.scope)
-    base = context.files.base / "templates"
-    return bool(sample.values) and all((base / str(one)).is_file() for one in sample.values)
+    base = context.files.base / folder
+    return bool(sample.values) and all(
+        one and (base / str(one)).is_file() and context.files.holds(base / str(one))
+        for one in sample.values
+    )
 
 
 def _in_sum(text: str) -> str:

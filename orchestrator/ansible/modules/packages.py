@@ -287,7 +287,7 @@ def _named(
     if not isinstance(name, (str, int, float)):
         raise NotConvertible("a name that is not text")
     name = str(name)
-    if manager == "apt" and _VERSION.fullmatch(name):
+    if manager in ("apt", "package") and _VERSION.fullmatch(name):
         return [_with_version(context, name, ensure=ensure, common=common)]
     if not is_template(name):
         if _is_file(name):

@@ -39,7 +39,11 @@ def service(context: Context, given: Arguments) -> list[Entry]:
     if given.flag("no_block", default=False):
         context.check("the original does not wait for the service (no_block)")
     if given.flag("daemon_reexec", default=False):
-        raise NotConvertible("daemon_reexec")
+        given.ignore("name", "service", "unit", "state", "enabled", "masked")
+        if given.raw("name", "service", "unit") is not None:
+            raise NotConvertible("daemon_reexec with a service")
+        context.as_root()
+        return [context.exec("restart systemd", {"command": "systemctl daemon-reexec"})]
     reload_ = given.raw("daemon_reload", "daemon-reload")
     rereads = is_template(reload_) or text_rewriter.as_bool(reload_) is True
     if given.raw("name", "service", "unit") is None:

@@ -351,3 +351,58 @@ def test_conditions_with_braces(tmp_path: Path) -> None:
     )
     assert "if: Data.is_" in text
     check_valid(tmp_path / "site")
+
+
+def test_a_file_that_is_removed_and_made(tmp_path: Path) -> None:
+    """A command removes it at its place; under opposite conditions, it stays one file."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - file: {path: "{{ d }}", state: absent}
+          when: old != ''
+        - file: {path: "{{ d }}", state: directory, owner: a, group: a, mode: "0755"}
+        - copy: {content: x, dest: /tmp/x.sql, owner: a, group: a, mode: "0600"}
+        - command: psql -f /tmp/x.sql
+        - file: {path: /tmp/x.sql, state: absent}
+        - file: {path: /etc/m, state: absent}
+          when: old == ''
+        - copy: {content: x, dest: /etc/m, owner: a, group: a, mode: "0600"}
+          when: old != ''
+        """,
+        defaults__main="d: /srv/d\nold: ''\n",
+    )
+    assert {one.outcome for one in result.records} == {"converted"}
+    assert text.index("command: 'rm -rf \"{{ Data.d }}\"'") < text.index("ensure: directory")
+    assert text.index("psql -f") < text.index("command: 'rm -rf \"/tmp/x.sql\"'")
+    assert text.count("rm -rf") == 2
+    check_valid(tmp_path / "site")
+
+
+def test_small_differences_of_published_roles(tmp_path: Path) -> None:
+    """A handler that waits, a source of the role by a variable, systemd itself, and versions."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - copy:
+            src: "{{ pages | ternary('on', 'off') }}"
+            dest: /etc/pages
+            owner: a
+            group: a
+            mode: "0644"
+          notify: wait
+        - systemd: {daemon_reexec: true}
+          when: not ansible_check_mode
+        - package: {name: "foo={{ version }}"}
+        """,
+        defaults__main='pages: true\nversion: "1.2"\n',
+        files__on="1\n",
+        files__off="0\n",
+        handlers__main="- {name: wait, wait_for: {port: 80}}\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 3 + ["check"]
+    assert "source: \"role/files/{{ Data.pages | ternary('on', 'off') }}\"" in text
+    assert (tmp_path / "site" / "roles" / "role" / "files" / "off").read_text() == "0\n"
+    assert "command: systemctl daemon-reexec\n\n" in text
+    assert '- foo:\n            ensure: "{{ Data.version }}"' in text
+    assert "# CHECK: ccm waits on each push; the original only after a change" in text
+    check_valid(tmp_path / "site")
