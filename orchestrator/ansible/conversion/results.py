@@ -23,15 +23,10 @@ from orchestrator.ansible.modules.find import found_files, temporary_path
 from orchestrator.ansible.modules.shell_tests import opposite
 from orchestrator.ansible.output.entries import CHECK, Comment, Entry, Record, both
 from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.command_lines import changes, only_reads
 from orchestrator.ansible.source.tasks import Task, listed
 
 COMMANDS = frozenset(["command", "shell", "raw"])
-_READERS = re.compile(
-    r"^\s*(?:(?:LC_ALL|LANG)=\S+\s+)?(?:cat|ls|grep|egrep|test|which|stat|id|getent|uname|hostname|"
-    r"readlink|head|tail|wc|find|whoami|command -v|type|dpkg-query|dpkg -[lsW]|rpm -q\w*|"
-    r"systemctl (?:is-active|is-enabled|status|show|list-\S+|cat)|"
-    r"\S+ (?:--version|-version|-V|version|-v|--help))\b(?!.*(?:>|-delete|-exec|\btee\b))"
-)
 
 
 def uses_of(builder: Conversion, name: str) -> set[str]:
@@ -81,7 +76,7 @@ def is_reading(builder: Conversion, task: Task) -> bool:
     line = task.free_form or str(task.args.get("cmd", ""))
     if "creates" in task.args or "removes" in task.args:
         return False
-    return never or check or bool(_READERS.match(line) and "\n" not in line.strip())
+    return not changes(line) if never or check else only_reads(line)
 
 
 def _reads_page(builder: Conversion, task: Task) -> bool:

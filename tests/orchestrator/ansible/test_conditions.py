@@ -294,3 +294,23 @@ def test_a_rescue_without_a_failure(tmp_path: Path) -> None:
     result, text = convert_tasks(tmp_path / "2", block.replace("{RESCUE}", "fail: {msg: no}"))
     assert "# rescue: not needed: ccm ends the run after a failure" in text
     assert [one.outcome for one in result.records][1] == "converted"
+
+
+def test_a_command_that_tests_and_changes(tmp_path: Path) -> None:
+    """It is no look-up, although it begins with a test, or claims to change nothing."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - shell: test -f /swap && swapoff /swap || true
+          register: off
+          changed_when: off.stdout != ''
+        - command: update-ca-certificates
+          register: certificates
+          changed_when: false
+        - debug: {var: certificates.stdout}
+        """,
+    )
+    assert "ask:" not in text
+    assert "test -f /swap && swapoff /swap || true\"\n" in text
+    assert "command: update-ca-certificates\n" in text
+    assert [one.outcome for one in result.records] == ["converted"] * 3
