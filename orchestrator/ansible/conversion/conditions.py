@@ -134,11 +134,19 @@ def _uncertainties_of_change(node: nodes.Expr, scope: Scope) -> list[str]:
     return [f"after each run of “{register.task_name}”, regardless of its changed_when"]
 
 
+def _keeps_false(node: nodes.Filter) -> bool:
+    """Whether a filter is ``bool`` or ``default(false)``."""
+    if node.name == "bool":
+        return True
+    first = node.args[0] if node.args and node.name in ("default", "d") else None
+    return isinstance(first, nodes.Const) and not first.value
+
+
 def _register_of_change(node: nodes.Expr, scope: Scope) -> Register | None:
     if isinstance(node, (nodes.Filter, nodes.Test)) and node.name in _CHANGED and node.node:
         path = path_of(node.node)
         return scope.registers.get(path[0]) if path and not path[1] else None
-    if isinstance(node, nodes.Filter) and node.name == "bool" and node.node:
+    if isinstance(node, nodes.Filter) and node.node and _keeps_false(node):
         return _register_of_change(node.node, scope)
     if isinstance(node, nodes.Compare) and len(node.ops) == 1 and node.ops[0].op == "eq":
         operand = node.ops[0].expr

@@ -311,6 +311,21 @@ def test_a_command_that_tests_and_changes(tmp_path: Path) -> None:
         """,
     )
     assert "ask:" not in text
-    assert "test -f /swap && swapoff /swap || true\"\n" in text
+    assert 'test -f /swap && swapoff /swap || true"\n' in text
     assert "command: update-ca-certificates\n" in text
     assert [one.outcome for one in result.records] == ["converted"] * 3
+
+
+def test_a_change_with_a_default(tmp_path: Path) -> None:
+    """``x.changed | default(false) | bool`` is whether x changed."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: x, dest: /etc/a, owner: a, group: a, mode: "0644"}
+          register: conf
+        - command: systemctl restart a
+          when: conf.changed | default(false) | bool
+        """,
+    )
+    assert 'refresh_only: true\n            subscribe: ["file#/etc/a"]' in text
+    check_valid(tmp_path / "site")
