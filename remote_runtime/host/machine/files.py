@@ -85,14 +85,18 @@ class Files(file_ports.Files):
 
         old = self._adapter.opened(path, "read")
         try:
+            found = os.fstat(old)
+            self._adapter.obstacles(copy).writing(found.st_size, found.st_uid, found.st_gid)
             temporary = self._adapter.temporary(copy)
             try:
-                while True:
+                left = found.st_size  # its owner may have it grow
+                while left:
                     self._context.check_cancelled()
-                    block = os.read(old, BLOCK)
+                    block = os.read(old, min(left, BLOCK))
                     if not block:
                         break
                     temporary.write(block)
+                    left -= len(block)
                 temporary.dress_as(old, Attributes(self._commands))
                 temporary.sync()
                 temporary.commit()

@@ -76,6 +76,28 @@ class FilesTest(DirectoryTest):
         self.assertEqual((found.mode, found.mtime, self.read(".a.~1~")), (0o755, 5, b"x"))
         self.assertEqual((predicted.mode, predicted.size), (found.mode, found.size))
 
+    def test_a_copy_has_the_size_that_the_file_had(self) -> None:
+        """A user who has the own file grow does not fill the disk."""
+        path, copy = self.write("a", b"x" * 10), self.path(".a.~1~")
+        ctx = context()
+
+        def grow() -> None:
+            if os.path.getsize(path) < 100:
+                with open(path, "ab") as file:
+                    file.write(b"y" * 10)
+
+        with mock.patch.object(ctx, "check_cancelled", grow):
+            machine(ctx).files.back_up(path, copy)
+        self.assertEqual(self.read(".a.~1~"), b"x" * 10)
+
+    def test_a_copy_without_room_is_not_begun(self) -> None:
+        """A sparse file of a user takes no room itself, but its copy does."""
+        path, copy = self.write("a", b"x"), self.path(".a.~1~")
+        os.truncate(path, 1 << 43)
+        error = failure_of(lambda: machine(context()).files.back_up(path, copy))
+        self.assertIn("the disk is full", str(error))
+        self.assertEqual(os.listdir(self.root), ["a"])
+
     def test_what_is_gone_needs_no_attributes(self) -> None:
         """What comes behind it gets them."""
         path = self.write("a", b"x", 0o600)
