@@ -100,6 +100,7 @@ class Access:
         self._user = user
         self._tell = tell
         self._failures = FailedLogins()
+        self._turns = asyncio.Lock()
         self.sessions = Sessions()
         self.links = LoginLinks()
 
@@ -185,8 +186,14 @@ class Access:
     async def log_in(self, request: Request) -> Response | Page:
         """Log in with the fields of the form: returns a redirect with a cookie, or the
         page again.
+
+        One login at a time: guesses at the same time would all pass before the first has failed.
         """
         fields, address = await form_of(request), address_of(request)
+        async with self._turns:
+            return await self._log_in(fields, address)
+
+    async def _log_in(self, fields: dict[str, str], address: str) -> Response | Page:
         name = fields.get("name", "")[:MAX_NAME_LENGTH]
         wait = self._failures.wait(address)
         if wait:

@@ -16,14 +16,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.checks.origin import Origin
+from orchestrator.fleet.checks.origin import Origin as RunOrigin
 from orchestrator.fleet.store.fact_cache import FactCache
 from orchestrator.studio.web import guard, sessions
+from orchestrator.studio.web.access import Access, Origin
+from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.live import MAX_STREAMS_OF_USER, LiveStreams
 from orchestrator.studio.web.server import BoundedProtocol, listen, serve
+from orchestrator.studio.web.users import UserFile
 from tests.orchestrator.report.runs import Kept
 from tests.orchestrator.studio.history import ADDRESS, FIRST, THIRD, Site, write_run
 
@@ -145,6 +149,44 @@ def test_failed_logins_are_limited(site: Site, state: Path) -> None:
     log = state / "studio" / "audit.jsonl"
     actions = [json.loads(line)["action"] for line in log.read_text().splitlines()]
     assert actions == ["login failed"] * sessions.MAX_FAILURES + ["login refused"]
+
+
+def test_failed_logins_at_the_same_time_are_limited(tmp_path: Path) -> None:
+    """Many guesses at once are as limited as one after the other."""
+    checked: list[str] = []
+
+    class SlowUsers(UserFile):
+        """Takes its time for each password, as a hash does."""
+
+        def find(self, name: str, password: str) -> None:
+            checked.append(password)
+            time.sleep(0.02)
+
+    form = {"type": "http.request", "body": b"name=bob&password=guess", "more_body": False}
+    scope = {
+        "type": "http", "method": "POST", "path": "/login", "client": ("192.0.2.1", 1),
+        "headers": [(b"content-type", b"application/x-www-form-urlencoded")],
+    }  # fmt: skip
+
+    async def receive() -> dict[str, Any]:
+        """The form of a guess."""
+        return form
+
+    async def guess_at_once() -> list[Any]:
+        """The answer to each guess."""
+        access = Access(
+            Origin(ADDRESS, secure=True, cookie="ccm"),
+            AuditLog(tmp_path),
+            users=SlowUsers(tmp_path / "users"),
+            user="",
+            tell=checked.append,
+        )
+        requests = [Request(scope, receive) for _ in range(20)]
+        return await asyncio.gather(*map(access.log_in, requests))
+
+    pages = asyncio.run(guess_at_once())
+    assert [page.status for page in pages] == [403] * sessions.MAX_FAILURES + [429] * 15
+    assert checked == ["guess"] * sessions.MAX_FAILURES
 
 
 def test_sessions_end(site: Site) -> None:
@@ -312,7 +354,7 @@ def _hostile(state: Path) -> None:
         "outcome": "unreachable", "kind": BAD, "message": BAD, "hint": BAD, "stderr": BAD,
         "command": BAD,
     }  # fmt: skip
-    who = Origin(user=BAD, machine=BAD, actor=BAD, ccm=BAD, commit=BAD, clean=False)
+    who = RunOrigin(user=BAD, machine=BAD, actor=BAD, ccm=BAD, commit=BAD, clean=False)
     write_run(FIRST, fill, "web1", BAD, origin=who, outcomes={BAD: gone})
     record = state / "runs" / FIRST / "run.json"
     about = json.loads(record.read_text())
