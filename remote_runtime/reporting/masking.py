@@ -10,6 +10,7 @@ SHORTEST = 4  # shorter values would mask half of every text
 MANY = 200  # spellings, from which on a text is not searched for each
 _SCHEMES = ("apikey", "basic", "bearer", "digest", "negotiate", "token")
 _PIECE = 8
+SHORTEST_CHANGED, LONGEST_CHANGED = 8, 4096  # of a secret that is found with other letters
 SHORTEST_LINE = 16  # of base64 that continues in the next line
 SHORTEST_TOKEN = 8  # of a URL's query, beyond the URL: it may as well be a word
 
@@ -42,7 +43,9 @@ class Mask(object):
     """Replaces secret values, URL credentials and Authorization headers in text and in values.
 
     It finds a secret literally, quoted for Python, JSON, a URL (also twice), a shell or HTML, and
-    in hex, base32 and base64, also over several lines. ``hashes``: also hides hashes, because a
+    in hex, base32 and base64, also over several lines. One of 8 to 4096 characters is also found in
+    capitals, in small letters, backwards, in hex with separators, in base64 of base64, and as
+    UTF-16 in hex and base64. ``hashes``: also hides hashes, because a
     short secret can be guessed by the hash of a content with it. Threads may share one to which
     nothing is added any more.
     """
@@ -243,6 +246,11 @@ def _spellings(secret: str) -> Dict[str, bool]:
         data.hex(),
         data.hex().upper(),
     ]
+    cores = _base64_cores(data) + _base32_cores(data)
+    if SHORTEST_CHANGED <= len(secret) <= LONGEST_CHANGED:
+        wide = secret.encode("utf-16-le", "surrogatepass")
+        cores += _base64_cores(wide) + _base64_cores(_base64_cores(data)[0].encode("ascii"))
+        plain += [secret.upper(), secret.lower(), secret[::-1], wide.hex(), *_hex_pairs(data)]
     escaped = secret.replace("\\", "\\\\").replace('"', '\\"')
     plain_json = escaped.replace("\n", "\\n").replace("\t", "\\t")  # with other letters than ASCII
     for text in (jsontext.dumps(secret)[1:-1], plain_json):
@@ -253,8 +261,18 @@ def _spellings(secret: str) -> Dict[str, bool]:
     for kept in ("", "/", "/:@", "~", "~/", "~/:@"):  # such as Java and Python 3.6 quote a tilde
         quoted = _quoted(data, kept)
         plain += [quoted, quoted.lower(), quoted.replace("%20", "+"), quoted.replace("%", "%25")]
-    found = dict.fromkeys(_base64_cores(data) + _base32_cores(data), True)
+    found = dict.fromkeys(cores, True)
     found.update(dict.fromkeys(plain, False))
+    return found
+
+
+def _hex_pairs(data: bytes) -> List[str]:
+    """Bytes in hex with the separators of dumps, and escaped for URLs and C."""
+    found = []
+    for digits in (data.hex(), data.hex().upper()):
+        pairs = [digits[at : at + 2] for at in range(0, len(digits), 2)]
+        found += [" ".join(pairs), ":".join(pairs), "%" + "%".join(pairs)]
+        found.append("\\x" + "\\x".join(pairs))
     return found
 
 

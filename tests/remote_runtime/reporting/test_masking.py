@@ -116,6 +116,29 @@ class MaskTest(unittest.TestCase):
         ):
             self.assertEqual(mask.text("x %s y" % text), "x [masked] y")
 
+    def test_other_letters(self) -> None:
+        """In capitals, in small letters, backwards, in the hex of dumps, and encoded twice."""
+        secret = "Sup3r/Gehé\u00efm"
+        mask = Mask([secret])
+        data, wide = secret.encode(), secret.encode("utf-16-le")
+        for text in (
+            *(secret.upper(), secret.lower(), secret[::-1], wide.hex()),
+            *(separator.join("%02x" % byte for byte in data) for separator in " :"),
+            *("".join(form % byte for byte in data) for form in ("%%%02x", "%%%02X", "\\x%02x")),
+        ):
+            self.assertEqual(mask.text("a %s b" % text), "a [masked] b")
+        for text in (
+            base64.b64encode(wide).decode(),
+            base64.b64encode(base64.b64encode(data)).decode(),
+            base64.b64encode(b"password=" + base64.b64encode(data + b"\n")).decode(),
+        ):
+            left = mask.text(text).replace(MASKED, "")
+            self.assertLess(len(left), 24, left)
+
+    def test_other_letters_of_a_short_secret(self) -> None:
+        """They may be a word, and stay."""
+        self.assertEqual(Mask(["tester"]).text("TESTER, retset"), "TESTER, retset")
+
     def test_short_values_stay(self) -> None:
         """Values of fewer than 4 characters are not searched for."""
         self.assertEqual(Mask(["abc"]).text("abcd"), "abcd")
