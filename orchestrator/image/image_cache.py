@@ -1,7 +1,7 @@
 """Keeps built images in the user's cache directory, so that a run does not build them (controller).
 
-A file is 32 bytes of SHA-256 and the content that they are the hash of. The directory has mode 0700
-and must belong to this user; if it cannot be used, images are built each time.
+A file is 32 bytes of SHA-256 and the content that they are the hash of. The directory has mode 0700.
+It and the one above must belong to this user; if they cannot be used, images are built each time.
 """
 
 from __future__ import annotations
@@ -60,11 +60,13 @@ def _directory() -> Path | None:
     parent = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
     directory = parent / "ccm" / "image"
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = directory.lstat()
+        directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, exist_ok=True)
+        found = (directory.parent.stat(), directory.lstat())
     except (OSError, RuntimeError):
         return None
-    return directory if found.st_uid == os.geteuid() and not found.st_mode & 0o022 else None
+    is_own = all(one.st_uid == os.geteuid() and not one.st_mode & 0o022 for one in found)
+    return directory if is_own else None
 
 
 def _prune(directory: Path) -> None:

@@ -3,6 +3,8 @@
 import hashlib
 import io
 import marshal
+import os
+import stat
 import zipfile
 import zlib
 from pathlib import Path
@@ -144,6 +146,22 @@ def test_a_cache_that_others_may_write_is_not_used(cache: Path) -> None:
     cache.mkdir(parents=True)
     cache.chmod(0o777)
     builder.build()
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.usefixtures("few")
+def test_a_cache_that_others_may_replace_is_not_used(cache: Path) -> None:
+    """Nor one in such a directory; a new one is private, whatever the umask is."""
+    before = os.umask(0)
+    try:
+        builder.build()
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (cache, cache.parent)] == [0o700] * 2
+        for path in cache.iterdir():
+            path.unlink()
+        cache.parent.chmod(0o777)
+        builder.build()
+    finally:
+        os.umask(before)
     assert list(cache.iterdir()) == []
 
 
