@@ -250,8 +250,13 @@ class RunInbox:
         if begun["end"] is not None and about["end"] is not None and begun != about:
             raise RefusalError(403, "the run has ended")
         if begun["end"] is None and begun != about:
+            # Blanks make a run.json large, too.
+            grown = len(text) - self._sizes(run_id)[RUN_FILE]
+            self._usage.require(token.name, grown)
             with _storing(), self._opened(run_id) as directory:
+                self._require_room(len(text))
                 _write(directory, RUN_FILE, text)
+            self._usage.add(token.name, grown)
 
     def _about_of_owner(self, token: Token, run_id: str) -> dict[str, Any]:
         try:

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.history.errors import HistoryError
 from tests.orchestrator.studio.sharing.conftest import RUN, Studio, kept, post
-from tests.orchestrator.studio.sharing.test_inbox import Client
+from tests.orchestrator.studio.sharing.test_inbox import Client, about
 
 SPACE = 5 << 10  # bytes
 OWNERS = 3 * 200  # bytes of the files that name the token of a run
@@ -43,6 +43,17 @@ def test_a_token_fills_only_its_space(small: Studio, monkeypatch: pytest.MonkeyP
     assert "--token-space" in text
     assert sum(map(_size, small.runs.iterdir())) <= SPACE + OWNERS
     post(small, kept("web1", run_id=RUN.replace("40Z", "49Z")), small.token("bob"), monkeypatch)
+
+
+def test_a_longer_run_file_counts(small: Studio) -> None:
+    """The run.json that ends a run takes no more space than the token has, blanks and all."""
+    source, alice = kept("web1"), Client(small, small.token("alice"))
+    assert alice(f"/api/v1/runs/{RUN}", about(source))[0] == 200
+    ended = (source / "run.json").read_bytes()
+    status, told = alice(f"/api/v1/runs/{RUN}", ended + b" " * SPACE)
+    assert (status, "the studio stores 5.0 KiB" in told["problem"]) == (413, True)
+    assert sum(map(_size, small.runs.iterdir())) <= SPACE + OWNERS
+    assert alice(f"/api/v1/runs/{RUN}", ended)[0] == 200
 
 
 def test_removed_runs_free_their_space(small: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
