@@ -106,7 +106,9 @@ class HistoryApi:
             """The response for a client with a token."""
             token, address = self.token(request), address_of(request)
             if token is None:
-                self._audit.write("token refused", user="", address=address, path=request.url.path)
+                self._audit.write_stranger(
+                    "token refused", user="", address=address, path=request.url.path
+                )
                 return _refusal(RefusalError(401, "a valid token is missing"))
             if "content-encoding" in request.headers:
                 return _refusal(RefusalError(415, "a compressed body is not supported"))

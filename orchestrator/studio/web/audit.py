@@ -1,7 +1,8 @@
 """The audit log: logins and page views (controller).
 
 ``STATE/studio/audit.jsonl``, mode 0600, one JSON object per line. At ``MAX_BYTES``, it is renamed
-to ``audit.jsonl.1``, which replaces an earlier one.
+to ``audit.jsonl.1``, which replaces an earlier one. Requests of strangers are limited, so that they
+do not replace the other entries.
 """
 
 from __future__ import annotations
@@ -11,19 +12,38 @@ import json
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 FILE = "audit.jsonl"
 MAX_BYTES = 16 << 20
+MAX_OF_STRANGERS = 1_000  # entries in PERIOD
+PERIOD = 3_600.0  # seconds
 _MAX_LENGTH = 500  # characters of a value
 
 
 class AuditLog:
     """Appends lines; if the disk is full, entries are lost but nothing stops."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = directory / FILE
+        self._clock = clock
         self._lock = threading.Lock()
+        self._period = 0.0
+        self._strangers = 0
+
+    def write_stranger(self, action: str, *, user: str, address: str, **members: str | int) -> None:
+        """Append an entry about a request without a valid login. After ``MAX_OF_STRANGERS`` in one
+        period, the last entry states that others are missing."""
+        with self._lock:
+            if not self._strangers or self._clock() - self._period > PERIOD:
+                self._period, self._strangers = self._clock(), 0
+            self._strangers += 1
+            number = self._strangers
+        if number < MAX_OF_STRANGERS:
+            self.write(action, user=user, address=address, **members)
+        elif number == MAX_OF_STRANGERS:
+            self.write("refusals not recorded", user="", address="")
 
     def write(self, action: str, *, user: str, address: str, **members: str | int) -> None:
         """Append an entry. Control characters are escaped by JSON."""
