@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -15,6 +16,10 @@ DEFAULT_PRIORITY = 1
 NEVER = "never"
 _MAX_SOURCE = 64
 _TEXTS = ("cluster", "service", "protocol", "address")
+# What templates put into the configuration of other hosts, brackets for IPv6 and masked values.
+_WORD = re.compile(r"[A-Za-z0-9_.:%\[\]-]+")
+_TIME = re.compile(r"[0-9A-Za-z:.+-]{0,40}")
+_MAX_PORT, _MAX_PRIORITY = 65_535, 255
 _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
@@ -45,13 +50,13 @@ class Registration(NamedTuple):
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> Registration:
-        """Read the result of ``payload``, also of another version of ccm; ValueError with the
-        problem."""
+        """Read the result of ``payload``, also of another program, which is a stranger; ValueError
+        with the problem."""
         if not isinstance(payload, Mapping):
             raise ValueError("it is not a map")
         texts = {name: payload.get(name) for name in _TEXTS}
-        if not all(isinstance(text, str) and text for text in texts.values()):
-            raise ValueError(f"{', '.join(_TEXTS)} must be texts")
+        if not all(isinstance(text, str) and _WORD.fullmatch(text) for text in texts.values()):
+            raise ValueError(f"{', '.join(_TEXTS)} must be words or addresses")
         annotations = payload.get("annotations") or {}
         if not isinstance(annotations, Mapping):
             raise ValueError("annotations must be a map")
@@ -60,11 +65,15 @@ class Registration(NamedTuple):
             priority = int(payload.get("priority") or DEFAULT_PRIORITY)
         except (TypeError, ValueError, OverflowError):
             raise ValueError("port and priority must be numbers") from None
+        if not (0 <= port <= _MAX_PORT and 1 <= priority <= _MAX_PRIORITY):
+            raise ValueError(f"port must be up to {_MAX_PORT}, priority 1 to {_MAX_PRIORITY}")
         pairs = tuple(sorted((str(key), str(value)) for key, value in annotations.items()))
         ttl = str(payload.get("ttl") or "")
         if ttl not in ("", NEVER):
             duration.parse(ttl)
         stamp = str(payload.get("timestamp") or "")
+        if not _TIME.fullmatch(stamp):
+            raise ValueError("timestamp must be a time")
         return cls(
             **{name: str(text) for name, text in texts.items()},
             port=port,
@@ -121,6 +130,11 @@ class Registration(NamedTuple):
         """The NATS subject; two entries with the same subject are the same endpoint."""
         parts = (self.cluster, self.protocol, self.service, self.address, self.instance)
         return ".".join((PREFIX, *map(token, parts)))
+
+    def is_about(self, subject: str) -> bool:
+        """Whether a message of this subject may have the entry: it names the same endpoint, but
+        for the instance, which other programs may count differently."""
+        return subject.rpartition(".")[0] == self.subject.rpartition(".")[0]
 
     @property
     def instance(self) -> str:

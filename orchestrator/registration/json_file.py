@@ -89,7 +89,7 @@ class JsonFile:
         except OSError as error:
             reason = error.strerror or str(error)
             raise RegistrationError(f"{self.shown} cannot be read: {reason}") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             hint = "restore it, or name another file with --registration"
             message = f"{self.shown} is not a file of registrations: {error}"
             raise RegistrationError(message, hint=hint) from error

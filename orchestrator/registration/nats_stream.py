@@ -19,6 +19,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.errors import NoServersError
 from nats.js import JetStreamContext
@@ -38,6 +39,8 @@ from orchestrator.registration.nats_url import StreamAddress
 
 CONNECT_TIMEOUT = 5
 ANSWER_TIMEOUT = 10.0
+MAX_BYTES = 64 << 20
+"""Of all entries that a look-up reads."""
 _BATCH = 256
 _MARKER = "Nats-Marker-Reason"
 _TTL_SINCE = (2, 11)
@@ -91,10 +94,17 @@ class NatsStream:
             )
             found: list[Registration | None] = []
             left = (await messages.consumer_info()).num_pending or 0
+            size = 0
             while left > 0:
                 batch = await messages.fetch(min(left, _BATCH), timeout=ANSWER_TIMEOUT)
                 left -= len(batch)
-                found += [_entry(m.data) for m in batch if _MARKER not in (m.headers or {})]
+                size += sum(len(message.data) for message in batch)
+                if size > MAX_BYTES:
+                    raise RegistrationError(
+                        f"the registrations in {self.shown} have more than {MAX_BYTES >> 20} MiB",
+                        hint="look for who publishes them, and remove the stream's messages",
+                    )
+                found += [_entry(m) for m in batch if _MARKER not in (m.headers or {})]
             await messages.unsubscribe()
             return found
 
@@ -248,9 +258,14 @@ def _encrypted() -> Client:
     return _Encrypted()
 
 
-def _entry(data: bytes) -> Registration | None:
-    """The entry in a message; None for an invalid one, which is not an endpoint."""
+def _entry(message: Msg) -> Registration | None:
+    """The entry in a message; None for an invalid one, which is not an endpoint.
+
+    An entry that is about another endpoint than its subject is invalid, too: a server may let
+    clients publish to some subjects only.
+    """
     try:
-        return Registration.from_payload(json.loads(data))
+        entry = Registration.from_payload(json.loads(message.data))
     except (ValueError, RecursionError):
         return None
+    return entry if entry.is_about(message.subject) else None

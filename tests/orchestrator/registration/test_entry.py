@@ -54,6 +54,14 @@ def test_ttl(ttl: str, age: float, valid: bool) -> None:
         {**WEB, "annotations": ["x"]},
         {**WEB, "port": float("inf")},
         {**WEB, "ttl": "soon"},
+        {**WEB, "address": "10.0.0.1; } evil {"},
+        {**WEB, "address": "10.0.0.1\n"},
+        {**WEB, "service": "we\x1b[2Jb"},
+        {**WEB, "cluster": "{{1+1}}"},
+        {**WEB, "port": -1},
+        {**WEB, "port": 65_536},
+        {**WEB, "priority": 10**30},
+        {**WEB, "timestamp": "2026-11-30\nx"},
     ],
 )
 def test_broken_payload(broken: dict[str, object]) -> None:
@@ -80,9 +88,7 @@ def test_query() -> None:
 
 def test_a_part_is_never_a_wildcard() -> None:
     """Whatever an entry says, its subject means this one only, so no other one can be removed."""
-    entry = Registration.of(
-        {**WEB, "cluster": "*", "protocol": "a.>", "service": "x\r\ny", "address": "*"}
-    )
+    entry = Registration("*", "x\r\ny", "a.>", "*", 80)
     assert entry.subject.startswith("choria.ccm.registration.v1._.a__.x__y._.")
 
 

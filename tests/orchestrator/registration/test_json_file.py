@@ -68,7 +68,9 @@ def test_several_writers(tmp_path: Path) -> None:
     assert len(store.lookup(Query())) == 100
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 2}', "x", '{"format": 1}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": 2}', "x", '{"format": 1}', "[" * 100_000]
+)
 def test_a_foreign_file(tmp_path: Path, text: str) -> None:
     """A file that is something else is neither read nor overwritten."""
     path = tmp_path / "r.json"

@@ -111,6 +111,37 @@ def test_foreign_messages(url: str) -> None:
     assert open_store(url).lookup(Query()) == []
 
 
+def test_an_entry_of_another_subject(url: str) -> None:
+    """Who may publish for one cluster registers nothing for another, nor has that removed."""
+    import asyncio
+
+    import nats
+
+    store = open_store(url)
+    mine, forged = Registration.of(WEB), Registration.of({**WEB, "address": "10.6.6.6"})
+    store.publish([mine])
+
+    async def forge() -> None:
+        client = await nats.connect(url)
+        data = json.dumps(forged.payload()).encode()
+        await client.jetstream().publish(forged.subject.replace(".prod.", ".dev."), data)
+        await client.close()
+
+    asyncio.run(forge())
+    assert store.lookup(Query()) == [mine]
+
+
+def test_registrations_without_end(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream of more than the controller holds is refused."""
+    from orchestrator.registration import nats_stream
+
+    store = open_store(url)
+    store.publish([Registration.of({**WEB, "port": port}) for port in range(1, 9)])
+    monkeypatch.setattr(nats_stream, "MAX_BYTES", 1000)
+    with pytest.raises(RegistrationError, match="have more than"):
+        store.lookup(Query())
+
+
 def test_no_stream(url: str) -> None:
     """A stream that is not there is told with the command that creates it."""
     for use in ("publish", "lookup"):
