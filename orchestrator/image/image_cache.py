@@ -1,7 +1,8 @@
-"""Keeps built images in the user's cache directory, so that a run does not build them (controller).
+"""Keeps built images in the cache directory, so that a run does not build them (controller).
 
-A file is 32 bytes of SHA-256 and the content that they are the hash of. The directory has mode 0700.
-It and the one above must belong to this user; if they cannot be used, images are built each time.
+A file is 32 bytes of SHA-256 and the content that they are the hash of. The directory has mode
+0700. It and the one above must belong to this user; if they cannot be used, images are built each
+time.
 """
 
 from __future__ import annotations

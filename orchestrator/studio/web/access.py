@@ -168,7 +168,7 @@ class Access:
         except UsageError as error:
             return self._unusable(error, name[:MAX_NAME_LENGTH], address)
         if user is None:
-            self._audit.write_stranger("login failed", user=name[:MAX_NAME_LENGTH], address=address)
+            self._audit.write_refusal("login failed", user=name[:MAX_NAME_LENGTH], address=address)
             text = "The proxy has logged you in, but the users file does not have your name."
             return self.login_page(problem=text)
         return self._welcome(_person(user), address)
@@ -197,7 +197,7 @@ class Access:
         name = fields.get("name", "")[:MAX_NAME_LENGTH]
         wait = self._failures.wait(address)
         if wait:
-            self._audit.write_stranger("login refused", user=name, address=address)
+            self._audit.write_refusal("login refused", user=name, address=address)
             text = f"Too many failed logins. Try again in {int(wait) + 1} seconds."
             return self.login_page(problem=text)._replace(status=429)
         try:
@@ -206,7 +206,7 @@ class Access:
             return self._unusable(error, name, address)
         if found is None:
             self._failures.add(address)
-            self._audit.write_stranger("login failed", user=name, address=address)
+            self._audit.write_refusal("login failed", user=name, address=address)
             text = (
                 "The name or the password is wrong." if self.has_users else "The link is not valid."
             )
@@ -215,9 +215,7 @@ class Access:
 
     def _unusable(self, error: UsageError, name: str, address: str) -> Page:
         """The login page if the users file cannot be used."""
-        self._audit.write_stranger(
-            "login failed", user=name, address=address, problem=error.message
-        )
+        self._audit.write_refusal("login failed", user=name, address=address, problem=error.message)
         text = "Nobody can log in: the users file cannot be used. The audit log has the reason."
         return self.login_page(problem=text, name=name)._replace(status=503)
 

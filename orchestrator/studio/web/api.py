@@ -106,7 +106,7 @@ class HistoryApi:
             """The response for a client with a token."""
             token, address = self.token(request), address_of(request)
             if token is None:
-                self._audit.write_stranger(
+                self._audit.write_refusal(
                     "token refused", user="", address=address, path=request.url.path
                 )
                 return _refusal(RefusalError(401, "a valid token is missing"))

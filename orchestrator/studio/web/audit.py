@@ -1,8 +1,8 @@
 """The audit log: logins and page views (controller).
 
 ``STATE/studio/audit.jsonl``, mode 0600, one JSON object per line. At ``MAX_BYTES``, it is renamed
-to ``audit.jsonl.1``, which replaces an earlier one. Requests of strangers are limited, so that they
-do not replace the other entries.
+to ``audit.jsonl.1``, which replaces an earlier one. Requests without a valid login are limited, so
+that they do not replace the other entries.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 FILE = "audit.jsonl"
 MAX_BYTES = 16 << 20
-MAX_OF_STRANGERS = 1_000  # entries in PERIOD
+MAX_REFUSALS = 1_000  # entries in PERIOD
 PERIOD = 3_600.0  # seconds
 _MAX_LENGTH = 500  # characters of a value
 
@@ -30,19 +30,19 @@ class AuditLog:
         self._clock = clock
         self._lock = threading.Lock()
         self._period = 0.0
-        self._strangers = 0
+        self._refusals = 0
 
-    def write_stranger(self, action: str, *, user: str, address: str, **members: str | int) -> None:
-        """Append an entry about a request without a valid login. After ``MAX_OF_STRANGERS`` in one
+    def write_refusal(self, action: str, *, user: str, address: str, **members: str | int) -> None:
+        """Append an entry about a request without a valid login. After ``MAX_REFUSALS`` in one
         period, the last entry states that others are missing."""
         with self._lock:
-            if not self._strangers or self._clock() - self._period > PERIOD:
-                self._period, self._strangers = self._clock(), 0
-            self._strangers += 1
-            number = self._strangers
-        if number < MAX_OF_STRANGERS:
+            if not self._refusals or self._clock() - self._period > PERIOD:
+                self._period, self._refusals = self._clock(), 0
+            self._refusals += 1
+            number = self._refusals
+        if number < MAX_REFUSALS:
             self.write(action, user=user, address=address, **members)
-        elif number == MAX_OF_STRANGERS:
+        elif number == MAX_REFUSALS:
             self.write("refusals not recorded", user="", address="")
 
     def write(self, action: str, *, user: str, address: str, **members: str | int) -> None:

@@ -24,7 +24,7 @@ from orchestrator.fleet.checks.origin import Origin as RunOrigin
 from orchestrator.fleet.store.fact_cache import FactCache
 from orchestrator.studio.web import guard, sessions
 from orchestrator.studio.web.access import Access, Origin
-from orchestrator.studio.web.audit import MAX_OF_STRANGERS, PERIOD, AuditLog
+from orchestrator.studio.web.audit import MAX_REFUSALS, PERIOD, AuditLog
 from orchestrator.studio.web.live import MAX_STREAMS_OF_USER, LiveStreams
 from orchestrator.studio.web.server import BoundedProtocol, listen, serve
 from orchestrator.studio.web.users import UserFile
@@ -151,17 +151,17 @@ def test_failed_logins_are_limited(site: Site, state: Path) -> None:
     assert actions == ["login failed"] * sessions.MAX_FAILURES + ["login refused"]
 
 
-def test_strangers_do_not_fill_the_audit_log(tmp_path: Path) -> None:
-    """Their requests are recorded up to a number in an hour; those of users always are."""
+def test_refused_requests_do_not_fill_the_audit_log(tmp_path: Path) -> None:
+    """They are recorded up to a number in an hour; requests of users always are."""
     now = [0.0]
     log = AuditLog(tmp_path, lambda: now[0])
-    for _ in range(MAX_OF_STRANGERS + 5):
-        log.write_stranger("token refused", user="", address="192.0.2.1")
+    for _ in range(MAX_REFUSALS + 5):
+        log.write_refusal("token refused", user="", address="192.0.2.1")
     log.write("login", user="alice", address="192.0.2.2")
     now[0] = PERIOD + 1
-    log.write_stranger("token refused", user="", address="192.0.2.1")
+    log.write_refusal("token refused", user="", address="192.0.2.1")
     lines = (tmp_path / "audit.jsonl").read_text().splitlines()
-    assert [json.loads(line)["action"] for line in lines[MAX_OF_STRANGERS - 2 :]] == [
+    assert [json.loads(line)["action"] for line in lines[MAX_REFUSALS - 2 :]] == [
         "token refused", "refusals not recorded", "login", "token refused",
     ]  # fmt: skip
 
