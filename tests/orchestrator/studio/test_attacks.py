@@ -197,7 +197,8 @@ def test_failed_logins_at_the_same_time_are_limited(tmp_path: Path) -> None:
             tell=checked.append,
         )
         requests = [Request(scope, receive) for _ in range(20)]
-        return await asyncio.gather(*map(access.log_in, requests))
+        answers: list[Any] = await asyncio.gather(*map(access.log_in, requests))
+        return answers
 
     pages = asyncio.run(guess_at_once())
     assert [page.status for page in pages] == [403] * sessions.MAX_FAILURES + [429] * 15
