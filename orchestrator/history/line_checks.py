@@ -103,7 +103,7 @@ class LineChecks:
         self._text = text
         self._checks: dict[str, Callable[[Any], None]] = {
             "resources.jsonl": self._resource,
-            "turns.jsonl": self._turn,
+            "phases.jsonl": self._phase,
             "events.jsonl": self._event,
             "notices.jsonl": self._notice,
             "rollout.jsonl": self._step,
@@ -137,7 +137,7 @@ class LineChecks:
         for member in told.keys() - {"properties"}:
             _short(told[member], MAX_LENGTH)
 
-    def _turn(self, told: dict[str, Any]) -> None:
+    def _phase(self, told: dict[str, Any]) -> None:
         if "resources" in told:
             links = ("subscribed", "required", "applied")
             _members(told, required=("plan", "resources", *links))

@@ -16,7 +16,7 @@ _MAX_LENGTH = 100  # characters of a name
 RUN_FILE = "run.json"
 LINES = (
     "resources.jsonl",
-    "turns.jsonl",
+    "phases.jsonl",
     "events.jsonl",
     "notices.jsonl",
     "rollout.jsonl",

@@ -35,7 +35,7 @@ Target to controller::
     file_end whole                      the end of the file: complete, or broken off
     progress index, action              the current action of the resource at `index`
     passed                              a preview is done with a resource of a plan `before` its own
-    past    receipt, state, turns, begun   the record of an earlier run, see run_record.py;
+    past    receipt, state, results, started   the record of an earlier run, see run_record.py;
                                         state is "" if more of it follows
     event   seq, event                  a transaction event; seq counts from 1 without a gap
     stable  seq, id, at, groups         several events of unchanged resources; the plan has

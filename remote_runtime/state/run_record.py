@@ -205,20 +205,20 @@ def past_messages(memory: StateStore, receipt: str, busy: bool) -> List[Dict[str
     read = _Read(lines)
     state = RUNNING if at_work and not read.ended else ENDED if read.ended else CUT
     results = read.results
-    last = dict(_past(receipt, UNUSABLE if read.gap else state), begun=read.interrupted())
+    last = dict(_past(receipt, UNUSABLE if read.gap else state), started=read.interrupted())
     found, size = [_past(receipt, "")], 0
     for result in results:
         length = len(jsontext.dumps(result))
         if size + length > MESSAGE:
             found.append(_past(receipt, ""))
             size = 0
-        found[-1]["turns"].append(result)
+        found[-1]["results"].append(result)
         size += length
     return (found if results else []) + [last]
 
 
 def _past(receipt: str, state: str) -> Dict[str, Any]:
-    return {"t": "past", "receipt": receipt, "state": state, "turns": [], "begun": []}
+    return {"t": "past", "receipt": receipt, "state": state, "results": [], "started": []}
 
 
 class _Read(object):

@@ -93,7 +93,7 @@ def test_is_kept_as_a_real_host_is(place: Path, recording: Recording) -> None:
         code, said = push(place, played.inventory)
     assert code == 0, said
     assert kept(newest(place)) == real
-    assert {"events.jsonl", "hosts.jsonl", "turns.jsonl"} <= real.keys()
+    assert {"events.jsonl", "hosts.jsonl", "phases.jsonl"} <= real.keys()
     assert real["hosts.jsonl"][0]["tally"]["stable"] == RESOURCES
 
 

@@ -75,7 +75,7 @@ class Place:
         return ""
 
     def has_phase(self, phase: str) -> bool:
-        return f'"{phase}"' in self.kept("turns.jsonl")
+        return f'"{phase}"' in self.kept("phases.jsonl")
 
     def log(self) -> set[str]:
         """The commands that came to their end."""

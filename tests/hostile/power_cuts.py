@@ -280,8 +280,8 @@ def _of_record(disk: Path, changed: set[int]) -> list[str]:
     with mock.patch.object(run_record, "boot", return_value="another"):
         told = run_record.past_messages(StateStore(str(disk / "state")), _RECEIPT, False)
     state = told[-1]["state"]
-    known = {turn["index"] for message in told for turn in message["turns"]}
-    known.update(told[-1]["begun"])
+    known = {turn["index"] for message in told for turn in message["results"]}
+    known.update(told[-1]["started"])
     if state in ("none", "cut", "ended"):
         return [f"{n} changed and is said to have not run" for n in sorted(changed - known)]
     return ["the record of the run is lost"] if changed else []

@@ -96,7 +96,7 @@ def test_whose_child_a_resource_is(target: Target) -> None:
         "exec#announce": None,
         "exec#on-file": None,
     }
-    (stored,) = target.ccm.scratch.glob("state/ccm/runs/*/turns.jsonl")
+    (stored,) = target.ccm.scratch.glob("state/ccm/runs/*/phases.jsonl")
     (plan,) = (one for one in map(json.loads, stored.open()) if "resources" in one)
     assert plan["applied"] == [
         [

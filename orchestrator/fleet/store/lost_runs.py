@@ -260,14 +260,14 @@ class LostEvents:
         the part contains anything new, which happens only a limited number of times. ProtocolError.
         """
         receipt, state = message.get("receipt"), message.get("state")
-        results, begun = message.get("turns"), message.get("begun")
+        results, started = message.get("results"), message.get("started")
         is_open = isinstance(receipt, str) and receipt in self._open
         if not is_open or not isinstance(state, str) or state not in _STATES:
             raise refuse("a report of an earlier run that was not requested")
         lost, reported = self._lost[str(receipt)], self._reported[str(receipt)]
-        if not isinstance(results, list) or not isinstance(begun, list):
+        if not isinstance(results, list) or not isinstance(started, list):
             raise refuse("an invalid report of an earlier run")
-        if len(begun) > len(lost.names):
+        if len(started) > len(lost.names):
             raise refuse("a report of an earlier run with more resources than its plan has")
         for result in results:
             index = _checked_index(result, lost)
@@ -277,11 +277,11 @@ class LostEvents:
                 reported[index] = result
             else:
                 raise refuse("a report of an earlier run with unknown members")
-        for index in begun:
+        for index in started:
             _checked_index({"index": index}, lost)
         if state:
             self._open.discard(str(receipt))
-            _complete(lost, state, reported, begun)
+            _complete(lost, state, reported, started)
         return bool(state or results)
 
 
@@ -293,7 +293,7 @@ def _checked_index(result: Any, lost: LostHost) -> int:
 
 
 def _complete(
-    lost: LostHost, state: str, results: Mapping[int, Mapping[str, Any]], begun: list[int]
+    lost: LostHost, state: str, results: Mapping[int, Mapping[str, Any]], started: list[int]
 ) -> None:
     """Add new reports of a host to the record of its run."""
     from orchestrator.fleet.store.saved_runs import saved_run
@@ -301,7 +301,9 @@ def _complete(
     now, ids = time.time(), EventIds()
     cut: dict[int, Mapping[str, Any]] = {}
     if state in ("ended", "cut"):
-        cut = {at: {"index": at, "failed": True, "status": "failed", "error": _CUT} for at in begun}
+        cut = {
+            at: {"index": at, "failed": True, "status": "failed", "error": _CUT} for at in started
+        }
     reports = {**cut, **results}
     lines = []
     for index in sorted(lost.unknown.intersection(reports)):

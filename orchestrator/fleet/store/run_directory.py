@@ -7,7 +7,7 @@
                      a "stable" line replaces the events of resources in the desired state
     resources.jsonl  the fields of such events that come from the plan, one JSON object per
                      line; events.jsonl refers to them by number, from 0
-    turns.jsonl      when each host entered which phase of its run, and which resources it has
+    phases.jsonl     when each host entered which phase of its run, and which resources it has
     notices.jsonl    the warnings and errors of hosts, if any, one JSON object per line
     hosts.jsonl      every host's result, one JSON object per line, written as each one ends; the
                      last line of a host counts
@@ -69,7 +69,7 @@ def new_run_id(now: float | None = None) -> str:
 
 
 # A line that names others, of a plan or of resources, is written after them.
-_IN_ORDER = ("resources", "turns", "events", "notices", "hosts", "rollout")
+_IN_ORDER = ("resources", "phases", "events", "notices", "hosts", "rollout")
 
 
 class _Text(NamedTuple):
@@ -140,7 +140,7 @@ class RunDirectory:
         elif isinstance(event, run_events.HostFinished):
             self._put("hosts", json.dumps(event.result.record()) + "\n")
         elif isinstance(event, run_events.HostPhase):
-            self._put("turns", _phase_lines(event))
+            self._put("phases", _phase_lines(event))
         elif isinstance(event, run_events.HostPlanned):
             self._plan(event)
         elif isinstance(event, run_events.HostNotice):
@@ -177,7 +177,7 @@ class RunDirectory:
         maximum = min(2 * len(event.resources), MAX_NUMBERED)
         self._max_numbered = max(self._max_numbered, maximum)
         number = self._plan_number(event._replace(host=""))
-        self._spool("turns", json.dumps({"host": event.host, "plan": number}) + "\n")
+        self._spool("phases", json.dumps({"host": event.host, "plan": number}) + "\n")
 
     def _stored_plan(self, event: run_events.HostPlanned) -> int:
         plan = event._asdict()
@@ -186,7 +186,7 @@ class RunDirectory:
         key = sha256(names.encode("utf-8")).digest()
         if key not in self._plans:
             self._plans[key] = len(self._plans)
-            self._spool("turns", f'{{"plan": {self._plans[key]}, {names[1:]}\n')
+            self._spool("phases", f'{{"plan": {self._plans[key]}, {names[1:]}\n')
         return self._plans[key]
 
     def _notice(self, event: run_events.HostNotice) -> None:

@@ -169,7 +169,7 @@ class SavedRun:
         """The times at which hosts entered each phase, and their resources; without ``phases``,
         only the resources. InputError.
         """
-        path = self.path / "turns.jsonl"
+        path = self.path / "phases.jsonl"
         plans: dict[int, run_events.HostPlanned] = {}
         try:
             for line in whole_lines(path) if path.exists() else ():

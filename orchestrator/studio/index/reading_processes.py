@@ -83,7 +83,7 @@ def read_all(directories: Sequence[Path]) -> Iterator[ReadRun]:
 def _are_large(directories: Sequence[Path]) -> bool:
     size = 0
     for directory in directories:
-        for name in ("events.jsonl", "hosts.jsonl", "turns.jsonl"):
+        for name in ("events.jsonl", "hosts.jsonl", "phases.jsonl"):
             with contextlib.suppress(OSError):
                 size += (directory / name).stat().st_size
         if size > LEAST:

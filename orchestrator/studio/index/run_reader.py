@@ -38,7 +38,7 @@ MAX_TEXT = 1 << 20  # bytes of the strings of a run; a host's page has all of th
 MAX_MESSAGE_LENGTH = 300  # characters of what a resource reports
 MAX_BRIEF_CHANGES = 6  # changes in it
 MAX_TROUBLED_HOSTS = 100
-FILES = ("run.json", "events.jsonl", "hosts.jsonl", "turns.jsonl", "verify.jsonl", LATER)
+FILES = ("run.json", "events.jsonl", "hosts.jsonl", "phases.jsonl", "verify.jsonl", LATER)
 _STABLE = re.compile(rb'\{"stable":\{"host":("(?:[^"\\]|\\.)*")')
 _RESULT = re.compile(rb'\{"host": ("(?:[^"\\]|\\.)*")')
 

@@ -93,12 +93,12 @@ def test_a_run_of_another_version_is_told_with_what_it_lacks(desk: Desk) -> None
     """The message names the file, the member and the way out."""
     desk.site()
     desk.push()
-    turns = next(desk.directory.glob("state/ccm/runs/*/turns.jsonl"))
+    turns = next(desk.directory.glob("state/ccm/runs/*/phases.jsonl"))
     turns.write_text(turns.read_text().replace('"applied"', '"other"'))
     code, _, err = desk.ccm("report", "--html", "run.html")
     assert code == 2
     told = " ".join(err.split())
-    assert "turns.jsonl cannot be read: 'applied' is missing; another version of ccm" in told
+    assert "phases.jsonl cannot be read: 'applied' is missing; another version of ccm" in told
     assert f"remove {turns.parent}" in told
 
 

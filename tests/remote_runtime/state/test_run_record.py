@@ -68,7 +68,7 @@ class RunRecordTest(DirectoryTest):
         return target.of("past")
 
     def results(self) -> Dict[int, Dict[str, Any]]:
-        return {step["index"]: step for message in self.told() for step in message["turns"]}
+        return {step["index"]: step for message in self.told() for step in message["results"]}
 
     def records(self) -> List[str]:
         directory = os.path.join(self.state, "runs")
@@ -117,7 +117,7 @@ class RunRecordTest(DirectoryTest):
         target.until("event")
         self.assertNotEqual(target.end(), 0)
         last = self.told()[-1]
-        self.assertEqual((last["state"], last["begun"]), ("cut", [1]))
+        self.assertEqual((last["state"], last["started"]), ("cut", [1]))
         self.assertEqual(list(self.results()), [0])
 
     def test_one_that_is_at_work(self) -> None:
@@ -197,22 +197,22 @@ class RunRecordTest(DirectoryTest):
             record.ended(Outcome(self.item(3)), False, 0.1)
             record.begin([self.item(4)])
             self.assertEqual(len(syncs), 0)
-        self.assertEqual(self.told()[-1]["begun"], [4])
+        self.assertEqual(self.told()[-1]["started"], [4])
         with mock.patch.object(run_record, "boot", return_value="another"):
             (*_, last) = run_record.past_messages(StateStore(self.state), RECEIPT, False)
-        self.assertEqual(last["begun"], list(range(4, 19)))
+        self.assertEqual(last["started"], list(range(4, 19)))
 
     def test_a_power_cut_near_the_end(self) -> None:
         """No resource that the plan does not have is said to be interrupted."""
         self.record(last=5).begin([self.item(4)])
         with mock.patch.object(run_record, "boot", return_value="another"):
             (*_, last) = run_record.past_messages(StateStore(self.state), RECEIPT, False)
-        self.assertEqual(last["begun"], [4, 5])
+        self.assertEqual(last["started"], [4, 5])
 
     def test_several_at_once(self) -> None:
         """All resources that are changed together are on record before."""
         self.record().begin([self.item(1), self.item(2)])
-        self.assertEqual(self.told()[-1]["begun"], [1, 2])
+        self.assertEqual(self.told()[-1]["started"], [1, 2])
 
     def test_a_full_disk(self) -> None:
         """What cannot be written is marked, so the host says what it knows and that it lacks some;

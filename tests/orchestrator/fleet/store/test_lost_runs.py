@@ -45,8 +45,14 @@ def turn(index: int, status: str = "changed", **more: Any) -> dict[str, Any]:
     return {**told, "provider": "posix", "requested": "present", "final": "present", **more}
 
 
-def past(*turns: Any, state: str = "ended", **more: Any) -> dict[str, Any]:
-    told = {"t": "past", "receipt": receipt(), "state": state, "turns": list(turns), "begun": []}
+def past(*results: Any, state: str = "ended", **more: Any) -> dict[str, Any]:
+    told = {
+        "t": "past",
+        "receipt": receipt(),
+        "state": state,
+        "results": list(results),
+        "started": [],
+    }
     return {**told, **more}
 
 
@@ -70,8 +76,8 @@ def test_a_contact_completes_the_record(run: SavedRun) -> None:
     assert told["reported_later"]
     web1 = next(one for one in run.results() if one.host == "web1")
     assert (web1.tally.total, web1.tally.failed, web1.confirmed) == (2, 1, True)
-    turns = unfinished_resources(run, run.results())
-    assert (turns.unknown, turns.left) == ({}, {"web1": ("file#/c",)})
+    results = unfinished_resources(run, run.results())
+    assert (results.unknown, results.left) == ({}, {"web1": ("file#/c",)})
     (notice,) = run.notices()
     assert REPORTED_LATER in notice.text
     assert lost_runs_on("web1") == {}, "it is asked again"
@@ -99,32 +105,32 @@ def test_what_is_known_stays(run: SavedRun) -> None:
         {"receipt": None},
         {"state": "fine"},
         {"state": ["ended"]},
-        {"turns": {}},
-        {"turns": [turn(3)]},
-        {"turns": [turn(-1)]},
-        {"turns": [turn(True)]},
-        {"turns": [turn(1), turn(1)]},
-        {"turns": ["x"]},
-        {"turns": [turn(1, host="web2")]},
-        {"turns": [turn(1, properties={"content": "x"})]},
-        {"turns": [turn(1, status="fine")]},
-        {"turns": [turn(1, changed=False)]},
-        {"turns": [turn(1, duration=-1)]},
-        {"turns": [turn(1, at=10**30)]},
-        {"turns": [turn(1, at="now")]},
-        {"turns": [turn(1, provider=7)]},
-        {"turns": [turn(1, provider="x" * 100_000)]},
-        {"turns": [turn(1, error=["x"])]},
-        {"turns": [turn(1, error="x" * 100_000)]},
-        {"turns": [turn(1, unmet="x")]},
-        {"turns": [turn(1, exit_code=10**9)]},
-        {"turns": [turn(1, left_out="x")]},
-        {"turns": [turn(1, health="x")]},
-        {"turns": [turn(1, health=[7])]},
-        {"turns": [turn(1, health=[{"name": "x", "status": "FINE", "tries": 1}])]},
-        {"begun": [7]},
-        {"begun": [0, 1, 2, 1]},
-        {"begun": "x"},
+        {"results": {}},
+        {"results": [turn(3)]},
+        {"results": [turn(-1)]},
+        {"results": [turn(True)]},
+        {"results": [turn(1), turn(1)]},
+        {"results": ["x"]},
+        {"results": [turn(1, host="web2")]},
+        {"results": [turn(1, properties={"content": "x"})]},
+        {"results": [turn(1, status="fine")]},
+        {"results": [turn(1, changed=False)]},
+        {"results": [turn(1, duration=-1)]},
+        {"results": [turn(1, at=10**30)]},
+        {"results": [turn(1, at="now")]},
+        {"results": [turn(1, provider=7)]},
+        {"results": [turn(1, provider="x" * 100_000)]},
+        {"results": [turn(1, error=["x"])]},
+        {"results": [turn(1, error="x" * 100_000)]},
+        {"results": [turn(1, unmet="x")]},
+        {"results": [turn(1, exit_code=10**9)]},
+        {"results": [turn(1, left_out="x")]},
+        {"results": [turn(1, health="x")]},
+        {"results": [turn(1, health=[7])]},
+        {"results": [turn(1, health=[{"name": "x", "status": "FINE", "tries": 1}])]},
+        {"started": [7]},
+        {"started": [0, 1, 2, 1]},
+        {"started": "x"},
     ],
 )
 def test_a_hostile_report(run: SavedRun, message: dict[str, Any]) -> None:
@@ -182,7 +188,7 @@ def test_a_run_that_is_still_at_work(run: SavedRun) -> None:
 
 def test_a_resource_at_work_when_the_runtime_was_killed(run: SavedRun) -> None:
     """It failed, and what it did is said not to be known."""
-    LostEvents("web1").take(past(state="cut", begun=[1]))
+    LostEvents("web1").take(past(state="cut", started=[1]))
     told = event_of(run, "/b")
     assert (told["status"], told["changed"]) == ("failed", False)
     assert "during this resource" in told["error"][0]
@@ -191,7 +197,7 @@ def test_a_resource_at_work_when_the_runtime_was_killed(run: SavedRun) -> None:
 def test_a_run_that_ended_between_begin_and_outcome(run: SavedRun) -> None:
     """A resource that began and has no outcome is never said to have not run, and several may
     have begun together."""
-    LostEvents("web1").take(past(state="ended", begun=[1, 2]))
+    LostEvents("web1").take(past(state="ended", started=[1, 2]))
     assert statuses(run) == {"/a": "changed", "/b": "failed", "/c": "failed"}
     assert not unfinished_resources(run, run.results()).left
 

@@ -291,12 +291,12 @@ def test_events_that_come_together_are_written_with_one_write_to_each_file() -> 
     for event in told:
         alone.handle(event)
     written: list[str] = []
-    for name in ("resources", "turns", "events"):
+    for name in ("resources", "phases", "events"):
         file: Any = together._file(name)
         file.write = partial(_noted, written, name, file.write)
     together.handle_all(told)
-    assert written == ["resources", "turns", "events"]
-    for name in ("resources.jsonl", "turns.jsonl", "events.jsonl"):
+    assert written == ["resources", "phases", "events"]
+    for name in ("resources.jsonl", "phases.jsonl", "events.jsonl"):
         assert (together.path / name).read_text() == (alone.path / name).read_text()
 
 

@@ -379,18 +379,18 @@ BAD_LINES = {
         b'{"host":"","level":"a","text":"","waits":true,"more":1}\n',
     ),
     "a missing member": ("notices.jsonl", b'{"host":"","level":"a","text":""}\n'),
-    "a phase": ("turns.jsonl", b'{"host":"web1","phase":"dancing","at":1}\n'),
-    "a plan": ("turns.jsonl", b'{"plan":-1,"resources":[],' + _LINKS),
-    "resources": ("turns.jsonl", b'{"plan":0,"resources":[1],' + _LINKS),
+    "a phase": ("phases.jsonl", b'{"host":"web1","phase":"dancing","at":1}\n'),
+    "a plan": ("phases.jsonl", b'{"plan":-1,"resources":[],' + _LINKS),
+    "resources": ("phases.jsonl", b'{"plan":0,"resources":[1],' + _LINKS),
     "edges": (
-        "turns.jsonl",
+        "phases.jsonl",
         b'{"plan":0,"resources":[],"subscribed":[],"required":[["a",1]],"applied":[]}\n',
     ),
     "members": (
-        "turns.jsonl",
+        "phases.jsonl",
         b'{"plan":0,"resources":[],"subscribed":[],"required":[],"applied":[["a",1]]}\n',
     ),
-    "a plan of another format": ("turns.jsonl", b'{"plan":0,"resources":[],"required":[]}\n'),
+    "a plan of another format": ("phases.jsonl", b'{"plan":0,"resources":[],"required":[]}\n'),
     "a step": ("rollout.jsonl", b'{"step":"RunFinished","at":1,"interrupted":false}\n'),
     "a step of other hosts": (
         "rollout.jsonl",
@@ -409,7 +409,7 @@ BAD_LINES = {
     ),
     "a resource": ("resources.jsonl", b'{"type":"file","name":"a","properties":{},"x":1}\n'),
     "depth": ("resources.jsonl", b'{"type":"f","name":"a","properties":' + b"[" * 99_999 + b"\n"),
-    "huge numbers": ("turns.jsonl", b'{"host":"web1","phase":"running","at":1e999}\n'),
+    "huge numbers": ("phases.jsonl", b'{"host":"web1","phase":"running","at":1e999}\n'),
 }
 
 
