@@ -181,16 +181,19 @@ class Files(FileReader):
         uid: int = OURS,
         gid: int = OURS,
         validate: str = "",
+        firm: bool = False,
         part: bool = False,
     ) -> None:
         """Write a regular file with these bytes, in one rename. Refused if the path is a directory.
 
         Extended attributes and ACL of a replaced file are kept. ``validate`` is a command with
         ``{}`` for the finished file: if it fails, nothing is replaced; a preview runs it, too.
-        ``part``: the resource manages only a part of the content.
+        Another resource may set the attributes, unless they are ``firm``. ``part``: the resource
+        manages only a part of the content.
         """
         self.require_file_place(path)
-        self._write(NewFile(path, Bytes(data), mode=mode, uid=uid, gid=gid), validate, part)
+        file = NewFile(path, Bytes(data), mode=mode, uid=uid, gid=gid)
+        self._write(file, validate, firm=firm, part=part)
 
     def rewrite(self, path: str, data: bytes, *, validate: str = "") -> None:
         """Replace the content of a regular file, in one rename; it keeps owner, mode, extended
@@ -209,7 +212,7 @@ class Files(FileReader):
         if node.kind != "file":
             refuse(path, node, "use the path of a regular file")
         new = NewFile(real, Bytes(data), mode=node.mode, uid=node.uid, gid=node.gid)
-        self._write(new, validate, part=True)
+        self._write(new, validate, firm=False, part=True)
 
     def mkdir(self, path: str, mode: int, uid: int = OURS, gid: int = OURS) -> None:
         """Create a directory. Refused if the path exists."""
@@ -347,7 +350,7 @@ class Files(FileReader):
 
     # -- what an implementation does, after the checks above --------------------------------------
 
-    def _write(self, file: NewFile, validate: str, part: bool) -> None:
+    def _write(self, file: NewFile, validate: str, *, firm: bool, part: bool) -> None:
         """Put a file in place; see ``write``."""
         raise NotImplementedError
 

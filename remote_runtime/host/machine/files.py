@@ -47,7 +47,7 @@ class Files(file_ports.Files):
         if not _DATABASES.isdisjoint(paths):
             self._context.accounts.forget()
 
-    def _write(self, file: NewFile, validate: str, part: bool) -> None:
+    def _write(self, file: NewFile, validate: str, *, firm: bool, part: bool) -> None:
         if _may_be_dropped(file.mode):
             size = file.content.size
             self._adapter.obstacles(file.path).writing(size, file.uid, file.gid, file.mode)

@@ -35,11 +35,13 @@ class Files(file_ports.Files):
     def _adapter(self) -> Adapter:
         return self._record.world.files
 
-    def _write(self, file: NewFile, validate: str, part: bool) -> None:
+    def _write(self, file: NewFile, validate: str, *, firm: bool, part: bool) -> None:
         path, content, mode = file.path, file.content, file.mode
         self._adapter.obstacles(path).writing(content.size, file.uid, file.gid, mode)
         uid, gid = self.owned(path, file.uid, file.gid)
-        effect = PathEffect(path, "file", mode, uid=uid, gid=gid, content=content, part=part)
+        effect = PathEffect(
+            path, "file", mode, uid=uid, gid=gid, content=content, firm=firm, part=part
+        )
         self._validate(validate, effect)
         self._record.add(effect)
 

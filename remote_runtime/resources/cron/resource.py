@@ -150,7 +150,7 @@ class Resource(StateType):
             text = jobs.with_job(text, self.name, job, self._comment)
             host.crontabs.set_text(self._user, text)
             return
-        host.files.write(self._path, self._file_text(job), mode=_MODE, uid=0, gid=0)
+        host.files.write(self._path, self._file_text(job), mode=_MODE, uid=0, gid=0, firm=True)
 
     def _file_text(self, job: jobs.Job) -> bytes:
         text = jobs.file_text(self.name, job, self._comment)

@@ -263,7 +263,7 @@ class Resource(StateType):
         _make_directory(host, posixpath.dirname(key.path))
         same = node is not None and node.kind == "file" and node.mode & 0o7777 == MODE
         if not same or host.files.read(key.path, keys.LARGEST) != key.data:
-            host.files.write(key.path, key.data, mode=MODE)
+            host.files.write(key.path, key.data, mode=MODE, firm=True)
 
     def _write(self, host: Host, signed_by: List[str]) -> None:
         node = host.files.lstat(self._path)
@@ -283,7 +283,8 @@ class Resource(StateType):
             if node.mode & 0o7777 != self._mode:
                 host.files.set_attributes(self._path, self._mode, -1, -1)
             return
-        host.files.write(self._path, text.encode("utf-8", "surrogateescape"), mode=self._mode)
+        data = text.encode("utf-8", "surrogateescape")
+        host.files.write(self._path, data, mode=self._mode, firm=True)
 
     def remove(self, host: Host) -> None:
         """Removes the key first, then the entry; a dnf file is removed with its last repository."""
