@@ -58,8 +58,8 @@ class MountEffect(NamedTuple):
 
     ``size`` is the capacity of an empty one in bytes and ``inodes`` the number of files with its
     root, 0 for no limit. ``entry`` is the resulting entry in the table of mounts, if known.
-    ``table_only``: the content of the directory does not change. ``reloads``: the only effect is
-    that systemd reads fstab.
+    ``table_only``: the content of the directory does not change. ``remounts``: it only gets other
+    options. ``reloads``: the only effect is that systemd reads fstab.
     """
 
     path: str
@@ -74,6 +74,7 @@ class MountEffect(NamedTuple):
     no_execution: bool = False
     entry: "Optional[MountEntry]" = None
     table_only: bool = False
+    remounts: bool = False
     reloads: bool = False
 
 

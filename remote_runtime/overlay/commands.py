@@ -34,6 +34,8 @@ _ABOUT_INODES = re.compile(
 )
 # Commands that print the name of the current user, which only the push creates.
 _ABOUT_ITSELF = re.compile(r"(?:^|[\s;|&(`/])(?:id|whoami|logname|groups)(?:[\s;|&)`]|$)|~")
+# Tests of what a user may do, which options of mounts forbid.
+_ABOUT_ACCESS = re.compile(r"\s-(?:[wx]|writable|executable)\s")
 _SCRIPT = 64 << 10  # bytes of a script that is searched for names
 
 
@@ -224,6 +226,8 @@ class OverlayCommands(Commands):
     ) -> Result:
         """Run it as ``Commands.run`` does. ``Unknowable`` if it would not see what there will
         be."""
+        if self._layer.remounted and _ABOUT_ACCESS.search(" ".join(argv)):
+            raise Unknowable("%s would see mounts without their new options" % argv[0])
         beyond = self._beyond()
         if any("systemctl" in word for word in argv):  # it asks who sees no layer
             beyond.update(self._texts_of_units())

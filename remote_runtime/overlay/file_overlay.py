@@ -2,7 +2,7 @@
 
 import os
 import stat
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, Iterator, List, Optional, Tuple
 
 from remote_runtime.effects import MountEffect, PathEffect
 from remote_runtime.errors import ResourceError
@@ -31,6 +31,7 @@ class FileOverlay(object):
         self._mounts = mounts or Mounts()
         self._room = MemoryBudget()
         self.nodes: Dict[str, Node] = {}
+        self.remounted: Dict[str, MountEffect] = {}  # mounts of the host with other options
         self._inodes: Dict[Tuple[int, int], Node] = {}  # files of the host with several names
         self._inside: Dict[str, Dict[str, None]] = {}  # of a directory what leads to a node, or did
         self._shares: Dict[str, Tuple[int, int, int]] = {}  # of nodes: device, bytes, files
@@ -40,7 +41,7 @@ class FileOverlay(object):
     def copy(self) -> "FileOverlay":
         """Return an independent copy."""
         other = FileOverlay(self._files, self._mounts)
-        other.nodes = dict(self.nodes)
+        other.nodes, other.remounted = dict(self.nodes), dict(self.remounted)
         other._inodes = dict(self._inodes)
         other._inside = {directory: dict(names) for directory, names in self._inside.items()}
         other._shares, other._sums = dict(self._shares), dict(self._sums)
@@ -151,6 +152,7 @@ class FileOverlay(object):
         """Lay a file system over a directory, or remove it; earlier plans below it are dropped."""
         path = self._place(effect.path)
         self._drop_below(path)
+        self.remounted.pop(path, None)
         old = self.nodes.get(path)
         if effect.present:
             node = Node("directory", effect.mode, effect.uid, effect.gid, since=since, by=by)
@@ -173,6 +175,34 @@ class FileOverlay(object):
                 return node.mount
             path = os.path.dirname(path)
         return None
+
+    def remount(self, effect: MountEffect) -> None:
+        """Record the options of a file system of the host."""
+        self.remounted[self._place(effect.path)] = effect
+
+    def limits(self, resolved: ResolvedPath) -> Iterator[MountEffect]:
+        """The planned mounts whose options limit what can be done at a path."""
+        path = resolved.path
+        mounted = self.mounted(path)
+        if mounted is not None:
+            yield mounted
+        elif self.remounted:
+            points = self._files.mount_points()
+            while path.strip("/") and path not in points:
+                path = os.path.dirname(path)
+            if path in self.remounted:
+                yield self.remounted[path]
+        for number, (link, _) in enumerate(resolved.links):
+            node = self.nodes.get(link)
+            if node is not None and node.mount is not None and node.mount.source:
+                inside = is_within(resolved.path, self.find(node.mount.source, True).path)
+                if inside and not any(self._leads_out(one) for one, _ in resolved.links[number:]):
+                    yield node.mount
+
+    def _leads_out(self, path: str) -> bool:
+        """Return whether an absolute symlink at a path without links leads out of its mount."""
+        kind, target = kind_at(self.nodes.get(path), path, hidden=False)
+        return kind == "symlink" and target.startswith("/")
 
     def others(self, path: str) -> List[str]:
         """The other paths of the host, without links, at which the same thing is seen."""

@@ -235,12 +235,15 @@ class OverlayFiles(ReadOnly, Files):
                 return False
             if found.node.kind == "file" and not found.node.mode & 0o111:
                 return False
-            mount = self._layer.mounted(found.path)
-            if mount is not None:
-                return not mount.no_execution
+            if any(mount.no_execution for mount in self._layer.limits(found)):
+                return False
+            if self._layer.mounted(found.path) is not None:
+                return True
             from remote_runtime.system.preconditions import keeps_from_executing
 
             return not keeps_from_executing(found.path)
+        if any(mount.no_execution for mount in self._layer.limits(found)):
+            return False
         return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
@@ -334,7 +337,8 @@ class OverlayFiles(ReadOnly, Files):
             points=self._layer.mount_points(path),
             emptied=lambda there: self._require_emptied(found.path, there),
         )
-        mount = self._layer.mounted(found.path)
+        read_only = [mount for mount in self._layer.limits(found) if mount.read_only]
+        mount = read_only[0] if read_only else self._layer.mounted(found.path)
         if mount is None:
             return on_host
         from remote_runtime.overlay.mount_checks import MountPreconditions

@@ -114,7 +114,7 @@ class HostOverlay(object):
     def _beyond_files(self) -> Set[str]:
         """Planned changes that commands cannot see in a file, by each of their names."""
         names = {name for _, name in self.accounts.planned}
-        names.update(self.packages)
+        names.update(self.packages, self.mounts.planned)
         for unit in self.units:
             names.update((unit, unit.rpartition(".")[0]))
         for path in self.kernel.planned:
@@ -178,7 +178,9 @@ class HostOverlay(object):
         if effect.reloads:
             self.mounts.reloaded = self.sequence
             return
-        if not effect.table_only:
+        if effect.remounts:
+            self.layer.remount(effect)
+        elif not effect.table_only:
             self.layer.mount(effect, self.sequence, by)
         self.mounts.planned[effect.path] = effect, self.sequence
 

@@ -124,10 +124,10 @@ class Mounts(mounts.Mounts):
         source, point = os.path.normpath(entry.device), entry.point
         inside = [one for one in self._record.world.mounts.points() if one.startswith(source + "/")]
         loops = is_within(source, point) or is_within(point, source)
-        plain = set(words) <= {"bind", "rw", "rbind"}
+        plain = set(words) <= {*_ANY, "rbind"}
         if node is None or node.kind != "directory" or inside or loops or not plain:
             return None
-        return effect._replace(source=source)
+        return effect._replace(source=source, no_execution="noexec" in words)
 
     def _memory(self, effect: MountEffect, words: Sequence[str]) -> Optional[MountEffect]:
         options = dict(word.partition("=")[::2] for word in words)
@@ -158,16 +158,21 @@ class Mounts(mounts.Mounts):
     def _remounts(self, now: MountEntry, entry: Entry) -> None:
         words = tuple(fstab.for_kernel(entry.options))
         later = now._replace(options=words, source=entry.device, on_system=words)
-        effects: List[Effect] = [MountEffect(entry.point, entry=later, table_only=True)]
+        effect = MountEffect(entry.point, entry=later, table_only=True)
         changed = fstab.differing(entry.options, now.options, now.on_system)
-        if {"ro", "rw", "noexec", "exec"} & set(changed):
-            effects.append(
-                _unknown_effect("%s is mounted with other options" % entry.point, entry.point)
+        planned = entry.point in self._record.world.mounts.planned
+        if {"rw", "exec"} & set(changed) or (planned and {"ro", "noexec"} & set(changed)):
+            why = "%s is mounted with other options" % entry.point
+            self._record.add(_unknown_effect(why, entry.point))
+        else:
+            read_only, no_execution = "ro" in words, "noexec" in words
+            effect = effect._replace(
+                read_only=read_only, no_execution=no_execution, remounts=not planned
             )
         if not changed:
             reason = "if %s accepts its new options while it is mounted" % entry.point
             self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
-        self._record.add(*effects)
+        self._record.add(effect)
 
     def _unmounts(self, now: MountEntry) -> None:
         why = "the content of %s after the unmount is not known" % now.point

@@ -3,6 +3,7 @@
 import os
 import tempfile
 import unittest
+from unittest import mock
 
 from remote_runtime.content import Text
 from remote_runtime.effects import (
@@ -14,6 +15,7 @@ from remote_runtime.effects import (
     below,
 )
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.files import Files
 
 from .. import fakes
 
@@ -126,6 +128,28 @@ class OnMountTest(unittest.TestCase):
             self.assertEqual(files.entries(self.at(directory)), names)
         self.assertEqual(files.read(self.at("m/seen"), 99), b"on disk\n")
         self.assertEqual(files.status(self.at("m")).kind, "directory")
+
+    def test_a_second_place_with_options(self):
+        """Options hold in the place where the directory is mounted, and not behind a link out."""
+        mount = MountEffect(self.at("m"), source=self.at("from"), read_only=True, no_execution=True)
+        out = PathEffect(self.at("from/out"), "symlink", target=self.root)
+        files = self.lay(self.file("from/p", 1, 0o755), out, mount)
+        self.assertEqual(self.refused(files.obstacles(self.at("m/p")).writing, 1), "erofs")
+        for path, runs in (("m/p", False), ("from/p", True), ("m/out/from/p", True)):
+            self.assertEqual(files.is_program(self.at(path)), runs, path)
+        for path in ("from/p", "m/out/x"):
+            files.obstacles(self.at(path)).writing(1)
+
+    def test_other_options(self):
+        """A mount of the host that is mounted with other options has them."""
+        options = MountEffect("/", remounts=True, read_only=True, no_execution=True)
+        files = self.lay(self.file("p", 1, 0o755), options)
+        with mock.patch.object(Files, "mount_points", return_value={"/"}):
+            self.assertEqual(self.refused(files.obstacles(self.at("x")).writing, 1), "erofs")
+            self.assertFalse(files.is_program(self.at("p")))
+        with mock.patch.object(Files, "mount_points", return_value={"/", self.root}):
+            files.obstacles(self.at("x")).writing(1)
+            self.assertTrue(files.is_program(self.at("p")))
 
     def test_one_that_goes(self):
         """What it hid comes to light, and what was planned on it is gone with it."""
