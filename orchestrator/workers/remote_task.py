@@ -10,12 +10,14 @@ from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.host_run import ending_of
 from orchestrator.fleet.host.host_task import NEVER, HostTask, InterruptedRunError
 from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.notices import MAX_LINES, MAX_NOTICES
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.ports import Target
-from orchestrator.workers.report_limits import ReportLimits
 from remote_runtime.errors import CcmError, UnreachableError
 
 Done = Callable[[str, HostResult], None]
+MAX_PHASES = 1_000  # a host enters about ten, and a few more if it reboots
+MAX_PLAN_PARTS = 2  # for a plan file: the plan, and files that were read later
 
 
 class WorkerLostError(UnreachableError):
@@ -183,3 +185,40 @@ class RemoteTask(HostTask[HostResult]):
                 tally.add(event, identity in seen)
                 seen.add(identity)
         return tally
+
+
+class ReportLimits:
+    """Limits of the reports of a worker about one host: workers are not trusted.
+
+    A plan of ``planned`` resources has as many reports at most, as when a host reports them itself.
+    """
+
+    def __init__(self) -> None:
+        self.planned = 0
+        self._is_planned = False
+        self._resources = 0
+        self._phases = MAX_PHASES
+        self._notices = MAX_NOTICES + MAX_LINES
+        self._plan_parts = MAX_PLAN_PARTS
+
+    def take(self, event: run_events.Event) -> None:
+        """Count an event; ValueError beyond the limits."""
+        if isinstance(event, run_events.HostPlanned):
+            if self._is_planned:
+                raise ValueError("a second plan of the same host")
+            self._is_planned = True
+            self.planned = self._resources = len(event.resources)
+        elif isinstance(event, run_events.HostPhase):
+            self._phases -= len(event.entered)
+        elif isinstance(event, run_events.HostNotice):
+            self._notices -= 1
+        elif isinstance(event, run_events.HostPlanPart):
+            self._plan_parts -= 1
+        elif isinstance(event, run_events.ResourceEvent):
+            self._resources -= 1
+        elif isinstance(event, run_events.ResourcesStable):
+            self._resources -= event.unchanged.total
+        if self._resources < 0:
+            raise ValueError(f"more resources than the {self.planned:,} of its plan")
+        if min(self._phases, self._notices, self._plan_parts) < 0:
+            raise ValueError("too many phases, notices or plan parts of the same host")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from inventory.document import Mapping, Node, Scalar, to_plain
 from inventory.scalars import other_reading
 from orchestrator.expressions import Expression
@@ -12,9 +14,8 @@ from orchestrator.manifest.checks.health_rules import health_problems
 from orchestrator.manifest.checks.other_tools import property_hint
 from orchestrator.manifest.checks.references import REFERENCES, unrendered
 from orchestrator.manifest.checks.schema_errors import SchemaError, suggestion
-from orchestrator.manifest.checks.templated import certain_errors, has_its_form
 from orchestrator.manifest.declared_resource import Control, DeclaredResource
-from orchestrator.manifest.types import Type
+from orchestrator.manifest.types import PropertyType, Type
 from orchestrator.manifest.values import (
     compile_node,
     expressions_in,
@@ -340,3 +341,36 @@ def _condition(
         problems.append(Problem(message, node.position, "compare it with ==", "template.control"))
     _refuse_target_files([expression], "control", problems)
     return expression
+
+
+def certain_errors(kind: PropertyType, raw: Any) -> list[SchemaError]:
+    """The problems that do not depend on templates: unknown keys, and values without templates."""
+    if isinstance(raw, str):
+        return []  # one template, whose result may be anything
+    return [entry for entry in kind.complaints(raw) if _is_certain(entry, raw)]
+
+
+def has_its_form(kind: PropertyType, raw: Any) -> bool:
+    """Whether a type's own rules can read the value: it matches the schema, or is text where text
+    is valid.
+    """
+    if isinstance(raw, str) and kind.schema.get("type") == "string":
+        return True
+    return not kind.complaints(raw)
+
+
+def _is_certain(complaint: SchemaError, raw: Any) -> bool:
+    value = raw
+    for part in complaint.path:
+        if isinstance(part, str) and holds_expression(part):
+            return False
+        value = value[part]
+    return complaint.unknown_key or not _holds_template(value)
+
+
+def _holds_template(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_holds_template(part) for entry in value.items() for part in entry)
+    if isinstance(value, list):
+        return any(map(_holds_template, value))
+    return isinstance(value, str) and holds_expression(value)

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from importlib import resources
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from orchestrator.fleet.store.saved_runs import ReportSource
 from orchestrator.report.durations import duration_text
@@ -15,7 +15,6 @@ from orchestrator.report.grid import Grid
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.sections import outcome_of, sections_of
-from orchestrator.report.html.slowest import slowest_resources
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from orchestrator.report.wording import diff_role, shown_status
 from remote_runtime.version import VERSION
@@ -119,3 +118,27 @@ def _hash(text: str) -> str:
 def _for_script(data: dict[str, Any]) -> str:
     """JSON that cannot end the script element that contains it."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+class SlowResource(NamedTuple):
+    """One resource across all hosts; times are in seconds."""
+
+    resource: str
+    hosts: int
+    mean: float
+    longest: float
+    where: str
+
+
+def slowest_resources(grid: Grid) -> list[SlowResource]:
+    """Every resource, the slowest one on any host first."""
+    found: dict[str, list[tuple[float, str]]] = {}
+    for host, cells in grid.cells.items():
+        for name, cell in cells.items():
+            found.setdefault(name, []).append((cell.seconds, host))
+    slow = []
+    for name, times in found.items():
+        longest, where = max(times)
+        mean = sum(seconds for seconds, _ in times) / len(times)
+        slow.append(SlowResource(name, len(times), mean=mean, longest=longest, where=where))
+    return sorted(slow, key=lambda one: -one.longest)

@@ -21,8 +21,7 @@ from orchestrator.history.errors import HistoryError, HistoryUnreachableError
 from orchestrator.history.factory import run_source_of
 from orchestrator.history.location import HistoryLocation
 from orchestrator.history.run_copy import is_pending
-from orchestrator.history.studio_client import StudioClient
-from orchestrator.history.token import token_of
+from orchestrator.history.studio_client import StudioClient, token_of
 from remote_runtime.errors import CcmError
 from tests.orchestrator.report.runs import Kept
 from tests.remote_runtime.archive import server as server_of_archives
