@@ -293,6 +293,7 @@ class Planner:
             unknown=walk.needs,
             unchecked_assertions=Counter(one.kind for one in problems if needs_host(one)),
             unseen=tuple(walk.unseen),
+            deferred=sum(item.managed and item.deferred_render for item in items),
         )
 
     def data_warnings(self, hosts: Sequence[Any] = ()) -> list[Problem]:

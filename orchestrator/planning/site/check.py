@@ -77,7 +77,8 @@ class HostCheck(NamedTuple):
     """The result for one host: problems of its plan, resources that are certain to fail, and the
     number of resources checked. ``unknown`` counts the resources that were not checked, by the kind
     of value that they need; ``unchecked_assertions`` counts the assertions. ``unseen`` are the
-    manifests whose number of resources is not known.
+    manifests whose number of resources is not known. ``deferred`` counts the checked resources
+    with templates that are rendered during the run.
     """
 
     host: str
@@ -87,6 +88,7 @@ class HostCheck(NamedTuple):
     unknown: Counter[str]
     unchecked_assertions: Counter[str]
     unseen: tuple[UnknownManifest, ...] = ()
+    deferred: int = 0
 
 
 class SiteCheck:
@@ -95,13 +97,14 @@ class SiteCheck:
     def __init__(self, checks: Iterable[HostCheck]) -> None:
         wrong: dict[Problem, list[str]] = {}
         uncertain: dict[str, list[str]] = {}
-        self.hosts = self.known = 0
+        self.hosts = self.known = self.deferred = 0
         self.unknown: Counter[str] = Counter()
         self.unchecked_assertions: Counter[str] = Counter()
         self.unseen: dict[UnknownManifest, None] = {}
         for check in checks:
             self.hosts += 1
             self.known += check.known
+            self.deferred += check.deferred
             self.unknown += check.unknown
             self.unchecked_assertions += check.unchecked_assertions
             self.unseen.update(dict.fromkeys(check.unseen))
@@ -132,6 +135,9 @@ class SiteCheck:
         words += [
             f"{n} need{'s' if n == 1 else ''} {NEEDS[kind]}" for kind, n in _counted(self.unknown)
         ]
+        if self.deferred:
+            have = "has" if self.deferred == 1 else "have"
+            words.append(f"{self.deferred} {have} templates that only the run renders")
         for kind, count in _counted(self.unchecked_assertions):
             need = "assertion needs" if count == 1 else "assertions need"
             words.append(f"{count} {need} {NEEDS[kind]}")

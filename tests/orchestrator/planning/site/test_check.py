@@ -276,3 +276,17 @@ ccm:
     assert (found.known, dict(found.unknown)) == (2, {"facts.timeout": 5})
     host = FakeHost(vars={"host": {"info": {"os": "linux"}}})
     assert made(tmp_path, text).examine(host).known == 2
+
+
+def test_a_template_that_reads_a_file_of_the_host(tmp_path: Path) -> None:
+    """The summary counts it, because only the run can render it."""
+    text = """\
+ccm:
+  resources:
+    - file:
+        - defaults: {ensure: present, owner: root, group: root, mode: "0644"}
+        - /a: {content: "{{ file('/etc/hostname') }}"}
+"""
+    assert check(tmp_path, text).summary == (
+        "the only resource of 1 host was checked, 1 has templates that only the run renders"
+    )

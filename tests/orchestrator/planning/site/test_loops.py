@@ -142,7 +142,7 @@ def test_mistakes_are_told_before_any_host(tmp_path: Path, entry: str, words: li
     ("entry", "words"),
     [
         ('"{{ item }}": {foreach: Data.gone}', ["site.yaml:8:", "foreach: "]),
-        ('"{{ item }}": {foreach: "Data.sites.c ?? nil"}', ["Data.sites.c ?? nil gives null"]),
+        ('"{{ item }}": {foreach: "Data.sites.c ?? nil"}', ["Data.sites.c ?? nil returns null"]),
         ('"{{ item }}": {foreach: "Data.users[0]"}', ["must return a list or a map", "'alice'"]),
         ('"{{ key }}": {foreach: Data.users}', ["'key' is undefined", "(foreach, index 0)"]),
     ],
