@@ -23,7 +23,6 @@ __all__ = [
     "PathStateType",
     "Properties",
     "StateType",
-    "StepStateType",
     "Unknowable",
 ]
 
@@ -267,75 +266,3 @@ class ActionStateType(StateType):
     def act(self, host: "Host") -> None:
         """Act. ``ResourceError`` if that fails."""
         raise NotImplementedError
-
-
-class StepStateType(StateType):
-    """A state type that changes one property after the other, each in a separate step.
-
-    ``apply`` gets a diff with one key; the steps have the order of ``desired``. The result of
-    ``read`` always has ``ensure``. It is None for a thing that does not exist, which ``require``
-    refuses. A subscription runs ``refresh`` instead of the step of ``ensure``, if ``ensure`` does
-    not differ.
-    """
-
-    owes_refresh = False
-    """Whether an earlier run changed a property for ``needs_refresh``, and did not refresh it."""
-
-    def refreshed(self, found: Mapping[str, Any]) -> str:
-        """The word for ``refresh_by`` in messages."""
-        return "refreshed"
-
-    def refresh_by(self, host: "Host", found: Mapping[str, Any]) -> None:
-        """``refresh``, in the way that the state before all steps requires."""
-        self.refresh(host)
-
-    def differs(self, found: Mapping[str, Any], key: str) -> bool:
-        """Return whether a property differs from the desired state."""
-        return bool(found.get(key) != self.desired()[key])
-
-    def record(self, found: Mapping[str, Any], key: str) -> Tuple[Any, Any]:
-        """The former and the new value in the record of a change."""
-        return found.get(key), self.desired()[key]
-
-    def texts(self, found: Mapping[str, Any], key: str) -> Optional[Tuple[str, Any, Any]]:
-        """The path, and the old and the new ``FileText`` for the diff of a change; None for a file
-        that does not exist."""
-        return None
-
-    def opposite(self) -> Mapping[str, Any]:
-        """A state in which every property differs, for a state that is not known yet."""
-        raise NotImplementedError
-
-    def done(self, key: str) -> str:
-        """The word for a step in messages, as in "started"."""
-        raise NotImplementedError
-
-    def require(self, found: Optional[Mapping[str, Any]]) -> None:
-        """``Missing`` for what prevents the desired state."""
-
-    def needs_refresh(self, found: Mapping[str, Any]) -> bool:
-        """Return whether a property differs that takes effect only after a refresh."""
-        return False
-
-    def require_refresh(self, found: Mapping[str, Any]) -> None:
-        """``ResourceError`` for what prevents a refresh."""
-
-    def accepts_refresh(self) -> bool:
-        """Whether a subscription affects what is done."""
-        return True
-
-    def unachieved(self, found: Mapping[str, Any]) -> str:
-        """After all steps: how the state still differs, "" for the text of the records."""
-        return ""
-
-    def shown(self, found: Mapping[str, Any]) -> Properties:
-        """Return the properties that ``ccm status`` shows."""
-        return dict(found)
-
-    def drift_state(self, found: Mapping[str, Any]) -> Properties:
-        """Return the properties that ``ccm drift`` compares."""
-        return self.shown(found)
-
-    def observed(self, found: Mapping[str, Any]) -> Any:
-        """Return the state that a plan file compares, by property."""
-        return {key: found.get(key) for key in self.desired()}

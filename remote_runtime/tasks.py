@@ -1,6 +1,15 @@
 """The base classes of types with tasks (target; the validation part also on the controller)."""
 
-from typing import TYPE_CHECKING, Any, Callable, List, Mapping, NamedTuple, Optional, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+)
 
 from remote_runtime.base import PathStateType, StateType
 from remote_runtime.changes import Change
@@ -8,6 +17,7 @@ from remote_runtime.changes import Change
 if TYPE_CHECKING:
     from remote_runtime.content import Content
     from remote_runtime.host.file_ports import Node
+    from remote_runtime.host.file_text import FileText
     from remote_runtime.host.ports import Host, HostReader
 
 ATTRIBUTES = ("owner", "group", "mode", "size", "checksum", "kind")
@@ -34,7 +44,8 @@ class BlobNeed(NamedTuple):
 class Task(NamedTuple):
     """One step: its message in a preview, what it does, and its change records.
 
-    ``progress`` is shown while it runs. ``shown``: the new content, if the change has a diff.
+    ``progress`` is shown while it runs. ``shown``: the new content, if the change has a diff; or
+    ``texts``: the old and the new text, None for no file.
     """
 
     message: str
@@ -42,16 +53,21 @@ class Task(NamedTuple):
     changes: Sequence[Change] = ()
     progress: str = ""
     shown: Optional[NewContent] = None
+    texts: "Sequence[Optional[FileText]]" = ()
 
 
 class TaskStateType(StateType):
     """A state type that reaches the desired state by ``tasks``, one after the other. The first one
     that fails is the last. ``desired`` and ``apply`` are not called.
 
-    ``sentences``: the messages of the tasks are sentences, and all of them are shown.
+    ``sentences``: the messages of the tasks are sentences, and all of them are shown. ``fired``: a
+    subscription fired, so the tasks include a refresh. ``owes_refresh``: an earlier run changed a
+    property for ``needs_refresh``, and did not refresh it.
     """
 
     sentences = False
+    fired = False
+    owes_refresh = False
 
     def tasks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> List[Task]:
         """Return the necessary tasks: none in the desired state. Also called after the tasks."""
@@ -71,6 +87,14 @@ class TaskStateType(StateType):
 
     def require(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> None:
         """``Missing`` for what prevents the tasks, before the first one starts."""
+
+    def accepts_refresh(self) -> bool:
+        """Whether a subscription affects the tasks."""
+        return False
+
+    def needs_refresh(self, found: Optional[Mapping[str, Any]]) -> bool:
+        """Return whether a property differs that takes effect only after a refresh."""
+        return False
 
     @property
     def alone(self) -> bool:

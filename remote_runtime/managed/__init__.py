@@ -2,7 +2,7 @@
 
 from typing import Type
 
-from remote_runtime.base import ActionStateType, PathStateType, StateType, StepStateType
+from remote_runtime.base import ActionStateType, PathStateType, StateType
 from remote_runtime.managed.action import ActionResource
 from remote_runtime.managed.resource import ManagedResource
 
@@ -11,10 +11,6 @@ def managed_class(kind: Type[StateType]) -> Type[ManagedResource]:
     """The class that runs the resources of a type."""
     if issubclass(kind, ActionStateType):
         return ActionResource
-    if issubclass(kind, StepStateType):
-        from remote_runtime.managed.steps import StepResource
-
-        return StepResource
     if hasattr(kind, "tasks"):
         from remote_runtime.managed import steps
 

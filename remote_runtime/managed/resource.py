@@ -255,7 +255,7 @@ class ManagedResource(object):
         text = value.data.decode("utf-8", "replace")
         return self.context.mask.text(text) != text
 
-    def _shown(self, before: Any, after: FileText) -> Optional[str]:
+    def _shown(self, before: Any, after: Optional[FileText]) -> Optional[str]:
         """Return the diff of a text, as far as the run may show one."""
         options = self.context.options
         if not options.diff or self.item.sensitive:

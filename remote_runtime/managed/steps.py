@@ -1,12 +1,11 @@
-"""Runs state types that take several steps (target). See ``resource``."""
+"""Runs state types that do several tasks (target). See ``resource``."""
 
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from remote_runtime.base import Change, Diff, Missing, Properties, StepStateType, Unknowable
+from remote_runtime.base import Change, Missing, PathStateType, Properties
 from remote_runtime.changes import HASHED, Action
-from remote_runtime.effects import UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect, below
+from remote_runtime.effects import Effect, PathEffect, UnknownEffect, below, everything
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.file_text import diff_of
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.item import Item
 from remote_runtime.managed.resource import ManagedResource, State, Step
@@ -17,15 +16,15 @@ if TYPE_CHECKING:
     from remote_runtime.tasks import PathTaskStateType, Task, TaskStateType
 
 
-class SteppingResource(ManagedResource):
-    """One resource of a step type.
+class TaskResource(ManagedResource):
+    """One resource of a task type.
 
-    ``plans_on``: a preview continues after a step that would fail, and records what it and the
-    later steps would leave, in case a planned change helps.
+    A preview continues after a task that would fail, and records what it and the later tasks would
+    leave, in case a planned change helps.
     """
 
     _reads_machine = True
-    plans_on = False
+    _type: "TaskStateType"
     _fails = False  # whether one of these would fail
     _planned: "Optional[Overlay]" = None
 
@@ -52,17 +51,14 @@ class SteppingResource(ManagedResource):
         try:
             step(host)
         except ResourceError as error:
-            if not (record.effects or self.plans_on):
-                raise  # its state is not known
             failures.append(error)
-            if self.plans_on:
-                self._fails = True
-                host, before = self._unchecked(step), 0
+            self._fails = True
+            host, before = self._unchecked(step), 0
         effects = host.record.effects[before:]
         # The unknown effects of a program do not prevent the next step.
         known = [each for each in effects if not isinstance(each, UnknownEffect)]
         self._done += known
-        if len(known) < len(effects) or failures or not self.plans_on:
+        if len(known) < len(effects) or failures:
             self._planned = None
 
         def preflight() -> None:
@@ -94,20 +90,14 @@ class SteppingResource(ManagedResource):
             with self.context.ignoring():
                 step(host)
         except ResourceError:
-            uncertainty = Uncertainty(UNKNOWN, "the result of %s is unknown" % self.item.id)
-            host.record.add(UnknownEffect(uncertainty, below(self.name, itself=True)))
+            by_path = isinstance(self._type, PathStateType)
+            covers = below(self.name, itself=True) if by_path else everything
+            host.record.add(*self.unknown_effects(covers))
         return host
 
     def _begin(self) -> None:
         """Take the first step again."""
         self._done, self._fails, self._planned = [], False, None
-
-
-class TaskResource(SteppingResource):
-    """One resource of a task type."""
-
-    plans_on = True
-    _type: "TaskStateType"
 
     def observe(self) -> State:
         """Read the state; if what it needs is missing, a preview tells the tasks all the same."""
@@ -169,9 +159,19 @@ class TaskResource(SteppingResource):
             if item.health_checks:
                 return  # The effects of a command are recorded between two resources.
 
+    def accepts_refresh(self, refresh: bool) -> bool:
+        return refresh and self._type.accepts_refresh()
+
+    def needs_refresh(self, state: Any) -> bool:
+        return self._type.needs_refresh(state.found)
+
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """One action for each task, as the type orders them."""
         reader = self._supported()
+        due = self.accepts_refresh(refresh)
+        owed = due and self.context.refreshes.owes_itself(self.item)
+        self._type.owes_refresh = owed
+        self._type.fired = due and (bool(self.context.fired) or not owed)
         tasks = self._type.tasks(reader, state.found)
         try:
             self._type.require(reader, state.found)
@@ -196,6 +196,8 @@ class TaskResource(SteppingResource):
             diff = diffs.make(*task.shown)
             new = HASHED + task.shown.content.sha256
             changes = [c._replace(diff=diff) if c.after == new else c for c in changes]
+        if task.texts:
+            changes = [c._replace(diff=self._shown(*task.texts)) for c in changes]
         return self._acting(task.message, act, changes, checks=checks)
 
     def _diffs(self) -> "Diffs":
@@ -263,92 +265,3 @@ class PathTaskResource(TaskResource):
             if any(path != self.name for path in paths):
                 found = newest_provenance(self.context, paths)
         return found or super().provenance(actions)
-
-
-class StepResource(SteppingResource):
-    """One resource of a type with a step for each property that differs."""
-
-    _type: StepStateType
-
-    def observe(self) -> State:
-        """Read the state; if what it needs is missing, a preview tells the steps all the same."""
-        found = self._type.read(self._supported())
-        try:
-            self._type.require(found)
-        except Missing as missing:
-            missing.would = self._would()
-            raise
-        return State(found["ensure"] if found else "absent", found=found)
-
-    def found(self) -> Properties:
-        found = self._type.read(self._supported())
-        return {"ensure": "absent"} if found is None else dict(self._type.shown(found))
-
-    def observation(self, state: Any) -> Any:
-        return self._type.observed(state.found)
-
-    def drift_state(self) -> Optional[Properties]:
-        left = self.state_left
-        found = self._type.read(self._supported()) if left is None else left.found
-        return {"ensure": "absent"} if found is None else dict(self._type.drift_state(found))
-
-    def accepts_refresh(self, refresh: bool) -> bool:
-        return refresh and self._type.accepts_refresh()
-
-    def needs_refresh(self, state: Any) -> bool:
-        return self._type.needs_refresh(state.found)
-
-    def unachieved(self, state: Any) -> str:
-        left = self.actions(state, False)
-        if not left:
-            return ""
-        return self._type.unachieved(state.found) or super().unachieved(state)
-
-    def actions(self, state: Any, refresh: bool) -> List[Action]:
-        return self._steps(state.found, self.accepts_refresh(refresh))
-
-    def assumed_actions(self, refresh: bool) -> List[Action]:
-        try:
-            return self._would()
-        except Unknowable:
-            message, step, change = self._step_of("ensure", self._type.opposite())
-            return [Action(message, lambda: step(self._machine()), changes=[change])]
-
-    def _would(self) -> List[Action]:
-        """The steps if the state is not known."""
-        return self._steps(self._type.opposite(), False, checks=False)
-
-    def _steps(self, found: Mapping[str, Any], refresh: bool, checks: bool = True) -> List[Action]:
-        steps = []
-        changed = self._type.needs_refresh(found)
-        self._type.owes_refresh = self.context.refreshes.owes_itself(self.item)
-        for key in self._type.desired():
-            if self._type.differs(found, key):
-                steps.append(self._step_of(key, found))
-            elif (refresh or changed) and key == "ensure":
-                self._type.require_refresh(found)
-                steps.append(self._refreshing(found, refresh))
-        self._begin()
-        return [self._acting(text, do, [change], checks=checks) for text, do, change in steps]
-
-    def _step_of(self, key: str, found: Mapping[str, Any]) -> Tuple[str, Step, Change]:
-        diff = Diff(found, {key: self._type.desired()[key]})
-        diff.keys = [key]
-        change = Change(key, *self._type.record(found, key), diff=self._difference(found, key))
-        message = "Would have %s" % self._type.done(key)
-        return message, lambda host: self._type.apply(host, diff), change
-
-    def _difference(self, found: Mapping[str, Any], key: str) -> Optional[str]:
-        texts = self._type.texts(found, key)
-        options = self.context.options
-        if texts is None or not options.diff or self.item.sensitive:
-            return None
-        path, before, after = texts
-        return diff_of(before, after, path, options.diff_private) or None
-
-    def _refreshing(self, found: Mapping[str, Any], fired: bool) -> Tuple[str, Step, Change]:
-        word = self._type.refreshed(found)
-        change = Change("ensure", found["ensure"], word)
-        subscribed = fired and (bool(self.context.fired) or not self._type.owes_refresh)
-        message = "Would have %s%s" % (word, " via subscribe" if subscribed else "")
-        return message, lambda host: self._type.refresh_by(host, found), change

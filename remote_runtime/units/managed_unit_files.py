@@ -137,11 +137,11 @@ def mode_after(mode: int) -> int:
     return _MODE & mode
 
 
-def file_text(text: Optional[str], mode: int) -> Optional[FileText]:
+def file_text(text: Optional[str], mode: int, path: str) -> Optional[FileText]:
     """The side of a diff; None if there is no file."""
     if text is None or text == LINKED:
         return None
-    return FileText(text.encode("utf-8", "surrogateescape"), mode)
+    return FileText(text.encode("utf-8", "surrogateescape"), mode, path)
 
 
 def hashed(text: Optional[str]) -> Optional[str]:

@@ -2,9 +2,11 @@
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from remote_runtime.base import Diff, Missing, Properties, StepStateType
+from remote_runtime.base import Change, Missing, Properties
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.file_text import FileText
 from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.tasks import Task, TaskStateType
 from remote_runtime.units import managed_unit_files
 from remote_runtime.units.managed_unit_files import TEXTS
 from remote_runtime.units.status import ENDS, Status
@@ -23,8 +25,10 @@ _SWITCHES = ("enable", "masked")
 _LAST = ("ensure", "enable", "masked")
 _ORDER = ("masked", *TEXTS, "ensure", "enable")
 
+Found = Optional[Mapping[str, Any]]
 
-class Resource(StepStateType):
+
+class Resource(TaskStateType):
     """One service. In the found state, ``systemd`` is the whole ``Status``."""
 
     default_ensure = RUNNING
@@ -63,7 +67,16 @@ class Resource(StepStateType):
             if properties.get(key) is not None
         ]
 
-    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+    def read(self, host: HostReader) -> Found:
+        """``Missing`` for what prevents the desired state."""
+        found = self._read(host)
+        self._require(found)
+        return found
+
+    def state_of(self, found: Found) -> str:
+        return str(found["ensure"]) if found else "absent"
+
+    def _read(self, host: HostReader) -> Found:
         """A unit that will be written or masked counts as found before it exists."""
         self._place = managed_unit_files.place_of(host, self._user)
         status = host.units.status(self._full)
@@ -85,8 +98,8 @@ class Resource(StepStateType):
         text = self._texts["unit"].text
         return managed_unit_files.has_links(host, self._place, self._unit, text)
 
-    def desired(self) -> Mapping[str, Any]:
-        """In the order of the steps: an old mask is removed first, a new one is added last."""
+    def _desired(self) -> Mapping[str, Any]:
+        """In the order of the tasks: an old mask is removed first, a new one is added last."""
         given = self.properties
         order = (*TEXTS, *_LAST) if given.get("masked") else _ORDER
         wanted: Dict[str, Any] = {"ensure": self.ensure}
@@ -94,21 +107,39 @@ class Resource(StepStateType):
         wanted.update({key: bool(given[key]) for key in _SWITCHES if given.get(key) is not None})
         return {key: wanted[key] for key in order if key in wanted}
 
-    def opposite(self) -> Mapping[str, Any]:
+    def _opposite(self) -> Mapping[str, Any]:
+        """A state in which every property differs, for a state that is not known yet."""
         runs = self.ensure == STOPPED
         enabled = not self.properties.get("enable")
         masked = self.properties.get("masked") is False
         status = Status(True, running=runs, stoppable=runs, enabled=enabled, masked=masked)
         return dict(_found(status) or {}, **dict.fromkeys(self._texts, managed_unit_files.UNREAD))
 
-    def differs(self, found: Mapping[str, Any], key: str) -> bool:
+    def tasks(self, host: HostReader, found: Found) -> List[Task]:
+        """A task for each property that differs. Without a change of ``ensure``, a refresh."""
+        assert found is not None
+        tasks = []
+        for key in self._desired():
+            if self._differs(found, key):
+                tasks.append(self._changing(found, key))
+            elif key == "ensure" and (self.fired or self.owes_refresh or self.needs_refresh(found)):
+                tasks.append(self._refreshing(found))
+        return tasks
+
+    def blocked(self, host: HostReader) -> List[Task]:
+        return self.tasks(host, self._opposite())
+
+    def assumed(self, host: HostReader) -> List[Task]:
+        return self.tasks(host, self._opposite())
+
+    def _differs(self, found: Mapping[str, Any], key: str) -> bool:
         """A unit that must stop differs as long as systemd can stop a part of it."""
         status: Status = found["systemd"]
         if key in TEXTS:
             return bool(found[key] != self._texts[key].text)
         if key == "masked":
             masked = status.masked and not (self.properties["masked"] and status.until_reboot)
-            return masked is not self.desired()[key]
+            return masked is not self._desired()[key]
         if key == "enable":
             unmasked = status.masked and self.properties.get("masked") is False
             return unmasked or not self._has_desired_enablement(found, status)
@@ -117,42 +148,54 @@ class Resource(StepStateType):
     def _has_desired_enablement(self, found: Mapping[str, Any], status: Status) -> bool:
         """A new text decides again whether and how the unit can be enabled."""
         enable = bool(self.properties["enable"])
-        if enable and "unit" in self._texts and self.differs(found, "unit"):
+        if enable and "unit" in self._texts and self._differs(found, "unit"):
             links = managed_unit_files.install(self._unit, self._texts["unit"].text)
             before = managed_unit_files.install(self._unit, found["unit"])
             return not links or (links == before and status.enable_satisfied(True))
         return status.enable_satisfied(enable)
 
-    def record(self, found: Mapping[str, Any], key: str) -> Tuple[Any, Any]:
-        """The hash of a text, and of a switch only that it was the other way."""
-        after = self.desired()[key]
+    def _changing(self, found: Mapping[str, Any], key: str) -> Task:
+        """The task for a property. The record has the hash of a text, and of a switch only that it
+        was the other way."""
+        before, after = found[key], self._desired()[key]
         if key in TEXTS:
-            return managed_unit_files.hashed(found[key]), managed_unit_files.hashed(after)
-        if key in _SWITCHES:
-            return not after, after
-        status: Status = found["systemd"]
-        on_its_way = self.ensure == STOPPED and not status.running
-        return status.words if on_its_way else found["ensure"], after
-
-    def texts(self, found: Mapping[str, Any], key: str) -> Optional[Tuple[str, Any, Any]]:
-        """The unit file or its settings, unless the present text is not known."""
-        if key not in TEXTS or found[key] == managed_unit_files.UNREAD:
-            return None
-        mode = found["modes"][key]
-        before = managed_unit_files.file_text(found[key], mode)
-        after = managed_unit_files.file_text(
-            self._texts[key].text, managed_unit_files.mode_after(mode)
+            before, after = managed_unit_files.hashed(before), managed_unit_files.hashed(after)
+        elif key in _SWITCHES:
+            before = not after
+        elif self.ensure == STOPPED and not found["systemd"].running:
+            before = found["systemd"].words  # on its way
+        return Task(
+            "Would have %s" % self._done(key),
+            lambda host: self._change(host, key),
+            [Change(key, before, after)],
+            texts=self._both_texts(found, key),
         )
-        return self._texts[key].path(self._place), before, after
 
-    def done(self, key: str) -> str:
+    def _both_texts(self, found: Mapping[str, Any], key: str) -> Sequence[Optional[FileText]]:
+        """The old and the new text for a diff, unless the old one is not known."""
+        if key not in TEXTS or found[key] == managed_unit_files.UNREAD:
+            return ()
+        mode, path = found["modes"][key], self._texts[key].path(self._place)
+        before = managed_unit_files.file_text(found[key], mode, path)
+        after = managed_unit_files.mode_after(mode)
+        return before, managed_unit_files.file_text(self._texts[key].text, after, path)
+
+    def _done(self, key: str) -> str:
         if key in TEXTS:
             what = "unit file" if key == "unit" else "settings"
             return "%s the %s" % ("removed" if self._texts[key].text is None else "written", what)
-        return _DONE[key, self.desired()[key]]
+        return _DONE[key, self._desired()[key]]
 
-    def apply(self, host: Host, diff: Diff) -> None:
+    def _change(self, host: Host, key: str) -> None:
         """Refuses to stop or disable the way that ccm logs in by, unless ``force`` is set."""
+        if key in TEXTS:
+            self._texts[key].apply(host, managed_unit_files.place_of(host, self._user))
+            return
+        done = self._done(key)
+        if done in ("stopped", "disabled") and self.properties.get("force") is not True:
+            from remote_runtime.host.lockout import require_way_in
+
+            require_way_in(host, self._full, "stopping" if done == "stopped" else "disabling")
         verbs = {
             "started": host.units.start,
             "stopped": host.units.stop,
@@ -161,42 +204,34 @@ class Resource(StepStateType):
             "masked": host.units.mask,
             "unmasked": host.units.unmask,
         }
-        stops = "ensure" in diff and self.ensure == STOPPED
-        disables = "enable" in diff and self.properties["enable"] is False
-        if (stops or disables) and self.properties.get("force") is not True:
-            from remote_runtime.host.lockout import require_way_in
+        verbs[done](self._full)
+        is_bare = done == "unmasked" and "unit" not in self._texts
+        if is_bare and not host.units.status(self._full).found:
+            self._require(None)  # the mask was all that there was
 
-            require_way_in(host, self._full, "stopping" if stops else "disabling")
-        for key in diff.keys:
-            if key in TEXTS:
-                self._texts[key].apply(host, managed_unit_files.place_of(host, self._user))
-            else:
-                verbs[self.done(key)](self._full)
-        unmasked = "masked" in diff and not diff.desired["masked"]
-        if unmasked and "unit" not in self._texts and not host.units.status(self._full).found:
-            self.require(None)  # the mask was all that there was
-
-    def refreshed(self, found: Mapping[str, Any]) -> str:
-        status: Status = found["systemd"]
-        return "reloaded" if self._is_to_reload(found) and status.reloads else "restarted"
-
-    def refresh_by(self, host: Host, found: Mapping[str, Any]) -> None:
-        again = host.units.reload if self._is_to_reload(found) else host.units.restart
-        again(self._full)
-
-    def _is_to_reload(self, found: Mapping[str, Any]) -> bool:
-        """Not if its unit changes or has changed, which counts once it is restarted only."""
+    def _refreshing(self, found: Mapping[str, Any]) -> Task:
+        """A reload or restart. A changed unit counts only once it is restarted."""
+        self._require_unmasked(found)
         changes = self.owes_refresh or self.needs_refresh(found)
-        return bool(self.properties.get("reload")) and not changes
+        reloads = bool(self.properties.get("reload")) and not changes
 
-    def needs_refresh(self, found: Mapping[str, Any]) -> bool:
-        running: bool = self.ensure == RUNNING and found["systemd"].running
-        return running and any(key in self._texts and self.differs(found, key) for key in TEXTS)
+        def refresh(host: Host) -> None:
+            again = host.units.reload if reloads else host.units.restart
+            again(self._full)
+
+        word = "reloaded" if reloads and found["systemd"].reloads else "restarted"
+        message = "Would have %s%s" % (word, " via subscribe" if self.fired else "")
+        return Task(message, refresh, [Change("ensure", found["ensure"], word)])
+
+    def needs_refresh(self, found: Found) -> bool:
+        """See the base class: while it runs, for a new text."""
+        running = found is not None and self.ensure == RUNNING and found["systemd"].running
+        return running and any(self._differs(found or {}, key) for key in self._texts)
 
     def accepts_refresh(self) -> bool:
         return self.ensure == RUNNING
 
-    def require(self, found: Optional[Mapping[str, Any]]) -> None:
+    def _require(self, found: Found) -> None:
         """The unit must exist. To start or enable it, it must be neither masked nor broken."""
         if found is None:
             raise Missing(
@@ -207,7 +242,7 @@ class Resource(StepStateType):
         status: Status = found["systemd"]
         enable = self.properties.get("enable")
         must_start = self.ensure == RUNNING and not status.running
-        written = any(self.differs(found, key) for key in self._texts)
+        written = any(self._differs(found, key) for key in self._texts)
         stays_masked = status.masked and self.properties.get("masked") is not False
         if stays_masked and (must_start or enable is True or "unit" in self._texts):
             message, hint = self._masked(status)
@@ -219,7 +254,7 @@ class Resource(StepStateType):
             message = "%s cannot be enabled or disabled: it has no unit file" % self._unit
             raise Missing(message, hint="omit `enable`")
 
-    def require_refresh(self, found: Mapping[str, Any]) -> None:
+    def _require_unmasked(self, found: Mapping[str, Any]) -> None:
         status: Status = found["systemd"]
         if status.masked and self.properties.get("masked") is not False:
             message, hint = self._masked(status)
@@ -235,31 +270,33 @@ class Resource(StepStateType):
             return "%s is masked until the next boot" % self._unit, hint
         return "%s is masked" % self._unit, run % (command, self._unit)
 
-    def unachieved(self, found: Mapping[str, Any]) -> str:
+    def lacks(self, host: HostReader, found: Found) -> Optional[str]:
         """In the init system's words."""
-        status: Status = found["systemd"]
+        status: Status = found["systemd"] if found else Status(False)
         if self.ensure == STOPPED or status.running:
-            return ""
+            return None
         why = ": %s" % ENDS if status.ends_by_itself else ""
         return "%s is %s, not running%s" % (self._unit, status.words, why)
 
-    def shown(self, found: Mapping[str, Any]) -> Properties:
-        shown = {key: found[key] for key in ("ensure", "enable")}
-        return dict(shown, **{key: found[key] for key in ("masked", "status") if found[key]})
+    def shown(self, host: HostReader) -> Mapping[str, Any]:
+        return _shown(self._read(host))
 
-    def drift_state(self, found: Mapping[str, Any]) -> Properties:
-        hashes = {key: managed_unit_files.hashed(found[key]) for key in self._texts}
-        return dict(self.shown(found), **hashes)
+    def left(self, host: HostReader, found: Found = None) -> Mapping[str, Any]:
+        found = found or self._read(host)
+        return dict(_shown(found), **self._hashes(found))
 
-    def observed(self, found: Mapping[str, Any]) -> Any:
+    def _hashes(self, found: Found) -> Mapping[str, Any]:
+        return {key: managed_unit_files.hashed(found[key]) for key in self._texts} if found else {}
+
+    def observed(self, host: HostReader, found: Found) -> Any:
         """Without the words of systemd for a state, which change on the way to it."""
+        assert found is not None
         status: Status = found["systemd"]
         enable = [status.enabled, status.either, status.until_reboot, status.masked]
         rest = status._replace(
             enabled=None, either=False, until_reboot=False, masked=False, words=""
         )
-        hashes = {key: managed_unit_files.hashed(found[key]) for key in self._texts}
-        return dict(hashes, ensure=list(rest), enable=enable)
+        return dict(self._hashes(found), ensure=list(rest), enable=enable)
 
     def answers(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         status = host.units.status(self._full)
@@ -267,7 +304,7 @@ class Resource(StepStateType):
         return {"active": status.running, "enabled": enabled}
 
 
-def _found(status: Status) -> Optional[Mapping[str, Any]]:
+def _found(status: Status) -> Found:
     if not status.found:
         return None
     return {
@@ -277,3 +314,11 @@ def _found(status: Status) -> Optional[Mapping[str, Any]]:
         "status": status.words,
         "systemd": status,
     }
+
+
+def _shown(found: Found) -> Mapping[str, Any]:
+    """The properties that ``ccm status`` shows."""
+    if found is None:
+        return {"ensure": "absent"}
+    shown = {key: found[key] for key in ("ensure", "enable")}
+    return dict(shown, **{key: found[key] for key in ("masked", "status") if found[key]})

@@ -3,13 +3,14 @@ import unittest
 import unittest.mock
 from typing import Any, List
 
-from remote_runtime.base import ActionStateType, Diff, StateType, StepStateType
+from remote_runtime.base import ActionStateType, Diff, StateType
 from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect, below
 from remote_runtime.host.command import of_command
 from remote_runtime.managed import managed_class
 from remote_runtime.managed.resource import ManagedResource
 from remote_runtime.provider import Provider
 from remote_runtime.reporting.masking import MASKED
+from remote_runtime.tasks import TaskStateType
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import Kinds, kind_of, run, thing
 
@@ -237,11 +238,14 @@ class ManagedResourceTest(DirectoryTest):
                 self.assertEqual(resource.drift_state(), found)
 
 
-class Steps(StepStateType):
-    """The same, one step after the other."""
+class Steps(TaskStateType):
+    """The same, one task after the other."""
 
     def read(self, host: Any) -> Any:
         return dict(Note(self.name, self.properties).read(host), ensure="present")
+
+    def left(self, host: Any, found: Any = None) -> Any:
+        return found or self.read(host)
 
 
 class Touch(ActionStateType):
