@@ -15,14 +15,13 @@ class Provider(object):
     for types without their own providers: they use the ports of the host.
 
     ``priority``: of the providers that can manage a host, the one with the smallest number wins; 1
-    is the smallest number.
+    is the smallest number. ``name`` is the one that the type lists.
     """
 
-    name = "posix"
     priority = FIRST
 
-    def __init__(self, context: "Context") -> None:
-        self.context = context
+    def __init__(self, context: "Context", name: str = "posix") -> None:
+        self.context, self.name = context, name
 
     def unsupported_reason(self, properties: Properties) -> str:
         """Return why this provider cannot manage the resource on this host, or ""."""

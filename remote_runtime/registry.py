@@ -1,8 +1,8 @@
 """Finds types and chooses providers (target; the listing part also on the controller).
 
 A type is the directory ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by name,
-``resource.py`` has the class ``Resource``, a state type, and ``providers/NAME.py`` the class
-``Provider``. A type without listed providers has only the ports of the host.
+``resource.py`` has the class ``Resource``, a state type, and ``provider.py`` the class ``Provider``
+of all of them. A type without listed providers has only the ports of the host.
 """
 
 import os
@@ -120,7 +120,7 @@ class Registry(object):
     def _look_ahead(self, item: Item, properties: Properties) -> None:
         """``Unknowable`` if a provider is planned; notes the uncertainty of a possible provider."""
         for name in [item.provider] if item.provider else self._type(item.type).providers:
-            anew = type(self._instance(item.type, name))(self._context)
+            anew = type(self._instance(item.type, name))(self._context, name)
             if not self._context.as_planned(anew.unsupported_reason, properties):
                 raise Unknowable("only an earlier change provides the dependencies of %s" % name)
 
@@ -158,15 +158,14 @@ class Registry(object):
     def _instance(self, type_name: str, name: str) -> Provider:
         key = (type_name, name)
         if key not in self._instances:
-            self._instances[key] = made = self._provider(type_name, name)(self._context)
-            made.name = name
+            self._instances[key] = self._provider(type_name)(self._context, name)
         return self._instances[key]
 
     @staticmethod
-    def _provider(type_name: str, name: str) -> Type[Provider]:
+    def _provider(type_name: str) -> Type[Provider]:
         if not hasattr(_load(type_name, ""), "PROVIDERS"):
             return Provider
-        found: Type[Provider] = _load(type_name, ".providers." + name).Provider
+        found: Type[Provider] = _load(type_name, ".provider").Provider
         return found
 
 

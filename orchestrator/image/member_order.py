@@ -6,7 +6,6 @@ A target unpacks and verifies a group in one go.
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 _COMMAND = ("remote_runtime.system.process.process_io", "remote_runtime.stdlib_light.spawning")
@@ -34,7 +33,7 @@ _ROOTS = (
 def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     """The groups of modules that are needed together, in this order: modules of every run, of the
     first command, of a run that may change something, of the ports of a state type, of types with
-    several steps, of package managers, of each type and provider, and single ones.
+    several steps, of package managers, of each type, and single ones.
 
     ``members`` has the sources of an image by path.
     """
@@ -58,15 +57,10 @@ def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
         directory, _, last = name.rpartition(".")
         if last != "resource" or not directory.startswith(_TYPES):
             continue
-        behind = _behind(sources, [directory, name, f"{directory}.providers"])
+        behind = _behind(sources, [directory, name, f"{directory}.provider"])
         rows.append(_within(directory, behind, taken))
         taken.update(rows[-1])
-        providers = [one for one in sources if one.startswith(f"{directory}.providers.")]
-        closures = [_behind(sources, [one]) for one in providers]
-        uses = Counter(one for closure in closures for one in closure)
-        shared = taken | {one for one, count in uses.items() if count > 1}
-        rows += [_within(directory, closure, shared) for closure in closures]
-        along.update(dict.fromkeys(one for closure in (behind, *closures) for one in closure))
+        along.update(dict.fromkeys(behind))
     rows += [[name] for name in along if not any(name in row for row in rows)]
     return [row for row in rows if row]
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from orchestrator.image import builder
 from orchestrator.image.member_order import import_groups
-from remote_runtime.registry import provider_names
 from tests.orchestrator.image.test_start import converged, imported
 
 _TAKEN = """
@@ -96,14 +95,14 @@ def test_every_run_imports_all_of_them(tmp_path: Path) -> None:
 
 
 def test_a_run_imports_all_that_comes_with_a_type(tmp_path: Path) -> None:
-    """What is imported along with a type or provider is what it imports by itself."""
+    """What is imported along with a type is what it imports by itself."""
     rows = zipfile.ZipFile(io.BytesIO(builder.build().archive)).comment.decode().split("\n")
     found = imported(converged(tmp_path), "stable", tmp_path, noop=False)
     types = [f"remote_runtime.resources.{name}" for name in ("file", "exec", "package")]
     ours = [row.split() for row in rows if row.startswith(tuple(types))]
-    assert len(ours) == 3 + len(provider_names("package"))
+    assert len(ours) == 3
     for row in ours:
-        assert set(row) <= found or not set(row) & found
+        assert set(row) <= found
 
 
 def test_what_comes_with_a_type_is_unpacked_with_it(tmp_path: Path) -> None:
@@ -139,7 +138,7 @@ def test_what_is_imported_is_followed() -> None:
 
 
 def test_a_type_has_what_nobody_else_has() -> None:
-    """What two providers import stands alone behind them, as what is not below the type."""
+    """What is not below a type stands alone behind it."""
     below = "remote_runtime/resources/x/"
     members = {
         "remote_runtime/__init__.py": b"",
@@ -150,20 +149,14 @@ def test_a_type_has_what_nobody_else_has() -> None:
         f"{below}resource.py": b"from remote_runtime import shell_words\n"
         b"from remote_runtime.resources.x import rules\n",
         f"{below}rules.py": b"",
-        f"{below}both.py": b"",
         f"{below}left.py": b"",
-        f"{below}providers/__init__.py": b"",
-        f"{below}providers/a.py": b"from remote_runtime.resources.x import both, left\n",
-        f"{below}providers/b.py": b"from remote_runtime.resources.x import both, rules\n",
+        f"{below}provider.py": b"from remote_runtime.resources.x import left, rules\n",
     }
     x = "remote_runtime.resources.x"
     assert import_groups(members) == [
         ["remote_runtime", "remote_runtime.session", "remote_runtime.resources"],
-        [x, f"{x}.rules", f"{x}.resource", f"{x}.providers"],
-        [f"{x}.left", f"{x}.providers.a"],
-        [f"{x}.providers.b"],
+        [x, f"{x}.rules", f"{x}.resource", f"{x}.left", f"{x}.provider"],
         ["remote_runtime.shell_words"],
-        [f"{x}.both"],
     ]
 
 

@@ -3,11 +3,11 @@
 from typing import Sequence
 
 from remote_runtime.item import Item
-from remote_runtime.resources.service.providers import systemd
+from remote_runtime.resources.service import provider
 from remote_runtime.units.systemd import Systemd
 
 
-class Provider(systemd.Provider):
+class Provider(provider.Provider):
     """As for services; one query covers the timers and their services, too."""
 
     def prepare(self, items: Sequence[Item]) -> None:

@@ -12,7 +12,6 @@ from remote_runtime.units.systemd import Systemd
 class Provider(provider.Provider):
     """The port to units asks the systemd of the run."""
 
-    name = "systemd"
     _lacking: Optional[str] = None
 
     def unsupported_reason(self, properties: Properties) -> str:

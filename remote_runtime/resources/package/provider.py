@@ -1,21 +1,24 @@
-"""One module per package manager."""
+"""Finds out whether a package manager can manage a package on the host (target)."""
 
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Sequence
 
 from remote_runtime import provider
 from remote_runtime.base import Properties
 from remote_runtime.item import Item
 from remote_runtime.packages.values import PLACES
 
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
 
 class Provider(provider.Provider):
-    """Finds out whether the package manager with this name can manage a package on the host."""
+    """The port to packages asks the package manager with this name."""
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: "Context", name: str) -> None:
         from remote_runtime.packages.managers import manager_of
 
-        super().__init__(context)
-        self.manager = manager_of(context, self.name)
+        super().__init__(context, name)
+        self.manager = manager_of(context, name)
         self.priority = self.manager.priority
         self._manages = False  # packages of the system, as far as known
 

@@ -1,1 +1,0 @@
-"""Package managers that read repositories."""
