@@ -2,9 +2,17 @@
 
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from remote_runtime.base import Change, Missing, PathStateType, Properties
+from remote_runtime.base import Change, Missing, Properties
 from remote_runtime.changes import HASHED, Action
-from remote_runtime.effects import Effect, PathEffect, UnknownEffect, below, everything
+from remote_runtime.effects import (
+    ASSUMED,
+    Effect,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+    below,
+    everything,
+)
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.item import Item
@@ -90,10 +98,13 @@ class TaskResource(ManagedResource):
             with self.context.ignoring():
                 step(host)
         except ResourceError:
-            by_path = isinstance(self._type, PathStateType)
-            covers = below(self.name, itself=True) if by_path else everything
-            host.record.add(*self.unknown_effects(covers))
+            host.record.add(*self._possible_effects())
         return host
+
+    def _possible_effects(self) -> Sequence[Effect]:
+        """The effects of a task whose effects cannot be predicted."""
+        uncertainty = Uncertainty(ASSUMED, "%s may change this first" % self.item.id)
+        return [UnknownEffect(uncertainty, everything)]
 
     def _begin(self) -> None:
         """Take the first step again."""
@@ -222,6 +233,9 @@ class PathTaskResource(TaskResource):
     """One resource of a task type for paths."""
 
     _type: "PathTaskStateType"
+
+    def _possible_effects(self) -> Sequence[Effect]:
+        return self.unknown_effects(below(self.name, itself=True))
 
     def found(self) -> Properties:
         """With the attributes of the path. See the base class."""
