@@ -75,16 +75,15 @@ def shortened(value: Any) -> Any:
 class Action(NamedTuple):
     """One step towards the desired state: its noop message, the call, and its change records.
 
-    ``effects`` are the effects of the call, for previews of later resources: an empty list means
-    that it has none, and None that they are unknown. ``preflight`` is only called in a preview: it
-    raises the errors of ``call``, if known without changing anything. ``unfinished`` are the
-    effects that remain in that case.
+    ``effects`` are the effects of the call, for previews of later resources. ``preflight`` is only
+    called in a preview: it raises the errors of ``call``, if known without changing anything.
+    ``unfinished`` are the effects that remain in that case.
     """
 
     message: str
     call: Callable[[], None]
     changes: Sequence[Change] = ()
-    effects: Optional[Sequence[Effect]] = None
+    effects: Sequence[Effect] = ()
     preflight: Optional[Callable[[], None]] = None
     unfinished: Sequence[Effect] = ()
 
@@ -108,9 +107,10 @@ class Missing(ResourceError):  # noqa: N818 - a missing condition; previews catc
 
     default_kind = "resource.missing"
 
-    def __init__(self, message: str, *, would: Sequence[Action] = (), hint: str = "") -> None:
+    would: Sequence[Action] = ()
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message, hint=hint)
-        self.would = list(would)
 
 
 class Unknowable(Missing):

@@ -15,7 +15,7 @@ from typing import (
 )
 
 from remote_runtime.cancellation import Cancellation, Protected
-from remote_runtime.effects import ACCOUNT_FILES, ASSUMED, Effect, PathEffect, Uncertainty
+from remote_runtime.effects import ASSUMED, Effect, Uncertainty
 from remote_runtime.item import Item, each_of
 from remote_runtime.options import RunOptions
 from remote_runtime.state.refreshes import Refreshes
@@ -381,15 +381,10 @@ class Context(object):
             raise ValueError("there is no controller")
         return self._channel
 
-    def has_acted(self, effects: Optional[Sequence[Effect]]) -> None:
-        """Record that an action with these effects was called, completely or not; None for unknown
-        effects.
-
-        Earlier answers of the host may be stale.
-        """
+    def has_acted(self) -> None:
+        """Record that an action was called, completely or not. Earlier answers of the host may be
+        stale."""
         self.acted += 1
-        if effects is None or any(map(_may_change_accounts, effects)):
-            self.accounts.forget()
 
     def progress(self, action: str) -> None:
         """Report what the resource is doing now, such as "installing nginx"."""
@@ -422,10 +417,6 @@ class Context(object):
     def unkillable(self) -> Protected:
         """A block whose commands complete even if the run is cancelled."""
         return self.cancellation.protected()
-
-
-def _may_change_accounts(effect: Effect) -> bool:
-    return not isinstance(effect, PathEffect) or effect.path in ACCOUNT_FILES
 
 
 class Exchange(object):

@@ -233,7 +233,7 @@ class Lifecycle(object):
             action.call()
         finally:
             # Also after a failure: it may have been partly done.
-            self._context.has_acted(action.effects)
+            self._context.has_acted()
         outcome.changed = not read_only
         outcome.changes.extend(action.changes)
 

@@ -1,10 +1,10 @@
 """Predicts the actions of a resource, with their uncertainty (target; only in a preview)."""
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from remote_runtime.changes import Action, Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, Uncertainty, UnknownEffect, everything
+from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, Uncertainty
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
@@ -75,7 +75,8 @@ class Previewer(object):
                 failing = actions[len(passed)]
                 left = [*failing.unfinished, *resource.unknown_effects()]
                 actions[len(passed)] = failing._replace(effects=left)
-            actions = actions or getattr(error, "would", []) or resource.assumed_actions(refresh)
+            actions = actions or list(getattr(error, "would", ()))
+            actions = actions or resource.assumed_actions(refresh)
             self._describe(
                 resource, actions, refresh=refresh, uncertainty=uncertainty, outcome=outcome
             )
@@ -143,9 +144,8 @@ class Previewer(object):
         effects: List[Effect] = []
         for action in actions:
             outcome.changes.extend(action.changes)
-            left = _effects(action, resource, name)
-            effects.extend(left)
-            self._context.expect(left, uncertainty, name)
+            effects.extend(action.effects)
+            self._context.expect(action.effects, uncertainty, name)
         outcome.effects = losses(effects)
         outcome.recorded = () if resource.read_only else effects
 
@@ -157,16 +157,6 @@ class Previewer(object):
             outcome.provenance = resource.provenance(actions)
         except Exception:  # its state does not show whether it ran
             pass
-
-
-def _effects(action: Action, resource: "ManagedResource", name: str) -> Sequence[Effect]:
-    """The effects of an action; an action without a list may change anything."""
-    if action.effects is not None:
-        return action.effects
-    if resource.read_only:
-        return ()
-    why = "%s does not declare its changes, and may change this first"
-    return [UnknownEffect(Uncertainty(ASSUMED, why % name), everything)]
 
 
 def summed_up(outcome: Outcome, children: List[Outcome]) -> None:

@@ -48,7 +48,7 @@ class TaskResource(ManagedResource):
             finally:
                 self.tries = max(self.tries, host.tries)
 
-        action = Action(message, call, changes=changes, effects=())
+        action = Action(message, call, changes=changes)
         if not self.context.noop:
             return action
         host = self._overlay()
@@ -274,7 +274,7 @@ class PathTaskResource(TaskResource):
         if self._type.tree:
             from remote_runtime.plans.observed_state import newest_provenance
 
-            effects = [one for action in actions for one in action.effects or ()]
+            effects = [one for action in actions for one in action.effects]
             paths = [one.path for one in effects if isinstance(one, PathEffect)]
             if any(path != self.name for path in paths):
                 found = newest_provenance(self.context, paths)

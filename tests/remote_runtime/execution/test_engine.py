@@ -405,22 +405,6 @@ class EngineTest(unittest.TestCase):
             )
             self.assertEqual((events["a"]["status"], after.refreshed), ("stable", [False]))
 
-    def test_an_action_that_does_not_say_what_it_leaves(self) -> None:
-        """It may change anything; one that says that it leaves nothing, or only waits, may not."""
-
-        def after(**fields: Any) -> Any:
-            ctx = context(noop=True)
-            later = Script(stable=True, look=lambda: ctx.files.status("/no/such"))
-            scripts = ScriptRegistry(a=Script(**fields), b=later)
-            items = [item("t", "a"), item("t", "b", 1)]
-            return run_items(items, scripts, noop=True, shared=ctx)[1]
-
-        event = after(effects=None)
-        self.assertEqual(event["prediction"], ASSUMED)
-        self.assertIn("t#a does not declare its changes", event["prediction_reason"])
-        self.assertEqual(after(effects=[])["prediction"], "certain")
-        self.assertEqual(after(effects=None, passive=True)["prediction"], "certain")
-
     def test_what_an_unknown_action_leaves_is_unknown(self) -> None:
         """Nothing that depends on it is surer."""
         ctx = context(noop=True)

@@ -1,8 +1,7 @@
 """Who is there once files of accounts are planned."""
 
 import unittest
-from typing import Any, Optional
-from unittest import mock
+from typing import Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
@@ -16,7 +15,6 @@ from remote_runtime.effects import (
     below,
 )
 from remote_runtime.system.account_files import Group, User
-from remote_runtime.system.accounts import Accounts
 from tests.remote_runtime.fakes import context, item, run_items
 
 
@@ -142,16 +140,6 @@ class AccountsTest(unittest.TestCase):
         self.plan(None)
         self.assertEqual(self.found("daemon")[1], UNKNOWN)
         self.assertEqual(self.found("root")[1], "")
-
-    def test_a_push_asks_again(self) -> None:
-        """Once a file of accounts was written, numbers that were found before are stale."""
-        accounts: Any = mock.Mock(spec=Accounts)
-        pushed = context(accounts=accounts)
-        pushed.has_acted([PathEffect("/etc/motd", "file")])
-        accounts.forget.assert_not_called()
-        for number, path in enumerate(("/etc/group", "/etc/shadow"), 1):
-            pushed.has_acted([PathEffect(path, "file")])
-            self.assertEqual(accounts.forget.call_count, number)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ class States(unittest.TestCase):
         resource = plan.resources[0]
         found = resource.drift_state()
         resource.state_left = resource.observe()
-        plan.context.has_acted(())
+        plan.context.has_acted()
         asked = len(plan.commands.asked)
         self.assertEqual((resource.drift_state(), found["ensure"]), (found, "1.0-1"))
         self.assertEqual(len(plan.commands.asked), asked)
