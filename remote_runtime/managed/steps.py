@@ -54,24 +54,25 @@ class TaskResource(ManagedResource):
         host = self._overlay()
         record = host.record
         before, undone = len(record.effects), len(record.unfinished)
-        record.checks = checks and not self._fails
-        failures: List[ResourceError] = []
+        record.checks = checks
+        failure: Optional[ResourceError] = None
         try:
-            step(host)
+            if not self._fails:
+                step(host)
         except ResourceError as error:
-            failures.append(error)
-            self._fails = True
+            failure, self._fails = error, True
+        if self._fails:
             host, before = self._unchecked(step), 0
         effects = host.record.effects[before:]
         # The unknown effects of a program do not prevent the next step.
         known = [each for each in effects if not isinstance(each, UnknownEffect)]
         self._done += known
-        if len(known) < len(effects) or failures:
+        if len(known) < len(effects) or self._fails:
             self._planned = None
 
         def preflight() -> None:
-            for error in failures:
-                raise error
+            if failure is not None:
+                raise failure
 
         return action._replace(
             effects=effects, preflight=preflight, unfinished=tuple(record.unfinished[undone:])
@@ -90,7 +91,8 @@ class TaskResource(ManagedResource):
         return self._planned
 
     def _unchecked(self, step: Step) -> "Overlay":
-        """A host with the possible effects of a step that would fail."""
+        """A host with the possible effects of a step that would fail, or comes after one that
+        would. What it reads does not make the failure less certain."""
         self._planned = None
         host = self._overlay()
         host.record.checks = False
