@@ -156,6 +156,7 @@ class UserSystemd(Systemd):
         """Wait for a manager that lingering has just started; a preview assumes that it starts."""
         lingers, left = "%s/%s" % (LINGERING, self.user), _START_TIMEOUT
         while not self._runs():
+            self._require_right(full_name(name))
             if not self.context.files.exists(lingers) or left <= 0:
                 raise ResourceError(
                     "the systemd manager of %s is not running" % self.user,

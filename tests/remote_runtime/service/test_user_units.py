@@ -247,6 +247,11 @@ class UserUnitsTest(DirectoryTest):
             with other, self.assertRaises(ResourceError) as caught:
                 systemd.preflight("stop", "ccm-daemon")
             self.assertIn("become: true", caught.exception.hint)
+            os.remove(self.private)  # which others do not see
+            self.write("linger/alice")
+            with other, self.assertRaises(ResourceError) as caught:
+                systemd.status("ccm-daemon")
+            self.assertIn("only root and alice can change", caught.exception.message)
             if ROOT:
                 self.uid = 40003
                 os.makedirs(self.path("home/.config"))
