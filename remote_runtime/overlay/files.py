@@ -22,7 +22,6 @@ from remote_runtime.system.walk import has_acl
 if TYPE_CHECKING:
     from remote_runtime.system.preconditions import PlannedEntry, Preconditions
     from remote_runtime.system.temp_journal import TempJournal
-    from remote_runtime.system.walk import Directory
 
 _PROBE = ".ccm-any-name"
 
@@ -172,9 +171,6 @@ class OverlayFiles(ReadOnly, Files):
         if found.links or os.geteuid() != 0:
             self._walk.require_end(path, "inspect")
         return found.path
-
-    def directory(self, path: str) -> "Directory":
-        return self._host.directory(path)
 
     def is_directory(self, path: str) -> bool:
         """``Unknowable`` if a command makes something of an unknown kind."""
@@ -410,30 +406,9 @@ class OverlayFiles(ReadOnly, Files):
 
     # -- our own work ------------------------------------------------------------------------------
 
-    def is_own(self, path: str) -> bool:
-        return self._host.is_own(path)
-
     @property
     def unfinished(self) -> "TempJournal":
         return self._host.unfinished
-
-    def private_directory(self) -> str:
-        return self._host.private_directory()
-
-    def remove_private_directory(self, path: str) -> None:
-        self._host.remove_private_directory(path)
-
-    def discard_temporary(self) -> None:
-        self._host.discard_temporary()
-
-    def opened(self, path: str, doing: str, follow: bool = False) -> int:
-        return self._host.opened(path, doing, follow)
-
-    def stage(self, parent: str) -> str:
-        return self._host.stage(parent)
-
-    def staged(self, name: str) -> None:
-        self._host.staged(name)
 
 
 def _is_by_acl(path: str, node: Node) -> bool:
