@@ -4,7 +4,7 @@ import os
 from typing import Dict, List, NamedTuple, Optional
 
 from remote_runtime.system.mount_escapes import unescape
-from remote_runtime.system.paths import is_within
+from remote_runtime.system.paths import content_of, is_within
 
 _TABLE = "/proc/self/mountinfo"
 
@@ -50,12 +50,7 @@ class Mounts(object):
         return max(reversed(around), key=lambda mount: len(mount.point), default=None)
 
     def _read(self) -> Dict[str, List[_Mount]]:
-        try:
-            with open(self._table, "rb") as file:
-                lines = [line.split(b" ") for line in file]
-        except OSError:
-            return {}
-        for fields in lines:
+        for fields in [line.split(b" ") for line in content_of(self._table).split(b"\n")[:-1]]:
             device, root, point = (unescape(os.fsdecode(field)) for field in fields[2:5])
             self._all.append(_Mount(device, root, point))
         found: Dict[str, List[_Mount]] = {}

@@ -6,6 +6,8 @@ import time
 from typing import TYPE_CHECKING, Callable, NamedTuple, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.paths import content_of
+from remote_runtime.system.process.processes import service_of
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -18,7 +20,7 @@ _FLOCK = "hhqqi"  # struct flock: type, whence, start, length, pid
 
 class Holder(NamedTuple):
     """The process that holds a lock. ``pid`` is 0 if the kernel does not show it; ``unit`` is its
-    systemd service, "" for a process of a login."""
+    systemd service, such as apt-daily-upgrade.service, "" for a process of a login."""
 
     path: str
     pid: int
@@ -45,7 +47,7 @@ def holder(paths: Sequence[str]) -> Optional[Holder]:
     for path in paths:
         pid = _pid_of_holder(path)
         if pid is not None:
-            return Holder(path, pid, _program(pid), _unit(pid))
+            return Holder(path, pid, _program(pid), service_of(pid))
     return None
 
 
@@ -67,32 +69,14 @@ def _pid_of_holder(path: str) -> Optional[int]:
 def holder_of_pid_files(paths: Sequence[str]) -> Optional[Holder]:
     """The holder of the first of these locks that is held: files that name a running process."""
     for path in paths:
-        try:
-            with open(path, encoding="ascii", errors="replace") as file:
-                text = file.read(20).strip()
-        except OSError:
-            continue
+        text = content_of(path)[:20].decode("ascii", "replace").strip()
         if text.isdigit() and os.path.exists("/proc/" + text):
-            return Holder(path, int(text), _program(int(text)), _unit(int(text)))
+            return Holder(path, int(text), _program(int(text)), service_of(int(text)))
     return None
 
 
 def _program(pid: int) -> str:
-    try:
-        with open("/proc/%d/comm" % pid, encoding="utf-8", errors="replace") as comm:
-            return comm.read().strip()
-    except OSError:
-        return ""
-
-
-def _unit(pid: int) -> str:
-    """Such as apt-daily-upgrade.service, which often holds the lock soon after a boot."""
-    try:
-        with open("/proc/%d/cgroup" % pid, encoding="utf-8", errors="replace") as cgroup:
-            names = [part for line in cgroup for part in line.strip().split("/")]
-    except OSError:
-        return ""
-    return next((name for name in names if name.endswith(".service")), "")
+    return content_of("/proc/%d/comm" % pid).decode("utf-8", "replace").strip()
 
 
 def wait(context: "Context", look: Look, deadline: float) -> None:

@@ -3,6 +3,8 @@
 import time
 from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
+from remote_runtime.system.paths import content_of
+
 LOCKED = "!"  # the prefix of the hash of a locked password
 ETC = "/etc"
 NEVER = "never"  # for the day on which an account expires
@@ -177,10 +179,6 @@ class Database(object):
     def _lines(self, file: str) -> List[List[str]]:
         """The fields of a file of accounts; none if it is missing or closed to us."""
         if file not in self._local:
-            try:
-                with open("%s/%s" % (self._etc, file), "rb") as lines:
-                    text = lines.read().decode("utf-8", "replace")
-            except OSError:
-                text = ""
+            text = content_of("%s/%s" % (self._etc, file)).decode("utf-8", "replace")
             self._local[file] = rows_of(text, 4 if file == "group" else 7)
         return self._local[file]

@@ -55,6 +55,15 @@ def stamp(stat_result: os.stat_result) -> Tuple[int, ...]:
     )
 
 
+def content_of(path: str) -> bytes:
+    """The content of a small file of the system, empty if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
 def is_within(path: str, directory: str) -> bool:
     """Return whether a path is that directory, or one below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")

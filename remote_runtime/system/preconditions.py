@@ -12,7 +12,7 @@ from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.system import inode_flags
 from remote_runtime.system.errno_messages import failure, many_names, refusal
 from remote_runtime.system.mount_escapes import unescape
-from remote_runtime.system.paths import has_long_name, is_too_long, is_within, walk
+from remote_runtime.system.paths import content_of, has_long_name, is_too_long, is_within, walk
 
 PAGE = 4096  # minimum bytes of a file in memory
 LOOKED_AT = 50000  # names in a tree
@@ -377,11 +377,8 @@ def mounted_in(directory: str) -> None:
 
 def mount_points() -> FrozenSet[str]:
     """Every mount point; none if the kernel does not list them."""
-    try:
-        with open("/proc/self/mountinfo", "rb") as file:
-            fields = [line.split(b" ")[4] for line in file]
-    except OSError:
-        return frozenset()
+    lines = content_of("/proc/self/mountinfo").split(b"\n")[:-1]
+    fields = [line.split(b" ")[4] for line in lines]
     return frozenset(unescape(os.fsdecode(field)) for field in fields)
 
 

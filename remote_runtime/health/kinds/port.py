@@ -4,6 +4,7 @@ import _socket  # socket takes a target 4 ms to load
 from typing import List, Tuple
 
 from remote_runtime.health.kind import BOOLEAN, LIST, Kind, ObservedValues, Probe, Rule
+from remote_runtime.system.paths import content_of
 
 _PROTOCOLS = ("tcp", "tcp6", "udp", "udp6")
 _LISTEN = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
@@ -37,13 +38,9 @@ def split(subject: str) -> Tuple[str, int]:
 
 def listeners(protocol: str, port: int) -> List[str]:
     """The addresses that are listened on."""
-    try:
-        with open("/proc/net/" + protocol, encoding="ascii", errors="replace") as table:
-            lines = table.read().splitlines()[1:]
-    except FileNotFoundError:
-        return []  # a kernel without IPv6
+    text = content_of("/proc/net/" + protocol).decode("ascii", "replace")
     found = []
-    for line in lines:
+    for line in text.splitlines()[1:]:  # none of a kernel without IPv6
         fields = line.split()
         address, _, number = fields[1].partition(":")
         if int(number, 16) == port and fields[3] == _LISTEN[protocol]:

@@ -3,6 +3,7 @@
 import os
 
 from remote_runtime.health.kind import BOOLEAN, Kind, ObservedValues, Probe, Rule
+from remote_runtime.system.paths import content_of
 
 _KERNEL_KEEPS = 15  # bytes of a name
 
@@ -18,12 +19,8 @@ class _Process(Kind):
 
 def _is(pid: str, wanted: bytes) -> bool:
     """Return whether that process runs this program and is not a zombie."""
-    try:
-        with open("/proc/%s/stat" % pid, "rb") as file:
-            head, _, rest = file.read().rpartition(b")")
-    except OSError:
-        return False  # it ended in the meantime
-    return head.partition(b"(")[2] == wanted and rest.split()[0] != b"Z"
+    head, _, rest = content_of("/proc/%s/stat" % pid).rpartition(b")")
+    return bool(rest) and head.partition(b"(")[2] == wanted and rest.split()[0] != b"Z"
 
 
 KIND = _Process()

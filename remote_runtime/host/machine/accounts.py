@@ -9,6 +9,7 @@ from remote_runtime.host import accounts
 from remote_runtime.host.accounts import Outcome
 from remote_runtime.host.machine.files import Files
 from remote_runtime.system.account_files import User
+from remote_runtime.system.paths import content_of
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts as Adapter
@@ -129,25 +130,14 @@ def _is_contained(uid: int, process: str) -> bool:
     except OSError:
         return False  # a root without the right to look, as in a container, sees only its own
     own = b"user-%d.slice" % uid
-    groups = _content(process + "/cgroup").splitlines()
-    login = _content(process + "/loginuid").strip() == b"%d" % uid
+    groups = content_of(process + "/cgroup").splitlines()
+    login = content_of(process + "/loginuid").strip() == b"%d" % uid
     return not login and not any(own in line.split(b"/") for line in groups)
 
 
-def _content(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""  # it has ended, or the kernel does not report it
-
-
 def _runs_as(uid: int, thread: str) -> bool:
-    try:
-        with open(thread + "/status", "rb") as file:
-            fields = {line.split()[0]: line.split()[1:] for line in file if line.strip()}
-    except OSError:
-        return False  # it has ended
+    lines = content_of(thread + "/status").split(b"\n")  # none if it has ended
+    fields = {line.split()[0]: line.split()[1:] for line in lines if line.strip()}
     ended = fields.get(b"State:", [b""])[0] in (b"Z", b"X")
     return not ended and any(int(number) == uid for number in fields.get(b"Uid:", ())[:3])
 

@@ -4,7 +4,7 @@ import os
 from typing import List, Optional
 
 from remote_runtime.system.mount_escapes import unescape
-from remote_runtime.system.paths import is_within
+from remote_runtime.system.paths import content_of, is_within
 
 _MOUNTS, _FSTAB = "/proc/self/mounts", "/etc/fstab"
 _VOLATILE = ("/run", "/var/run", "/tmp", "/dev", "/proc", "/sys")  # where it starts
@@ -35,10 +35,6 @@ class RebootCoverage(object):
 
 def _fields(path: str) -> List[List[str]]:
     """The lines of a table of mounts, as far as they can be read: what, where, kind and so on."""
-    try:
-        with open(path, "rb") as table:
-            lines = [line.split() for line in table]
-    except OSError:
-        return []
+    lines = [line.split() for line in content_of(path).split(b"\n")]
     told = [line for line in lines if len(line) > 2 and not line[0].startswith(b"#")]
     return [[unescape(os.fsdecode(field)) for field in line] for line in told]

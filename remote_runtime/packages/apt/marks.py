@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Mapping, Set
 
 from remote_runtime.packages.apt import simulation as apt_simulation
+from remote_runtime.system.paths import content_of
 
 if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Commands
@@ -14,11 +15,7 @@ _HOLDS = {True: "hold", False: "unhold"}
 
 def automatic(path: str = FILE) -> Set[str]:
     """Return their names; none if apt keeps no such file."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
-    except OSError:
-        return set()
+    text = content_of(path).decode("utf-8", "replace")
     return {
         apt_simulation.field(stanza, "Package")
         for stanza in apt_simulation.stanzas(text)

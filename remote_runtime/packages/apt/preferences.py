@@ -5,6 +5,7 @@ import os
 from typing import List, Optional, Tuple
 
 from remote_runtime.packages.apt import simulation as apt_simulation
+from remote_runtime.system.paths import content_of
 
 _FILE = "etc/apt/preferences"
 _DIRECTORY = "etc/apt/preferences.d"
@@ -16,11 +17,8 @@ def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
     None if no file has one. Regular expressions (``/.../``) are ignored.
     """
     for path in _files(root):
-        try:
-            with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
-                text = file.read()
-        except OSError:
-            continue  # apt itself reports the problem
+        # apt itself reports a file that cannot be read.
+        text = content_of(os.path.join(root, path)).decode("utf-8", "replace")
         lines = [line for line in text.splitlines() if not line.startswith(("#", "Explanation:"))]
         for stanza in apt_simulation.stanzas("\n".join(lines)):
             pin = apt_simulation.field(stanza, "Pin")

@@ -6,6 +6,7 @@ import re
 from typing import Iterator, List, Optional, Tuple
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.paths import content_of
 
 _CONFIGURATION = "etc/dnf/dnf.conf"
 _DROP_INS = ("usr/share/dnf5/libdnf.conf.d", "etc/dnf/libdnf5.conf.d")
@@ -101,8 +102,4 @@ def _entries(root: str, directory: str) -> List[str]:
 
 
 def _lines(root: str, path: str) -> List[str]:
-    try:
-        with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
-            return file.read().splitlines()
-    except OSError:
-        return []
+    return content_of(os.path.join(root, path)).decode("utf-8", "replace").splitlines()

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.packages.values import Installed
+from remote_runtime.system.paths import content_of
 
 if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Commands
@@ -162,11 +163,7 @@ def read(admin: str = ADMIN) -> Optional[StatusFile]:
 
 def text(admin: str = ADMIN) -> str:
     """Return dpkg's text about all packages; "" if it cannot be read."""
-    try:
-        with open(admin + "/status", encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
-    except OSError:
-        return ""
+    return content_of(admin + "/status").decode("utf-8", "surrogateescape")
 
 
 def held(commands: "Commands") -> List[str]:

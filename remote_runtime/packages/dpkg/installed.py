@@ -3,6 +3,8 @@
 import os
 from typing import Dict, List, NamedTuple, Sequence
 
+from remote_runtime.system.paths import content_of
+
 _STATUS = "status"
 
 
@@ -79,11 +81,7 @@ class Registry(Installations):
 
 
 def _read(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
-    except OSError:
-        return ""
+    return content_of(path).decode("utf-8", "surrogateescape")
 
 
 def units_below(paths: Sequence[str], directories: Sequence[str]) -> List[str]:

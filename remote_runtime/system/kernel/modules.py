@@ -1,9 +1,10 @@
 """The modules of the kernel, and the files that load them at its next start (target)."""
 
 import os
-from typing import Dict, Iterator, List, NamedTuple
+from typing import Dict, List, NamedTuple
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.paths import content_of
 
 PROC = "/proc"
 LIBRARY = "/lib/modules"
@@ -99,10 +100,6 @@ def _name_of(path: str) -> str:
     return plain(os.path.basename(path.strip()).partition(".ko")[0])
 
 
-def _lines(path: str) -> Iterator[str]:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            for line in file:
-                yield line
-    except OSError:
-        return  # such a table may be missing, as in a container
+def _lines(path: str) -> List[str]:
+    """The lines of a table, none if it is missing, as in a container."""
+    return content_of(path).decode("utf-8", "replace").splitlines()

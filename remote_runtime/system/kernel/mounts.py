@@ -17,7 +17,7 @@ from typing import (
 from remote_runtime.system.kernel import fstab
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.mount_escapes import unescape
-from remote_runtime.system.paths import is_within
+from remote_runtime.system.paths import content_of, is_within
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
@@ -198,22 +198,14 @@ def is_known_type(kind: str) -> Optional[bool]:
     bring it."""
     if kind in _UNNAMED or any(os.path.exists(directory + kind) for directory in HELPERS):
         return True
-    try:
-        with open(FILESYSTEMS) as file:
-            return True if kind in file.read().split() else None
-    except OSError:
-        return None
+    return True if kind in os.fsdecode(content_of(FILESYSTEMS)).split() else None
 
 
 def _without_device() -> Iterator[str]:
     """Yield the types of file systems without a device or server, regardless of their names."""
     of_some = ("nfs", "nfs4", "cifs", "9p", "ceph", "overlay", "fuse", "virtiofs", "btrfs")
-    try:
-        with open(FILESYSTEMS) as file:
-            words = [line.split() for line in file]
-    except OSError:
-        words = [["nodev", "tmpfs"]]
-    for one in words:
+    text = os.fsdecode(content_of(FILESYSTEMS)) or "nodev tmpfs"
+    for one in [line.split() for line in text.splitlines()]:
         if one[:1] == ["nodev"] and one[1] not in of_some:
             yield one[1]
 
@@ -224,11 +216,7 @@ def _same_type(now: str, wanted: str) -> bool:
 
 def _backing(device: str) -> str:
     path = os.path.join(BLOCKS, os.path.basename(device), "loop/backing_file")
-    try:
-        with open(path) as file:
-            return file.read().strip()
-    except OSError:
-        return ""
+    return os.fsdecode(content_of(path)).strip()
 
 
 def _mounted() -> Iterator[MountEntry]:
@@ -274,17 +262,13 @@ def _above(path: str) -> Iterator[str]:
 
 
 def _swaps() -> Iterator[str]:
-    for line in list(_lines("swaps"))[1:]:
+    for line in _lines("swaps")[1:]:
         yield os.path.realpath(unescape(line.split()[0]))
 
 
-def _lines(name: str) -> Iterator[str]:
-    try:
-        with open(os.path.join(PROC, name), "rb") as file:
-            for line in file:
-                yield os.fsdecode(line).rstrip("\n")
-    except OSError:
-        return  # a kernel without it
+def _lines(name: str) -> List[str]:
+    """The lines of a file of the kernel, none if it does not have it."""
+    return os.fsdecode(content_of(os.path.join(PROC, name))).split("\n")[:-1]
 
 
 def _paths(directory: str) -> Iterator[str]:
@@ -309,8 +293,4 @@ def _same_mounts(directory: str) -> bool:
 
 
 def _program(directory: str) -> str:
-    try:
-        with open(os.path.join(directory, "comm")) as file:
-            return file.read().strip()
-    except OSError:
-        return "?"
+    return os.fsdecode(content_of(os.path.join(directory, "comm"))).strip() or "?"

@@ -3,6 +3,8 @@
 import os
 from typing import NamedTuple, Optional, Sequence
 
+from remote_runtime.system.paths import content_of
+
 
 class Process(NamedTuple):
     """One process: its number may be given out again, never with the same start."""
@@ -32,11 +34,8 @@ def find(pid: int) -> Optional[Process]:
 def service_of(pid: int) -> str:
     """The systemd service of a process, such as ssh.service; "" for a process of a login, and for
     one without a service."""
-    try:
-        with open("/proc/%d/cgroup" % pid, encoding="utf-8", errors="replace") as file:
-            lines = [line.strip().split(":", 2) for line in file]
-    except OSError:
-        return ""
+    text = content_of("/proc/%d/cgroup" % pid).decode("utf-8", "replace")
+    lines = [line.strip().split(":", 2) for line in text.split("\n")]
     for _, controllers, path in [line for line in lines if len(line) == 3]:
         name = path.rpartition("/")[2]
         is_systemd = controllers in ("", "name=systemd")

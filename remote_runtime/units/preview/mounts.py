@@ -13,6 +13,7 @@ from remote_runtime.effects import (
     UnknownEffect,
     below,
 )
+from remote_runtime.system.paths import content_of
 from remote_runtime.system.preconditions import PAGE, mount_points
 from remote_runtime.text.numbers import is_number
 from remote_runtime.units.directories import named_directories, parsed_mode
@@ -118,11 +119,8 @@ class MountChecks(object):
     def _is_known(self, kind: str) -> bool:
         if any(self._context.files.exists(directory + kind) for directory in _HELPERS):
             return True
-        try:
-            with open(_SYSTEMS) as file:
-                return kind in file.read().split()
-        except OSError:
-            return True
+        known = os.fsdecode(content_of(_SYSTEMS)).split()
+        return not known or kind in known
 
     @staticmethod
     def _is_binding(unit: Definition) -> bool:

@@ -8,6 +8,7 @@ from unittest import mock
 
 from remote_runtime.host.machine.accounts import processes
 from remote_runtime.system.account_files import User
+from remote_runtime.system.paths import content_of
 from tests.remote_runtime.fakes import PYTHON, ROOT
 
 UID = 54321
@@ -59,15 +60,17 @@ class ProcessesTest(unittest.TestCase):
     def test_another_root_of_a_login(self) -> None:
         """A user who gave a process another root directory still uses the host."""
         pid = self.running("import os; os.chroot('/proc'); os.setuid(%d); " % UID + SLEEP)
-        for name, text in (
-            ("cgroup", b"0::/user.slice/user-%d.slice/session-1.scope\n" % UID),
-            ("loginuid", b"%d" % UID),
+        for told in (
+            {"cgroup": b"0::/user.slice/user-%d.slice/session-1.scope\n" % UID, "loginuid": b""},
+            {"cgroup": b"", "loginuid": b"%d" % UID},
         ):
-            with mock.patch(
-                "remote_runtime.host.machine.accounts._content",
-                lambda path, name=name, text=text: text if path.endswith(name) else b"",
-            ):
-                self.assertIn(pid, self.found(), name)
+
+            def content(path: str, told: Any = told) -> bytes:
+                name = os.path.basename(path)
+                return bytes(told[name]) if name in told else content_of(path)
+
+            with mock.patch("remote_runtime.host.machine.accounts.content_of", content):
+                self.assertIn(pid, self.found(), told)
 
     def test_roots_that_cannot_be_seen(self) -> None:
         """A root without CAP_SYS_PTRACE judges by the numbers alone."""
