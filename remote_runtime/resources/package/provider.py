@@ -1,20 +1,17 @@
 """Finds out whether a package manager can manage a package on the host (target)."""
 
-from typing import TYPE_CHECKING, Sequence
+from typing import Any, Sequence
 
 from remote_runtime import provider
 from remote_runtime.base import Properties
 from remote_runtime.item import Item
 from remote_runtime.packages.values import PLACES
 
-if TYPE_CHECKING:
-    from remote_runtime.context import Context
-
 
 class Provider(provider.Provider):
     """The port to packages asks the package manager with this name."""
 
-    def __init__(self, context: "Context", name: str) -> None:
+    def __init__(self, context: Any, name: str) -> None:
         from remote_runtime.packages.managers import manager_of
 
         super().__init__(context, name)
