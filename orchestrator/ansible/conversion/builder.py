@@ -350,6 +350,7 @@ class Builder(Conversion):
             )
             return []
         context = self._context(task, scope, loop, extra)
+        context.on_found = loop is not None and "Asked." in self._expanded(loop.foreach)
         given = Arguments(keywords.arguments(task), scope, omits)
         mapper = MAPPERS.get(task.module)
         if mapper is None:
@@ -376,6 +377,11 @@ class Builder(Conversion):
             self.mark(record, record.outcome, note)
         self.cache_valid = context.requests.get("cache", self.cache_valid)
         return entries
+
+    def _expanded(self, expression: str) -> str:
+        """An expression together with the value of data that it names."""
+        known = self.manifest.data.get(expression.removeprefix("Data."))
+        return expression if known is None else f"{expression} {known.value}"
 
     def _context(
         self, task: Task, scope: Scope, loop: Loop | None, extra: dict[str, Any] | None

@@ -74,7 +74,7 @@ def is_reading(builder: Conversion, task: Task) -> bool:
     never = text_rewriter.as_bool(task.keywords.get("changed_when")) is False
     check = text_rewriter.as_bool(task.keywords.get("check_mode")) is False
     line = task.free_form or str(task.args.get("cmd", ""))
-    if "creates" in task.args or "removes" in task.args:
+    if "creates" in task.args:
         return False
     return not changes(line) if never or check else only_reads(line)
 
@@ -108,6 +108,8 @@ class Question:
         else:
             found = self._command(scope, given)
         given.finish()
+        if "Asked." in str(found):
+            raise NotConvertible("a look-up that reads the answer of another one")
         return found
 
     def _command(self, scope: Scope, given: Arguments) -> dict[str, Any]:

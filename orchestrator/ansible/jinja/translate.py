@@ -157,7 +157,10 @@ class _Translator:
             return None
         if "packages" not in self.scope.uses.listed or self.scope.no_data:
             return None
-        name = self.of(node.arg)
+        return self._versions(self.of(node.arg))
+
+    def _versions(self, name: nodes.Expr) -> nodes.Expr:
+        """The list of the installed versions of a package. NotConvertible."""
         written = unparse(name)
         if "item" in names_in(name) or "Asked." in written:
             raise NotConvertible("packages whose names are elements or answers")
@@ -230,15 +233,20 @@ class _Translator:
         self.scope.uses.data.add(name)
         return members(nodes.Name("Data", "load"), [name, *keys])
 
+    def _of_getent(self, database: str, keys: list[Any]) -> Any:
+        if len(keys) == 2 and isinstance(keys[0], str) and isinstance(keys[1], int):
+            return self._entry(database, keys[0], keys[1])
+        return members(self._entries(database), keys)
+
     def _fact(self, name: str, keys: list[Any]) -> Any:
         words = (name[8:], *(str(one) for one in keys))
         told = listed_facts.of_service(words, self.scope)
         if told is not None:
             return told
+        if words[0] == "packages" and keys and "packages" in self.scope.uses.listed:
+            return members(self._versions(nodes.Const(str(keys[0]))), keys[1:])
         if words[0].startswith("getent_"):
-            if len(keys) == 2 and isinstance(keys[0], str) and isinstance(keys[1], int):
-                return self._entry(words[0][7:], str(keys[0]), keys[1])
-            return members(self._entries(words[0][7:]), keys)
+            return self._of_getent(words[0][7:], keys)
         if words[0] in fact_names.TABLES:
             fact, table = fact_names.TABLES[words[0]]
             self._note_uncertainty(words[:1])

@@ -80,7 +80,7 @@ def _line(context: Context, given: Arguments, shell: bool) -> str:
     if (
         not shell
         and expand
-        and re.search(r"\$\w|\$\{\w|(?:^|\s)~", re.sub(r"\{\{.*?\}\}", "", written))
+        and re.search(r"\$[A-Za-z_]|\$\{\w|(?:^|\s)~", re.sub(r"\{\{.*?\}\}", "", written))
     ):
         raise NotConvertible("variables of the environment in a command without a shell")
     line = text_rewriter.text(written.strip(), context.scope)
@@ -123,7 +123,10 @@ def guard_of(properties: dict[str, Any]) -> dict[str, Any]:
     line = str(properties["command"])
     if "interpreter" in properties:
         line = f"{properties['interpreter']} -c {single_quoted(line)}"
-    elif properties.get("provider") == "shell":
+    shell = properties.get("provider") == "shell"
+    if "onlyif" in properties:  # of removes: without the file, the original succeeds
+        line, shell = f"if {properties['onlyif']}; then {line.rstrip()}\nfi", True
+    if shell:
         line = f"sh -c {single_quoted(line)}"
     kept = ("cwd", "environment", "user")
     return {"command": line, **{key: properties[key] for key in kept if key in properties}}

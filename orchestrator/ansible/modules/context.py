@@ -137,6 +137,7 @@ class Context:
     checks: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     cache_valid: str = ""  # update_cache of packages
+    on_found: bool = False  # whether the elements of its loop are on the host already
     template_variables: dict[str, Any] = field(default_factory=dict)
     template_header: str = ""  # a first line of templates that sets how blanks are read
     template_problems: dict[str, str] = field(default_factory=dict)

@@ -80,6 +80,10 @@ def file(context: Context, given: Arguments) -> list[Entry]:
             raise NotConvertible("a pattern as the path")
         return [Entry("file", path, {"ensure": "absent", "force": True})]
     if state == "directory":
+        named = [given.raw(one) is not None for one in ("owner", "group", "mode")]
+        recurse = given.flag("recurse", default=False)
+        if (context.on_found or "Asked." in path) and any(named) and not (all(named) or recurse):
+            return _existing(context, given, path)
         return _directory(context, given, path)
     if state == "link":
         return _link(context, given, path)

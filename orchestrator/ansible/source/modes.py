@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_RELATIVE = re.compile(r"([ugoa]*)([+=-])([rwxX]*)")
+_RELATIVE = re.compile(r"([ugoa]*)([+=-])([rwxXs]*)")
 _DIGITS = {"u": 6, "g": 3, "o": 0}
 _BITS = {"r": 4, "w": 2, "x": 1, "X": 1}
+_SPECIAL = {"u": 0o4000, "g": 0o2000}
 
 
 def relative_mode(value: Any) -> list[str]:
@@ -30,7 +31,7 @@ def _changes_of(value: Any) -> list[tuple[str, str, str]]:
     found: list[tuple[str, str, str]] = []
     for part in value.replace(" ", "").split(","):
         match = _RELATIVE.fullmatch(part)
-        if match is None:
+        if match is None or (match[2] == "=" and "s" in match[3]):
             return []
         who, sign, bits = match.groups()
         found.append(("ugo" if not who or "a" in who else who, sign, bits))
@@ -42,7 +43,8 @@ def mode_of_new_directory(value: str) -> str:
     mode = 0o755
     for who, sign, bits in _changes_of(value):
         for one in who:
-            number = sum(_BITS[bit] for bit in set(bits.lower())) << _DIGITS[one]
+            number = sum(_BITS[bit] for bit in set(bits.lower()) - {"s"}) << _DIGITS[one]
+            number |= _SPECIAL.get(one, 0) if "s" in bits else 0
             if sign == "=":
                 mode &= ~(7 << _DIGITS[one])
             mode = mode & ~number if sign == "-" else mode | number
