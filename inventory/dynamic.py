@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
 import subprocess
 import time
 
 from inventory.document import MAX_BYTES
-from inventory.programs import running
+from inventory.programs import LastBytes, attend, running
 from remote_runtime.errors import InputError, Problem
 
 TIMEOUT = 30.0
@@ -22,7 +21,6 @@ STDERR_TAIL = 2000
 """Bytes of the standard error's end that an error shows."""
 
 _TEXT_ENDINGS = (".yaml", ".yml", ".json")
-_LINGER = 0.2
 _KIND = "inventory.program"
 
 
@@ -35,6 +33,7 @@ def is_program(path: str) -> bool:
 
 def run_program(path: str, timeout: float = TIMEOUT, max_bytes: int = MAX_BYTES) -> str:
     """The output of the program; InputError (``inventory.program``) if it fails in any way."""
+    stdout, stderr = bytearray(), LastBytes(STDERR_TAIL)
     with contextlib.ExitStack() as stack:
         try:
             program = running([os.path.abspath(path), "--list"], stdin=subprocess.DEVNULL)
@@ -45,8 +44,14 @@ def run_program(path: str, timeout: float = TIMEOUT, max_bytes: int = MAX_BYTES)
                 "run chmod -x on it"
             )
             raise _failure(path, f"could not be started: {error.strerror}", hint) from error
-        stdout, stderr = _collect(process, path, timeout, max_bytes)
-    code = process.returncode
+        end = time.monotonic() + timeout
+        code = attend(
+            process, stdout, errors=stderr, left=lambda: end - time.monotonic(), maximum=max_bytes
+        )
+    if len(stdout) > max_bytes:
+        raise _failure(path, f"printed more than {max_bytes} bytes", "")
+    if code is None:
+        raise _failure(path, f"timed out after {timeout:g} s", _tail(stderr))
     if code != 0:
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
         raise _failure(path, how, _tail(stderr) or "it printed nothing to standard error")
@@ -57,45 +62,7 @@ def run_program(path: str, timeout: float = TIMEOUT, max_bytes: int = MAX_BYTES)
         raise _failure(path, "printed text that is not UTF-8", hint) from None
 
 
-def _collect(
-    process: subprocess.Popen[bytes], path: str, timeout: float, max_bytes: int
-) -> tuple[bytearray, bytearray]:
-    """Standard output whole and the end of standard error, until the program has ended."""
-    deadline = time.monotonic() + timeout
-    stdout, stderr = bytearray(), bytearray()
-    with selectors.DefaultSelector() as selector:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        selector.register(process.stdout, selectors.EVENT_READ, stdout)
-        selector.register(process.stderr, selectors.EVENT_READ, stderr)
-        while selector.get_map():
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise _failure(path, f"timed out after {timeout:g} s", _tail(stderr))
-            ended = process.poll() is not None
-            ready = selector.select(min(left, _LINGER))
-            if ended and not ready:
-                break  # something that it left behind holds the pipes open
-            for key, _ in ready:
-                chunk = os.read(key.fd, 65536)
-                if not chunk:
-                    selector.unregister(key.fileobj)
-                key.data.extend(chunk)
-            del stderr[:-STDERR_TAIL]
-            if len(stdout) > max_bytes:
-                raise _failure(path, f"printed more than {max_bytes} bytes", "")
-    _wait(process, path, deadline, timeout)
-    return stdout, stderr
-
-
-def _wait(process: subprocess.Popen[bytes], path: str, deadline: float, timeout: float) -> None:
-    try:
-        process.wait(max(deadline - time.monotonic(), 0.01))
-    except subprocess.TimeoutExpired:
-        raise _failure(path, f"timed out after {timeout:g} s", "") from None
-
-
-def _tail(stderr: bytes | bytearray) -> str:
+def _tail(stderr: bytearray) -> str:
     """The end of the standard error as one line that is safe to show on a terminal."""
     text = bytes(stderr).decode("utf-8", "replace")
     return " | ".join("".join(c if c.isprintable() else " " for c in t) for t in text.splitlines())

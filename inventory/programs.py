@@ -7,13 +7,18 @@ A program that runs when ccm ends is ended with it.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import selectors
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import SupportsIndex
 
 _groups: dict[int, bool] = {}
 """The process groups, and whether they end with the run."""
+_TICK = 0.2  # seconds between two looks at a program
 
 
 @contextlib.contextmanager
@@ -51,6 +56,76 @@ def running(
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+
+class LastBytes(bytearray):
+    """The last ``kept`` bytes of an output."""
+
+    def __init__(self, kept: int) -> None:
+        super().__init__()
+        self._kept = kept
+
+    def extend(self, data: Iterable[SupportsIndex]) -> None:
+        """Add bytes."""
+        super().extend(data)
+        del self[: -self._kept]
+
+
+def attend(
+    process: subprocess.Popen[bytes],
+    output: bytearray,
+    *,
+    errors: bytearray | None = None,
+    left: Callable[[], float],
+    data: bytes = b"",
+    maximum: float = math.inf,
+    linger: float = math.inf,
+) -> int | None:
+    """Write ``data`` to a program and read its output until it has ended; its exit code.
+
+    None if no seconds are ``left`` before that, or if it prints more than ``maximum`` bytes. Output
+    of processes that it leaves behind is read for as long as it comes, at most ``linger`` seconds.
+    """
+    view, ended = memoryview(data), 0.0
+    with selectors.DefaultSelector() as selector:
+        for pipe, sink in ((process.stdout, output), (process.stderr, errors)):
+            if pipe is not None:
+                selector.register(pipe, selectors.EVENT_READ, sink)
+        if process.stdin is not None:
+            os.set_blocking(process.stdin.fileno(), False)
+            selector.register(process.stdin, selectors.EVENT_WRITE)
+        while len(output) <= maximum and left() > 0:
+            code = process.poll()
+            ended = ended or (time.monotonic() if code is not None else 0.0)
+            ready = [key for key, _ in selector.select(_TICK)] if selector.get_map() else []
+            is_silent = all(key.fileobj is process.stdin for key in ready)
+            if code is not None and (is_silent or time.monotonic() - ended > linger):
+                return code
+            for key in ready:
+                if key.fileobj is process.stdin:
+                    view = _feed(key.fd, view)
+                    is_done = not view
+                else:
+                    chunk = os.read(key.fd, 65536)
+                    key.data.extend(chunk)
+                    is_done = not chunk
+                if is_done:
+                    selector.unregister(key.fileobj)
+                    key.fileobj.close()  # type: ignore[union-attr]  # it is a pipe
+            if code is None and not selector.get_map():
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_TICK)
+    return None
+
+
+def _feed(pipe: int, view: memoryview) -> memoryview:
+    """Write as much as a program accepts; the rest, which is empty once it has closed its input."""
+    try:
+        return view[os.write(pipe, view[:65536]) :]
+    except BlockingIOError:
+        return view
+    except BrokenPipeError:
+        return view[:0]
 
 
 def end_programs(*, of_run: bool = False) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import selectors
 import shlex
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from inventory.programs import running
+from inventory.programs import LastBytes, attend, running
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.rollout.gates import GateTime
@@ -24,7 +20,6 @@ NOT_YET = 75  # EX_TEMPFAIL of sysexits.h
 AGAIN = 10.0  # seconds between two questions
 KEPT = 4_000  # bytes at the end of a command's output
 SHOWN = 300
-_TICK = 0.2
 _LINGER = 0.5
 
 
@@ -42,63 +37,14 @@ def run_command(command: str, message: Any, left: Callable[[], float]) -> Comman
     When no seconds are ``left``, it is ended with all processes that it started. OSError if there
     is no shell.
     """
-    output = bytearray()
+    output = LastBytes(KEPT)
     with running(
         ["/bin/sh", "-c", command], stderr=subprocess.STDOUT, ends_with_run=True
     ) as process:
-        code = _attend(process, json.dumps(message).encode("utf-8"), output, left)
+        data = json.dumps(message).encode("utf-8")
+        code = attend(process, output, left=left, data=data, linger=_LINGER)
     text = Mask().text(bytes(output).decode("utf-8", "replace").strip())
     return CommandResult(code, one_line(text[-SHOWN:]))
-
-
-def _attend(
-    process: subprocess.Popen[bytes], message: bytes, output: bytearray, left: Callable[[], float]
-) -> int | None:
-    """Write its input and read its output until it ends; returns its exit code, None after a
-    timeout."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    os.set_blocking(process.stdin.fileno(), False)
-    view, quiet_since = memoryview(message), 0.0
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdin, selectors.EVENT_WRITE)
-        selector.register(process.stdout, selectors.EVENT_READ)
-        while left() > 0:
-            code = process.poll()
-            if code is not None and not quiet_since:
-                quiet_since = time.monotonic()
-            # Something that it left behind may hold the pipe open.
-            if code is not None and time.monotonic() - quiet_since > _LINGER:
-                return code
-            for key, _ in selector.select(_TICK) if selector.get_map() else ():
-                if key.fileobj is process.stdin:
-                    view = _feed(process, view)
-                    if not view:
-                        selector.unregister(process.stdin)
-                        process.stdin.close()
-                    continue
-                chunk = os.read(key.fd, 65536)
-                if not chunk:
-                    selector.unregister(key.fileobj)
-                output += chunk
-                del output[:-KEPT]
-            if code is not None and process.stdout not in selector.get_map():
-                return code
-            if not selector.get_map():
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(_TICK)
-    return None
-
-
-def _feed(process: subprocess.Popen[bytes], view: memoryview) -> memoryview:
-    """Write as much as it accepts; returns the rest, empty once it has closed its input."""
-    assert process.stdin is not None
-    try:
-        return view[os.write(process.stdin.fileno(), view[:65536]) :]
-    except BlockingIOError:
-        return view
-    except BrokenPipeError:
-        return view[:0]
 
 
 class CommandGate:

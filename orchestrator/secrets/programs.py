@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
-import subprocess
 import time
 from collections.abc import Sequence
 
-from inventory.programs import running
+from inventory.programs import LastBytes, attend, running
 from orchestrator.secrets.errors import SecretError
 from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import Mask
@@ -17,7 +15,6 @@ from remote_runtime.reporting.masking import Mask
 MAX_OUTPUT = 1 << 20
 _MAX_ERRORS = 4000
 _SHOWN = 300
-_TICK = 0.2
 _PRIVATE = ("PASSWORD", "PASSPHRASE")
 
 
@@ -39,7 +36,7 @@ def output_of(
         for name, text in os.environ.items()
         if not (name.startswith("CCM_") and name.endswith(_PRIVATE))
     }
-    output, errors = bytearray(), bytearray()
+    output, errors = bytearray(), LastBytes(_MAX_ERRORS)
     with contextlib.ExitStack() as stack:
         try:
             program = running(words, directory=directory, environment=environ)
@@ -47,7 +44,15 @@ def output_of(
         except OSError as error:
             message = f"{what} cannot be started: {error.strerror}"
             raise SecretError(message, hint=f"install {words[0]}, or check the command") from error
-        code = _attend(process, data, kept=(output, errors), end=time.monotonic() + seconds)
+        end = time.monotonic() + seconds
+        code = attend(
+            process,
+            output,
+            errors=errors,
+            left=lambda: end - time.monotonic(),
+            data=data,
+            maximum=MAX_OUTPUT,
+        )
     if len(output) > MAX_OUTPUT:
         raise SecretError(f"{what} printed more than {MAX_OUTPUT >> 20} MiB", hint="print less")
     if code is None:
@@ -58,34 +63,3 @@ def output_of(
         text = Mask().text(bytes(errors[-_SHOWN:]).decode("utf-8", "replace").strip())
         raise SecretError(f"{what} {how}{': ' if text else ''}{one_line(text)}")
     return bytes(output)
-
-
-def _attend(
-    process: subprocess.Popen[bytes], data: bytes, *, kept: tuple[bytearray, bytearray], end: float
-) -> int | None:
-    """Read until the program has ended; its exit code, None if its time is over before."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    output, errors = kept
-    with contextlib.suppress(BrokenPipeError):
-        process.stdin.write(data)  # a few KB at most, which a pipe takes
-        process.stdin.close()
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ, output)
-        selector.register(process.stderr, selectors.EVENT_READ, errors)
-        while time.monotonic() < end and len(output) <= MAX_OUTPUT:
-            ended = process.poll()
-            found = selector.select(0 if ended is not None else _TICK) if selector.get_map() else ()
-            for key, _ in found:
-                chunk = os.read(key.fd, 65536)
-                if not chunk:
-                    selector.unregister(key.fileobj)
-                key.data.extend(chunk)
-                del errors[:-_MAX_ERRORS]
-            if ended is not None and not found:
-                return ended
-            if ended is None and not selector.get_map():
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(_TICK)
-    return None
