@@ -381,6 +381,11 @@ class Context(object):
             raise ValueError("there is no controller")
         return self._channel
 
+    def ledger(self) -> Refreshes:
+        """The pending refreshes, before a change that may cause some."""
+        self.refreshes = self.refreshes.opened()
+        return self.refreshes
+
     def has_acted(self) -> None:
         """Record that an action was called, completely or not. Earlier answers of the host may be
         stale."""

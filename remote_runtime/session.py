@@ -345,7 +345,6 @@ class Session(object):
                 context,
                 registry,
                 render=lambda item: self._render(item, context),
-                refreshes=recall.refreshes,
                 promises=promises,
             ),
             ended=ended,

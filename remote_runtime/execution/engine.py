@@ -67,7 +67,7 @@ class Engine(object):
         self._ended = ended
         self._results: Dict[str, ResourceResult] = dict(results or {})  # the latest result of each
         self._changed: Dict[str, List[ResourceResult]] = {}  # all that changed something
-        self._refreshes = context.refreshes = refreshes or Refreshes()
+        context.refreshes = refreshes or Refreshes()
         self._apart = ""
         self._asked = _SURE  # the uncertainty of the control of the current resource
         self._halting = _SURE
@@ -143,7 +143,7 @@ class Engine(object):
         outcome = Outcome(item)
         interrupted: Optional[Cancelled] = None
         fired = self._context.fired = self._fired(item, noop)
-        since = self._refreshes.since(item)
+        since = self._context.refreshes.since(item)
         if not (self._skips(item, outcome, noop) or outcome.failed):
             try:
                 self._live(outcome, noop, bool(fired or since))
@@ -277,13 +277,13 @@ class Engine(object):
     def _account(self, outcome: Outcome, noop: bool, *, fired: List[str], since: str) -> None:
         """Record which of its refreshes are still pending, and which are not."""
         if outcome.skipped and not (outcome.unmet or outcome.left_out):
-            self._refreshes.released(outcome.item)
+            self._context.refreshes.released(outcome.item)
         elif outcome.skipped or (outcome.failed and not outcome.acted):
-            outcome.due_since = self._refreshes.owed(outcome.item)
+            outcome.due_since = self._context.refreshes.owed(outcome.item)
         else:
             outcome.due_since = since if outcome.refreshed else ""
             if not (noop or outcome.health_only):
-                self._refreshes.served(outcome.item, fired)
+                self._context.refreshes.served(outcome.item, fired)
         self._applied(outcome, noop)
 
     def _apart_of(self, item: Item) -> str:

@@ -9,7 +9,6 @@ from remote_runtime.errors import CcmError, ProtocolError, ResourceError, Unsett
 from remote_runtime.item import Item, each_of
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.events import Outcome, secrets_of
-from remote_runtime.state.refreshes import Refreshes
 
 if TYPE_CHECKING:
     from remote_runtime.managed.resource import ManagedResource
@@ -36,13 +35,11 @@ class Lifecycle(object):
         registry: Registry,
         *,
         render: Callable[[Item], Dict[str, Any]],
-        refreshes: Optional[Refreshes] = None,
         promises: "Optional[PlanAssertions]" = None,
     ) -> None:
         self._context = context
         self._registry = registry
         self._render = render
-        self._refreshes = refreshes or Refreshes()
         self._promises = promises
 
     def run(
@@ -202,22 +199,21 @@ class Lifecycle(object):
         if self._promises is not None:
             actions = self._promises.hold(outcome.item, actions)
         self._context.check_cancelled()
+        noted = False
         if not resource.read_only:
             self._context.before_change([outcome.item])
-        noted = not resource.read_only and self._refreshes.begin(
-            outcome.item, resource.needs_refresh(state)
-        )
+            noted = self._context.ledger().begin(outcome.item, resource.needs_refresh(state))
         try:
             for action in actions:
                 self._act(action, outcome, resource.read_only)
         except Exception:
             if noted:
-                self._refreshes.end(outcome.changed or _has_changed(resource))
+                self._context.refreshes.end(outcome.changed or _has_changed(resource))
             raise
         finally:
             outcome.ended, outcome.tries = resource.ended, resource.tries
         if noted:
-            self._refreshes.end(outcome.changed)
+            self._context.refreshes.end(outcome.changed)
         outcome.acted = True
         outcome.refreshed = resource.accepts_refresh(refresh)
         state = resource.observe()

@@ -48,7 +48,7 @@ def carry_out(
         return tried(lambda: manager.carry_out(first, lock_timeout))
     operations = [first, *(other.operation for other in upcoming)]
     context.before_change([other.item for other in upcoming])
-    not_changed = context.refreshes.announce([other.item for other in upcoming])
+    not_changed = context.ledger().announce([other.item for other in upcoming])
     failed: Optional[ResourceError] = None
     try:
         manager.carry_out_together(operations, lock_timeout)

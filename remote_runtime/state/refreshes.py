@@ -4,7 +4,7 @@
 none is pending, it is needed only before the first change.
 """
 
-from typing import Callable, Optional, Sequence
+from typing import Callable, Sequence
 
 from remote_runtime.item import Item
 
@@ -16,6 +16,10 @@ class Refreshes(object):
     def due(self) -> bool:
         """Whether any is pending."""
         return False
+
+    def opened(self) -> "Refreshes":
+        """Return the ledger that takes over before something is changed."""
+        return self
 
     def since(self, item: Item) -> str:
         """The ID of the run since which the resource must be refreshed, before it runs; "" for
@@ -56,44 +60,11 @@ class Refreshes(object):
 
 
 class LazyRefreshes(Refreshes):
-    """For a run without pending refreshes: at the first change, ``remember`` creates the ledger. A
-    run that changes nothing needs none."""
+    """For a run without pending refreshes: ``remember`` creates the ledger before the first change.
+    A run that changes nothing needs none."""
 
     def __init__(self, remember: Callable[[], Refreshes]) -> None:
-        self._remember: Optional[Callable[[], Refreshes]] = remember
-        self._kept = Refreshes()
+        self._remember = remember
 
-    @property
-    def due(self) -> bool:
-        return self._kept.due
-
-    def since(self, item: Item) -> str:
-        return self._kept.since(item)
-
-    def owed(self, item: Item) -> str:
-        return self._kept.owed(item)
-
-    def owes_itself(self, item: Item) -> bool:
-        return self._kept.owes_itself(item)
-
-    def begin(self, item: Item, itself: bool = False) -> bool:
-        if self._remember is not None:
-            self._kept, self._remember = self._remember(), None
-        return self._kept.begin(item, itself)
-
-    def end(self, changed: bool) -> None:
-        self._kept.end(changed)
-
-    def announce(self, items: Sequence[Item]) -> Callable[[Item], None]:
-        if self._remember is not None:
-            self._kept, self._remember = self._remember(), None
-        return self._kept.announce(items)
-
-    def served(self, item: Item, fired: Sequence[str]) -> None:
-        self._kept.served(item, fired)
-
-    def released(self, item: Item) -> None:
-        self._kept.released(item)
-
-    def close(self) -> None:
-        self._kept.close()
+    def opened(self) -> Refreshes:
+        return self._remember()

@@ -55,9 +55,13 @@ class RunState(object):
                 shown=shown,
                 tell=tell,
             )
-            return pending_refreshes.PendingRefreshes(run, directory)
+            self.refreshes = pending_refreshes.PendingRefreshes(run, directory)
+            return self.refreshes
 
-        self.refreshes = LazyRefreshes(remember) if self._settled else remember()
+        if self._settled:
+            self.refreshes = LazyRefreshes(remember)
+        else:
+            remember()
 
     def account(self, outcome: Outcome, noop: bool) -> None:
         """Store the result of a resource; in a ``drift``, report how it differs."""

@@ -48,12 +48,7 @@ class DueRestartTest(EtcTest):
         recall = RunState(
             plan, self.state, shown=str, tell=lambda level, text: self.told.append(text)
         )
-        lifecycle = Lifecycle(
-            context,
-            Registry(context),
-            render=lambda one: one.properties,
-            refreshes=recall.refreshes,
-        )
+        lifecycle = Lifecycle(context, Registry(context), render=lambda one: one.properties)
         events: List[Dict[str, Any]] = []
         maker = EventMaker(context.mask)
         engine = Engine(
