@@ -176,6 +176,9 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
     own: dict[int, list[str]] = {}  # the conditions of the tasks that are kept separate
     for entry in entries[1:]:
         earlier = [one for one in kept if _same(one, entry)]
+        if entry.implied and earlier:
+            _join(builder, earlier[0], entry)
+            continue
         before = [own.get(id(one), one.conditions) for one in earlier]
         if _stands_apart(builder, earlier, entry, before):
             own[id(entry)] = entry.conditions

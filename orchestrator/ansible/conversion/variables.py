@@ -11,13 +11,17 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from jinja2 import nodes
+
 from orchestrator.ansible.conversion import uncertain_variables
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja import fact_names, text_rewriter
 from orchestrator.ansible.jinja.parsing import (
+    condition_tree,
     holds_vaulted,
     only_expression,
     parse_expression,
+    parts_of,
     path_of,
 )
 from orchestrator.ansible.jinja.possible_values import resolve
@@ -169,7 +173,7 @@ class _Writer:
             or name in self.plan.passed or name in self.included
         )  # fmt: skip
         plain = [
-            (value, [one for one in when if one is not True], task)
+            (value, [part for one in when for part in _parts(one)], task)
             for value, when, task in settings
         ]
         before = len(self.uses.uncertainties)
@@ -206,6 +210,8 @@ class _Writer:
             )
         text = "''" if lower is None else _inner(lower.value)
         for value, when, task in settings:
+            if known and any(_defines(name, one) for one in when):
+                continue  # something sets it, so the task does not
             conditions = [self._condition(one, task) for one in when if not _defines(name, one)]
             inner = _inner(self._of((value, when, task)))
             if not conditions:
@@ -335,6 +341,14 @@ class _Writer:
 
 def _is_default(name: str, when: list[Any]) -> bool:
     return len(when) == 1 and _defines(name, when[0])
+
+
+def _parts(condition: Any) -> list[Any]:
+    """The conditions of ``a and b``; none for true."""
+    if isinstance(condition, bool):
+        return [] if condition else [False]
+    parts = parts_of(condition_tree(condition), nodes.And)
+    return [unparse(one) for one in parts] if len(parts) > 1 else [condition]
 
 
 def _defines(name: str, condition: Any) -> bool:

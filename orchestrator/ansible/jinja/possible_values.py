@@ -140,7 +140,11 @@ def sample_of(node: nodes.Node, scope: Scope, depth: int = 0) -> Sample:
     if isinstance(node, nodes.Filter):
         return _of_filter(node, scope, depth)
     if isinstance(node, (nodes.And, nodes.Or, nodes.Add)):
-        return _joined(sample_of(node.left, scope, depth), sample_of(node.right, scope, depth))
+        left, right = sample_of(node.left, scope, depth), sample_of(node.right, scope, depth)
+        either = left.all_kinds() | right.all_kinds()
+        if isinstance(node, nodes.Add) and either and either <= {"text", "number", "none"}:
+            return Sample(kinds=either - {"none"})
+        return _joined(left, right)
     return _of_part(node, scope, depth)
 
 

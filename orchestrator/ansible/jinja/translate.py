@@ -18,6 +18,7 @@ from orchestrator.ansible.jinja.parsing import (
     path_of,
     tree_of,
 )
+from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.result_members import (
     command_answer,
     found_answer,
@@ -464,7 +465,17 @@ class _Translator:
             return nodes.Not(test) if node.name == "defined" else test
         if node.name in ("defined", "undefined") and may_be_empty(node.node, self.scope):
             return is_there(self.of(node.node), node.name == "defined")
+        if node.name.rsplit(".", 1)[-1] in ("version", "version_compare"):
+            node = nodes.Test(
+                self._as_text(node.node), node.name, [self._as_text(one) for one in node.args],
+                node.kwargs, node.dyn_args, node.dyn_kwargs,
+            )  # fmt: skip
         return test_of(node, self.of)
+
+    def _as_text(self, node: nodes.Expr) -> nodes.Expr:
+        """An expression that may be a number as text, which versions are in ccm."""
+        kinds = sample_of(node, self.scope).all_kinds()
+        return filtered(node, "string") if "number" in kinds else node
 
     def _is_optional(self, path: tuple[str, list[Any]]) -> bool:
         """Whether a name is a fact that is none if nothing sets it."""

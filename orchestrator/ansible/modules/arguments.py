@@ -150,12 +150,17 @@ class Arguments:
 
     def at_home(self, path: str) -> str:
         """A path with root's home directory in place of ``~``, which is marked."""
-        if path != "~" and not path.startswith("~/"):
+        variable = re.match(r"\{\{ Data\.(\w+) \}\}", path)
+        known = self.scope.values.get(variable[1], []) if variable else []
+        if not any(str(one).startswith("~/") for one in [path + "/", *known]):
             return path
         text = "the home directory of root is /root"
         if text not in self.checks:
             self.checks.append(text)
-        return "/root" + path[1:]
+        if variable is None:
+            return "/root" + path[1:]
+        inner = f"Data.{variable[1]} | regex_replace('^~/', '/root/')"
+        return "{{ " + inner + " }}" + path[variable.end() :]
 
     def replace(self, name: str, value: Any) -> None:
         """A replacement value for an argument, or None."""

@@ -406,3 +406,74 @@ def test_small_differences_of_published_roles(tmp_path: Path) -> None:
     assert '- foo:\n            ensure: "{{ Data.version }}"' in text
     assert "# CHECK: ccm waits on each push; the original only after a change" in text
     check_valid(tmp_path / "site")
+
+
+def test_a_fact_under_its_own_absence_and_more(tmp_path: Path) -> None:
+    """``x is not defined and y`` does not make the value read itself."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - set_fact: {version: "{{ own_version }}"}
+          when: version is not defined and ansible_os_family == 'Debian'
+        - set_fact: {kept: other}
+          when: kept is not defined and ansible_os_family == 'Debian'
+        - command: echo {{ version }} {{ kept }}
+        """,
+        defaults__main='own_version: "8"\nkept: mine\n',
+    )
+    value = "\"{{ Data.own_version if Facts.host.info.platformFamily == 'debian' else '' }}\""
+    assert f"version: {value}\n" in text
+    assert "{{ 'other' if Data.kept is not defined and" in text
+    check_valid(tmp_path / "site")
+
+
+def test_sums_of_strings_as_names(tmp_path: Path) -> None:
+    """The parts of ``'php' + version + '-json'`` are no names of packages of their own."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - set_fact: {extension: "{{ 'php' + version + '-json' }}"}
+        - package: {name: "{{ extension }}"}
+        """,
+        defaults__main='version: "8"\n',
+    )
+    assert [one.outcome for one in result.records] == ["converted", "converted"]
+    assert '- "{{ Data.extension }}":' in text
+    check_valid(tmp_path / "site")
+
+
+def test_numbers_as_versions_and_homes_in_variables(tmp_path: Path) -> None:
+    """A number is compared as text, and ``~/`` of a variable is the home of root."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - file: {path: "{{ place }}/a", state: directory, owner: root, group: root, mode: "0755"}
+          when: release is version('7.0', '>')
+        """,
+        defaults__main="release: 7.4\nplace: ~/.a\n",
+    )
+    assert "if: Data.release | string is version('7.0', '>')" in text
+    assert "- \"{{ Data.place | regex_replace('^~/', '/root/') }}/a\":" in text
+    assert "the home directory of root is /root" in result.records[0].reasons
+    check_valid(tmp_path / "site")
+
+
+def test_a_directory_above_under_several_conditions(tmp_path: Path) -> None:
+    """It is made once, where any of the tasks runs."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - lineinfile: {path: /etc/sysconfig/a, line: x, create: true}
+          when: a
+        - command: "true"
+        - lineinfile: {path: /etc/sysconfig/b, line: x, create: true}
+          when: b
+        """,
+        defaults__main="a: true\nb: true\n",
+    )
+    assert text.count("- make /etc/sysconfig:") == 1
+    assert (
+        "affects: [/etc/sysconfig]\n            control:\n              if: Data.a or Data.b"
+        in text
+    )
+    check_valid(tmp_path / "site")
