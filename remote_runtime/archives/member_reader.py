@@ -18,6 +18,9 @@ from remote_runtime.archives.members import (
 from remote_runtime.errors import ResourceError
 
 _LARGEST_HEADER = 1 << 20  # of tar; it is read at once, and its size may be any number
+_LARGEST_HEADERS = 4 << 20  # of one member: tarfile keeps a list of all parts of a sparse file
+# Of a zip's directory, which zipfile reads and keeps as a whole.
+_FEW, _PER_ENTRY = 10000, 128  # members, and bytes for each
 _BLOCK_OF_TAR = 512
 _MODULES = {"tar.gz": "gzip", "tar.xz": "lzma", "tar.bz2": "bz2", "tar.zst": "compression.zstd"}
 ZSTD = "zstd"
@@ -58,17 +61,18 @@ class ArchiveErrors(object):
 
 
 def members(
-    kind: str, file: Any, *, beat: ProgressCallback, maximum: int, program: str = ""
+    kind: str, file: Any, *, beat: ProgressCallback, maximum: int, most: int, program: str = ""
 ) -> Members:
     """Yield the members of an open archive; ``content`` of one is valid until the next one is
     requested.
 
     ``beat`` is called often and may raise; at most ``maximum`` bytes are unpacked after the last
-    member. ``program`` unpacks a tar.zst if Python cannot. For use inside ``ArchiveErrors``.
+    member. A zip whose directory is too large for ``most`` members is refused. ``program`` unpacks
+    a tar.zst if Python cannot. For use inside ``ArchiveErrors``.
     """
     file.seek(0)
     if kind == "zip":
-        return _zip(file, beat)
+        return _zip(_Bounded(file, max(most, _FEW) * _PER_ENTRY), beat)
     if kind == "tar.zst" and program:
         return _tar_of_program([program, "-dcq"], file, beat, maximum)
     return _tar(_unpacked(kind, file), beat, maximum)
@@ -76,11 +80,12 @@ def members(
 
 class _Stream(object):
     """An unpacked stream that is skipped in blocks, and whose headers are read with a size
-    limit."""
+    limit; ``headers_left`` is how many bytes those of the next member may still have."""
 
     def __init__(self, raw: Any, beat: ProgressCallback) -> None:
         self._raw = raw
         self._beat = beat
+        self.headers_left = _LARGEST_HEADERS
 
     def tell(self) -> int:
         return int(self._raw.tell())
@@ -88,6 +93,13 @@ class _Stream(object):
     def read(self, size: int) -> bytes:
         if not 0 <= size <= _LARGEST_HEADER:
             raise ValueError("a header of %d bytes" % size)
+        self.headers_left -= size
+        if self.headers_left < 0:
+            raise ValueError("a member has headers of more than %d bytes" % _LARGEST_HEADERS)
+        return self.content(size)
+
+    def content(self, size: int) -> bytes:
+        """Read some of what is no header."""
         self._beat()
         data: bytes = self._raw.read(size)
         return data
@@ -96,7 +108,7 @@ class _Stream(object):
         """Read forward to a position; a stream cannot go back."""
         left = position - self._raw.tell()
         while left > 0:
-            skipped = len(self.read(min(left, BLOCK)))
+            skipped = len(self.content(min(left, BLOCK)))
             if not skipped:
                 return
             left -= skipped
@@ -106,7 +118,7 @@ class _Stream(object):
     def drain(self, maximum: int) -> None:
         """Read to the end, where a compressed stream keeps its checksum."""
         while True:
-            data = self.read(BLOCK)
+            data = self.content(BLOCK)
             if not data:
                 return
             maximum -= len(data)
@@ -136,10 +148,13 @@ def _tar(unpacked: Any, beat: ProgressCallback, maximum: int) -> Members:
         errors="surrogateescape",
     )
     while True:
+        stream.headers_left = _LARGEST_HEADERS
         entry = archive.next()
         if entry is None:
             break
         archive.members = []  # tarfile would keep them all
+        if sum(len(k) + len(v) for k, v in archive.pax_headers.items()) > _LARGEST_HEADER:
+            raise ValueError("it has global headers of more than %d bytes" % _LARGEST_HEADER)
         yield _of_tar(archive, entry)
     _check_end(archive, stream)
     stream.drain(maximum)
@@ -211,10 +226,15 @@ def _of_tar(archive: Any, entry: Any) -> Member:
         mode=entry.mode & 0o7777,
         mtime=float(entry.mtime),
         link=entry.linkname,
-        content=lambda: (
-            archive.extractfile(entry) if entry.issparse() else _Part(archive.fileobj, entry)
-        ),
+        content=lambda: _content(archive, entry),
     )
+
+
+def _content(archive: Any, entry: Any) -> Any:
+    if not entry.issparse():
+        return _Part(archive.fileobj, entry)
+    archive.fileobj.headers_left = sys.maxsize  # tarfile reads the content like headers
+    return archive.extractfile(entry)
 
 
 class _Part(object):
@@ -232,8 +252,26 @@ class _Part(object):
         """Close nothing."""
 
     def read(self, size: int) -> bytes:
-        data: bytes = self._stream.read(min(size, self._left))
+        data: bytes = self._stream.content(min(size, self._left))
         self._left -= len(data)
+        return data
+
+
+class _Bounded(object):
+    """The file of a zip, from which little is read at once."""
+
+    def __init__(self, file: Any, largest: int) -> None:
+        self._largest = largest
+        self._read = file.read
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        """``ValueError`` for a directory that is too large."""
+        if size > self._largest:
+            raise ValueError(
+                "a directory of %d bytes, which is too many for extract_max_members" % size
+            )
+        data: bytes = self._read(size)
         return data
 
 

@@ -80,7 +80,14 @@ class ArchiveReader(object):
         found = program and self._context.commands.find(program)
         if program and not found:
             raise Unknowable("%s is only installed by an earlier change" % program)
-        return member_reader.members(how.kind, file, beat=beat, maximum=how.max_size, program=found)
+        return member_reader.members(
+            how.kind,
+            file,
+            beat=beat,
+            maximum=how.max_size,
+            most=how.max_members,
+            program=found,
+        )
 
 
 class Archives(ArchiveReader, downloads.Archives):

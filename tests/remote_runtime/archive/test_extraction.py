@@ -304,6 +304,20 @@ class ExtractionTest(ArchiveTest):
         less = tar([*APP, member("n", pax_headers={"size": "-512"})], style=tarfile.PAX_FORMAT)
         self.assert_refused(less, "negative size|not a complete tar.gz")
 
+    def test_bombs_of_headers(self) -> None:
+        """Headers that Python keeps as a whole, whatever they unpack to, are bounded."""
+        text = "k%d=" + "v" * 900000 + "\n"
+        records = [("900011 " + text % n).encode() for n in (1, 2)]
+        both = [member("g", record, type=tarfile.XGLTYPE) for record in records]
+        self.assert_refused(tar([both[0], member("a"), both[1], member("b")]), "global headers of")
+        sparse = {"major": "1", "minor": "0", "name": "x", "realsize": "1"}
+        fields = {"GNU.sparse." + key: value for key, value in sparse.items()}
+        parts = member("x", b"3000000\n" + b"0\n" * 3000000, pax_headers=fields)
+        self.assert_refused(tar([parts], style=tarfile.PAX_FORMAT), "headers of more than 4194304")
+        names = zipped(*[("%d/" % n + "x" * 60000, b"") for n in range(25)])
+        refusal = "a directory of 1501\\d+ bytes"
+        self.assert_refused(names, refusal, "a.zip", extract_max_members=10)
+
     def test_work_of_a_member(self) -> None:
         """A member costs the same whatever their number, so that 150,000 of them end in time."""
 
