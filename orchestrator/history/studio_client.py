@@ -13,17 +13,20 @@ import re
 import ssl
 import subprocess
 import threading
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
 from orchestrator.history.errors import HistoryError, HistoryUnreachableError
 from orchestrator.history.location import TOKEN_VARIABLE, HistoryLocation
+from orchestrator.support.background_call import BackgroundCall
 from orchestrator.support.plain_text import one_line
 from orchestrator.support.private_file import read_private
 from remote_runtime.errors import UsageError
 from remote_runtime.version import VERSION
 
-REQUEST_TIMEOUT = 5.0  # seconds for a connection, and for each answer
+REQUEST_TIMEOUT = 5.0  # seconds for a connection, and for each part of an answer
+ANSWER_TIMEOUT = 60.0  # seconds for a whole answer
 API = "/api/v1"
 MAX_ANSWER = 32 << 20  # bytes
 _MAX_LENGTH = 200  # characters of a problem
@@ -113,15 +116,24 @@ class StudioClient:
         headers = {"Authorization": f"Bearer {self._token}", "User-Agent": f"ccm/{VERSION}"}
         if body is not None:
             headers["Content-Type"] = "application/octet-stream"
-        self._connection.request(method, f"{self._address.path}{API}{path}", body, headers)
-        response = self._connection.getresponse()
-        found = response.read(maximum + 1)
-        if len(found) > maximum:
+        connection = self._connection
+        connection.request(method, f"{self._address.path}{API}{path}", body, headers)
+
+        def read() -> Answer:
+            """The answer, at most one byte more than the maximum."""
+            response = connection.getresponse()
+            return Answer(response.status, response.read(maximum + 1))
+
+        try:
+            found = BackgroundCall(read, "history").wait(time.monotonic() + ANSWER_TIMEOUT)
+        except TimeoutError as error:
+            raise TimeoutError(str(error) or f"no answer in {ANSWER_TIMEOUT:g} s") from error
+        if len(found.body) > maximum:
             self.close()
             raise HistoryError("the response of the studio is too large", hint="read the run there")
-        if response.status in (200, 409):
-            return Answer(response.status, found)
-        raise self._refusal(response.status, found)
+        if found.status in (200, 409):
+            return found
+        raise self._refusal(found.status, found.body)
 
     def _connected(self) -> http.client.HTTPConnection:
         host, port = self._address.hostname or "", self._address.port

@@ -121,6 +121,26 @@ def test_a_studio_that_never_answers(server: Server) -> None:
     over.set()
 
 
+def test_a_studio_whose_answer_never_ends(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader waits for a whole answer for a bounded time, although some of it always comes."""
+    monkeypatch.setattr(studio_client, "ANSWER_TIMEOUT", 0.3)
+    over = threading.Event()
+
+    def drip(request: BaseHTTPRequestHandler) -> None:
+        """Send a header that does not end."""
+        request.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
+        while not over.wait(0.05):
+            request.wfile.write(b"x")
+
+    server.reply = drip
+    threading.Timer(20, over.set).start()
+    begin = time.monotonic()
+    with pytest.raises(HistoryUnreachableError, match=r"does not respond: no answer in 0\.3 s"):
+        StudioClient(HistoryLocation(server.address)).get("/runs")
+    assert time.monotonic() - begin < 15
+    over.set()
+
+
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirection_is_not_followed(server: Server, status: int) -> None:
     """The token goes to the named server only."""
