@@ -1,7 +1,7 @@
-"""Reads what ``ansible-inventory --list`` and Ansible's inventory scripts print (controller).
+"""Reads the output of ``ansible-inventory --list`` and of Ansible's inventory scripts (controller).
 
-Ansible's connection variables become connection properties; what else a host or group has stays a
-variable. Passwords are refused, and so is a connection that is neither SSH nor local.
+Ansible's connection variables become connection properties; everything else in a host or group
+remains a variable. Passwords are refused, and so are connections that are neither SSH nor local.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def is_ansible_list(root: Node) -> bool:
 
 
 def is_ansible_file(root: Node) -> bool:
-    """Whether a document is an inventory of Ansible in YAML, whose groups hold maps of hosts.
+    """Whether a document is an Ansible inventory in YAML, in which groups contain maps of hosts.
 
-    The groups of the list have names only; its variables are in ``_meta``.
+    In the list form, groups contain only names, and variables are in ``_meta``.
     """
     if not is_ansible_list(root) or not isinstance(root, Mapping) or "_meta" in root:
         return False
@@ -93,7 +93,7 @@ class _AnsibleReader:
         self._warned: set[str] = set()
 
     def read(self, root: Node) -> Declaration:
-        """Turn the list into a declaration; mistakes go to the checker."""
+        """Turn the list into a declaration; mistakes are reported to the checker."""
         assert isinstance(root, Mapping)
         for key, node in root.pairs():
             if key.text == "_meta":
@@ -140,7 +140,7 @@ class _AnsibleReader:
                 self._declaration.host(name, names.nodes[index])
 
     def _add_missing_children(self) -> None:
-        """Ansible lists empty groups as children only."""
+        """Add groups that Ansible lists only as children because they are empty."""
         for group in list(self._declaration.groups.values()):
             for child, node in list(group.children.items()):
                 fault = group_name_fault(child, has_all=True)
@@ -197,7 +197,9 @@ class _AnsibleReader:
         self._become(mapping, layer, what)
 
     def _warn_ignored(self, name: str, mapping: Mapping) -> None:
-        """Warn, once for each, of what decides in Ansible how a host is reached."""
+        """Warn, once for each, about variables that affect how Ansible reaches a host but
+        not ccm.
+        """
         if name in _BECOME or not re.match(_CONNECTION, name) or name in self._warned:
             return
         self._warned.add(name)

@@ -1,4 +1,4 @@
-"""Builds the node tree from parser events (controller); ``inventory.document`` is the door."""
+"""Builds the node tree from parser events (controller); use it through ``inventory.document``."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _COLLECTION_TAGS = {None, "!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}
 
 
 class Builder:
-    """One pass over one text; ``problems`` receives what leaves the tree usable.
+    """One pass over one text; ``problems`` receives problems that leave the tree usable.
 
-    With ``yaml11`` scalars are read by YAML 1.1 instead of the core schema of YAML 1.2.
+    With ``yaml11``, scalars are read by YAML 1.1 instead of the core schema of YAML 1.2.
     """
 
     def __init__(self, source: Source, problems: list[Problem], *, yaml11: bool = False) -> None:
@@ -61,7 +61,9 @@ class Builder:
         self._aliased = 0
 
     def build(self) -> Node:
-        """The document's root; raises yaml.YAMLError for broken YAML, InputError for a bomb."""
+        """The document's root; raises yaml.YAMLError for invalid YAML, InputError for an excessive
+        expansion.
+        """
         loader = _Loader(self._source.text)
         try:
             with collection_paused():
@@ -151,8 +153,9 @@ class Builder:
         return node
 
     def _resolve_once(self, text: str) -> Resolved:
-        """The value of a plain scalar. Scalars that YAML 1.1 reads otherwise are stored separately,
-        because each of their positions gets a note."""
+        """The value of a plain scalar. Scalars that YAML 1.1 reads differently are stored
+        separately, because each of their positions gets a note.
+        """
         resolved = self._resolve(text)
         if text in self._ambiguous:
             return resolved
@@ -163,7 +166,7 @@ class Builder:
         return resolved
 
     def _expects_key(self) -> bool:
-        """Whether the next node is a key, which is text in any case."""
+        """Whether the next node is a key, which is always text."""
         return self._open.__class__ is Mapping and self._key is None
 
     def _start(self, event: Any, kind: type[Mapping] | type[Sequence]) -> None:
@@ -253,7 +256,7 @@ class Builder:
         self._report(key, f"{key.describe()} cannot be a key", hint, "input.type")
 
     def _merge(self, mapping: Mapping, merges: list[tuple[Scalar, Node]]) -> None:
-        """Fill in what ``<<`` brings: own keys win, then the earlier map of a list."""
+        """Add the entries of ``<<``: own keys take precedence, then the earlier map in a list."""
         for _, value in merges:
             sources = value.nodes if isinstance(value, Sequence) else [value]
             for source in sources:

@@ -1,4 +1,4 @@
-"""Collects the problems of a document, so that all are reported at once (controller)."""
+"""Collects the problems of a document, so that all are reported together (controller)."""
 
 from __future__ import annotations
 
@@ -22,30 +22,38 @@ class Checker:
         self.problems.append(Problem(message, node.position, hint, kind))
 
     def forget_repeated(self) -> None:
-        """Keep each problem once: a problem of a range is a problem of each of its hosts."""
+        """Remove repeated problems, because a problem of a range is a problem of each of
+        its hosts.
+        """
         self.problems = list(dict.fromkeys(self.problems))
 
     def finish(self) -> None:
-        """Raise InputError with every problem found, in the order of their places in each file."""
+        """Raise InputError with every problem found, in the order of their positions in
+        each file.
+        """
         if self.problems:
             raise InputError(sorted(self.problems, key=_order))
 
     def mapping(self, node: Node | None, what: str) -> Mapping | None:
-        """The node as a map; None if it is absent or empty, or wrong and thus reported."""
+        """The node as a map; None if it is missing or empty, or if it is wrong and therefore
+        reported.
+        """
         if node is None or is_null(node) or isinstance(node, Mapping):
             return node if isinstance(node, Mapping) else None
         self.report(node, f"{what} must be a map, not {node.describe()}", "write 'key: value'")
         return None
 
     def sequence(self, node: Node | None, what: str) -> Sequence | None:
-        """The node as a list; None if it is absent or empty, or wrong and thus reported."""
+        """The node as a list; None if it is missing or empty, or if it is wrong and therefore
+        reported.
+        """
         if node is None or is_null(node) or isinstance(node, Sequence):
             return node if isinstance(node, Sequence) else None
         self.report(node, f"{what} must be a list, not {node.describe()}", "write [one, two]")
         return None
 
     def unknown_key(self, key: Scalar, known: Iterable[str], what: str) -> None:
-        """Report a key that the place does not know, with the nearest word it does know."""
+        """Report an unknown key, with the most similar known one."""
         words = sorted(known)
         guess = nearest(key.text, words)
         hint = f"did you mean {guess!r}?" if guess else "allowed keys: " + ", ".join(words)

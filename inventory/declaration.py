@@ -9,7 +9,7 @@ from inventory.properties import PropertyValue
 
 
 class SetProperty(NamedTuple):
-    """The value of a connection property, and the map and the key that it was written under."""
+    """The value of a connection property, and the map and the key where it was written."""
 
     value: PropertyValue
     written_in: Mapping
@@ -24,7 +24,7 @@ class SetProperty(NamedTuple):
 class Layer:
     """The settings of one place (a host, a group, the defaults).
 
-    ``vars`` may be the document's own data, so it is replaced and never changed.
+    ``vars`` may be the document's own data, so it is replaced and never modified.
     """
 
     __slots__ = ("properties", "vars", "vars_written_in")
@@ -35,7 +35,7 @@ class Layer:
         self.vars_written_in: tuple[Mapping, ...] = ()
 
     def add_vars(self, values: dict[str, Any], *written_in: Mapping) -> None:
-        """Let these variables win over those of the same name."""
+        """Add variables, which override those with the same names."""
         self.vars = {**self.vars, **values} if self.vars else values
         self.vars_written_in += written_in
 
@@ -53,7 +53,7 @@ class Layer:
 
 
 class HostEntry(NamedTuple):
-    """One host: the position of its first name, and its own settings."""
+    """One host: the position where it is first named, and its own settings."""
 
     name: str
     node: Node
@@ -61,7 +61,7 @@ class HostEntry(NamedTuple):
 
 
 class GroupEntry(NamedTuple):
-    """One group: its direct hosts, and its children with the places that name them."""
+    """One group: its direct hosts, and its children with the positions that name them."""
 
     name: str
     node: Node
@@ -79,21 +79,21 @@ class Declaration:
         self.groups: dict[str, GroupEntry] = {}
 
     def host(self, name: str, node: Node) -> HostEntry:
-        """The entry of a host, made where it is named for the first time."""
+        """The entry of a host, created when the host is first named."""
         entry = self.hosts.get(name)
         if entry is None:
             entry = self.hosts[name] = HostEntry(name, node, Layer())
         return entry
 
     def group(self, name: str, node: Node) -> GroupEntry:
-        """The entry of a group, made where it is named for the first time."""
+        """The entry of a group, created when the group is first named."""
         entry = self.groups.get(name)
         if entry is None:
             entry = self.groups[name] = GroupEntry(name, node, Layer(), hosts={}, children={})
         return entry
 
     def merge(self, later: Declaration) -> None:
-        """Add another source: its values win, members of groups are joined."""
+        """Add another source: its values take precedence, and members of groups are merged."""
         self.defaults.overlay(later.defaults)
         for name, host in later.hosts.items():
             self.host(name, host.node).layer.overlay(host.layer)

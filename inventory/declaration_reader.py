@@ -17,7 +17,9 @@ _GROUP_KEYS = (*_LAYER_KEYS, "hosts", "children")
 
 
 def read_declaration(root: Node, directory: str, checker: Checker) -> Declaration:
-    """The declarations of a document; paths start in ``directory``. The checker gets problems."""
+    """The declarations in a document; paths are relative to ``directory``. Problems are reported to
+    the checker.
+    """
     return _Reader(directory, checker).read(root)
 
 
@@ -34,7 +36,7 @@ class _Reader:
         self._declaration = Declaration()
 
     def read(self, root: Node) -> Declaration:
-        """Turn the document into a declaration; mistakes go to the checker."""
+        """Turn the document into a declaration; mistakes are reported to the checker."""
         top = self._checker.mapping(root, "an inventory")
         if top is None:
             return self._declaration
@@ -85,7 +87,7 @@ class _Reader:
                 group.children.setdefault(name, child)
 
     def _hosts(self, node: Node, what: str) -> list[str]:
-        """Declare the hosts of a list or a map; returns their names."""
+        """Declare the hosts of a list or a map; return their names."""
         if isinstance(node, Sequence):
             return self._host_list(node, what)
         found: list[str] = []
@@ -152,7 +154,9 @@ class _Reader:
             self._layer(body, entry.layer, what, _LAYER_KEYS)
 
     def _layer(self, mapping: Mapping, layer: Layer, what: str, known: tuple[str, ...]) -> None:
-        """Fill a layer with the properties and vars of a map; other known keys are the caller's."""
+        """Fill a layer with the properties and vars of a map; other known keys are left to the
+        caller.
+        """
         for name in mapping:
             if name in PROPERTIES:
                 self._property(name, mapping, layer, what)
@@ -191,7 +195,7 @@ class _Reader:
         layer.add_vars(values, mapping)
 
     def _refuse_second(self, key: Scalar, before: Node, what: str) -> None:
-        """Values under ``hosts`` and in a group must be equal."""
+        """Report different values under ``hosts`` and in a group, which must be equal."""
         message = f"{what}: {key.text} already has another value at {before.position}"
         self._checker.report(key, message, "keep one of the two values", "inventory.conflict")
 

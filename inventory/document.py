@@ -95,11 +95,11 @@ def parse_document(
     """Read one YAML document; an empty one is a null scalar at line 1.
 
     Scalars are read by the core schema of YAML 1.2, with ``yaml11`` by YAML 1.1. Values with the
-    tags ``!vault`` and ``!age`` are refused; ``parse_data`` takes them.
+    tags ``!vault`` and ``!age`` are refused; ``parse_data`` accepts them.
 
-    With a list of ``problems``, what leaves the tree usable (a duplicate key, an unsupported tag)
-    is appended to it, so that the caller can report it together with its own findings. Without one
-    it is raised. Broken YAML always raises InputError.
+    With a list of ``problems``, problems that leave the tree usable (a duplicate key, an
+    unsupported tag) are appended to it, so that the caller can report them together with its own.
+    Without one, they are raised. Invalid YAML always raises InputError.
     """
     found: list[Problem] = [] if problems is None else problems
     root = _root(text, name, found, yaml11)
@@ -136,7 +136,7 @@ def _root(text: str, name: str, found: list[Problem], yaml11: bool) -> Node:
 
 
 def refuse_encrypted(values: Iterable[EncryptedScalar], problems: list[Problem]) -> None:
-    """Report encrypted values in places where nothing decrypts them."""
+    """Report encrypted values in places where they would not be decrypted."""
     for node in values:
         message = f"a value encrypted with !{node.tag} is possible only in data and overrides"
         hint = "put it into the data, and read it with {{ Data.NAME }}"
@@ -144,7 +144,9 @@ def refuse_encrypted(values: Iterable[EncryptedScalar], problems: list[Problem])
 
 
 def ambiguous_values(root: Node) -> list[Problem]:
-    """A note for each plain value of a document that is text, but something else in YAML 1.1."""
+    """A note for each unquoted value of a document that is text here but something else in YAML
+    1.1.
+    """
     source = root.source
     return [
         Problem(
@@ -180,7 +182,9 @@ def read_text(path: str | Path) -> str:
 
 
 def _without_surrogates(text: str) -> str:
-    """JSON writes a sign such as an emoji as a pair of escapes, which YAML does not know."""
+    """Join surrogate pairs, because JSON writes a character such as an emoji as two escapes, which
+    YAML does not support.
+    """
     if not text.lstrip().startswith(("{", "[")):
         return text
     return re.sub(_ESCAPE, _join_pair, text)
@@ -205,8 +209,9 @@ def refuse_control_characters(source: Source) -> None:
 
 
 def refuse_tag_directives(source: Source) -> None:
-    """InputError for more of them than anybody writes; libyaml takes the square of that in time,
-    in which no other thread works."""
+    """InputError for an unreasonable number of them, because libyaml needs quadratic time for them
+    and blocks all other threads.
+    """
     if source.text.count("%TAG") <= MAX_TAG_DIRECTIVES:
         return
     found = [match.end() - len("%TAG") for match in re.finditer(_TAG_DIRECTIVE, source.text)]

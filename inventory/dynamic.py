@@ -16,16 +16,18 @@ from inventory.programs import LastBytes, attend, running
 from remote_runtime.errors import InputError, Problem
 
 TIMEOUT = 30.0
-"""Seconds that an inventory program may take."""
+"""The maximum number of seconds that an inventory program may take."""
 STDERR_TAIL = 2000
-"""Bytes of the standard error's end that an error shows."""
+"""The number of bytes at the end of standard error that an error shows."""
 
 _TEXT_ENDINGS = (".yaml", ".yml", ".json")
 _KIND = "inventory.program"
 
 
 def is_program(path: str) -> bool:
-    """Whether a source is run: an executable file whose name does not end like a document's."""
+    """Whether a source is run: an executable file whose name does not have a
+    document's extension.
+    """
     if path.lower().endswith(_TEXT_ENDINGS):
         return False
     return os.path.isfile(path) and os.access(path, os.X_OK)

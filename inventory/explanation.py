@@ -1,4 +1,4 @@
-"""Where each value of a host comes from, and the groups as a tree (controller; prints nothing)."""
+"""The source of each value of a host, and the groups as a tree (controller; prints nothing)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from remote_runtime.errors import Position
 
 
 class ExplainedValue(NamedTuple):
-    """One decided value: ``property`` is such as ``port`` or ``vars.role``.
+    """One resolved value: ``property`` is a name such as ``port`` or ``vars.role``.
 
-    ``origin`` is the place that won (``host db1``, ``group web``, ``defaults``, ``built in``), and
-    ``position`` the position of the value; None for a built-in one.
+    ``origin`` is the place that set it (``host db1``, ``group web``, ``defaults``, ``built in``),
+    and ``position`` is the position of the value; None for a built-in one.
     """
 
     property: str
@@ -41,7 +41,7 @@ def layers_of(
 def explain_host(
     name: str, groups: tuple[str, ...], declaration: Declaration
 ) -> list[ExplainedValue]:
-    """Every value that the host ends up with: properties first, then ``vars.NAME`` by name."""
+    """Every resolved value of the host: properties first, then ``vars.NAME`` by name."""
     properties: dict[str, ExplainedValue] = {}
     variables: dict[str, ExplainedValue] = {}
     for origin, layer in layers_of(name, groups, declaration):
@@ -62,7 +62,7 @@ def explain_host(
 def group_tree(declaration: Declaration) -> str:
     """The tree that ``ccm inventory --graph`` shows.
 
-    A group with two parents is listed below both; its content is shown the first time only.
+    A group with two parents is listed below both; its content is shown only the first time.
     """
     groups = declaration.groups
     inner = {child for name, group in groups.items() if name != "all" for child in group.children}

@@ -1,6 +1,6 @@
-"""Pauses the garbage collector while many lasting objects are made (controller).
+"""Pauses the garbage collector while many long-lived objects are created (controller).
 
-Nothing that a reader makes is garbage, and scanning it again and again doubles the time it takes.
+Nothing that a reader creates is garbage, and repeatedly scanning it doubles the time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Reads JSON into nodes that find their positions on demand (controller).
+"""Reads JSON into nodes that determine their positions on demand (controller).
 
-The C decoder reads JSON tens of times faster than the YAML reader does. A valid inventory of tens
-of thousands of hosts needs hardly any position. The first request for a position reads the text
+The C decoder reads JSON tens of times faster than the YAML reader does. A valid inventory with tens
+of thousands of hosts needs hardly any positions. The first request for a position reads the text
 again, as YAML.
 
     root = read_json(text, "hosts.json")    # None: read it as YAML
@@ -38,7 +38,7 @@ Path = tuple[str | int, ...]
 def read_json(text: str, name: str) -> Node | None:
     """The document, as ``parse_document`` returns it; None if that function must read the text.
 
-    None for text that is not JSON, is refused, or has another meaning as YAML.
+    None for text that is not JSON, is refused, or has a different meaning as YAML.
     """
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] != "{" or any(sign in text for sign in _DIFFERENT):
@@ -81,7 +81,7 @@ def _refuse(what: str) -> NoReturn:
 
 
 def _is_shallow(data: Any) -> bool:
-    """Whether nothing is nested deeper than the reader of YAML allows."""
+    """Whether nothing is nested more deeply than the YAML reader allows."""
     level = [data]
     for _ in range(MAX_DEPTH):
         level = [
@@ -96,18 +96,20 @@ def _is_shallow(data: Any) -> bool:
 
 
 class JsonSource(Source):
-    """A JSON text that can be read again, with places."""
+    """A JSON text that can be read again, with positions."""
 
     @cached_property
     def root(self) -> Node:
-        """The tree with places; a null where YAML refuses what JSON allows, such as long keys."""
+        """The tree with positions; a null if YAML refuses something that JSON allows, such as long
+        keys.
+        """
         try:
             return parse_document(self.text, self.name)
         except InputError:
             return Scalar(self, 1, column=1, text="", kind="null", value=None, plain=True)
 
     def find(self, path: Path) -> tuple[Node, Node]:
-        """The node at a path, after its key; the last existing one."""
+        """The node at a path, following the keys; the last existing one."""
         key = value = self.root
         for step in path:
             if isinstance(value, Mapping) and step in value:

@@ -1,4 +1,4 @@
-"""Hosts, groups and the inventory that holds them, with every value decided (controller)."""
+"""Hosts, groups and the inventory that contains them, with all values resolved (controller)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class SharedValues(NamedTuple):
-    """The common part of hosts in the same groups: the nearest values of groups and defaults."""
+    """The common values of hosts in the same groups: the nearest values of groups and defaults."""
 
     groups: tuple[str, ...]
     values: dict[str, PropertyValue]
@@ -43,8 +43,9 @@ class Host:
     """One host with the nearest value of every property.
 
     ``connect_timeout`` is in seconds; ``become`` is None if it is not set; ``groups`` has the
-    nearest first and leaves out ``all``; ``vars`` may share nested values with other hosts, so do
-    not change them. None means: not set here, so the SSH configuration or the default decides.
+    nearest group first and does not include ``all``; ``vars`` may share nested values with other
+    hosts, so do not change them. None means that a value is not set here, so the SSH configuration
+    or the default decides.
     """
 
     __slots__ = ("_entry", "_shared")
@@ -82,7 +83,7 @@ class Host:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The groups it is in, the nearest first."""
+        """The groups that contain it, nearest first."""
         return self._shared.groups
 
     @property
@@ -92,7 +93,7 @@ class Host:
 
     @property
     def position(self) -> Position:
-        """Where the host is named first."""
+        """The position where the host is first named."""
         return self._entry.node.position
 
     def __repr__(self) -> str:
@@ -109,15 +110,15 @@ class Group(NamedTuple):
 
     @property
     def position(self) -> Position:
-        """Where the group is named first."""
+        """The position where the group is first named."""
         return self.node.position
 
 
 class Inventory:
-    """All hosts and groups, in the order of the sources; made by ``inventory.load``.
+    """All hosts and groups, in the order of the sources; created by ``inventory.load``.
 
-    ``warnings`` are for the user and end nothing, ``notes`` are the places that YAML 1.1 would
-    read otherwise.
+    ``warnings`` are for the user and do not stop anything; ``notes`` has the positions that YAML
+    1.1 would read differently.
     """
 
     def __init__(
@@ -131,7 +132,9 @@ class Inventory:
         self._selector: Selector | None = None
 
     def host(self, name: str) -> Host:
-        """Return the host of that name; InputError with the nearest name if none has it."""
+        """Return the host with that name; InputError with the most similar name if there
+        is none.
+        """
         host = self.hosts.get(name)
         if host is None:
             guess = nearest(name, self.hosts)
@@ -147,9 +150,9 @@ class Inventory:
     ) -> list[Host]:
         """Return the hosts that the patterns match, in the inventory's order; None matches all.
 
-        ``runs`` resolves patterns such as ``failed``. InputError
-        (``inventory.no_match``) names every pattern that matches no host, with the nearest names.
-        See ``inventory.selection`` for the patterns.
+        ``runs`` resolves patterns such as ``failed``. InputError (``inventory.no_match``) names
+        every pattern that matches no host, with the most similar names. See ``inventory.selection``
+        for the patterns.
         """
         if self._selector is None:
             members = {host.name: host.groups for host in self.hosts.values()}
@@ -158,7 +161,7 @@ class Inventory:
         return [host for name, host in self.hosts.items() if name in picked]
 
     def among(self, names: Collection[str]) -> Inventory:
-        """The inventory of these hosts alone, with the groups that have one of them."""
+        """The inventory with only these hosts, and the groups that contain one of them."""
         hosts = {name: host for name, host in self.hosts.items() if name in names}
         kept = {group for host in hosts.values() for group in host.groups}
         groups = {
@@ -172,7 +175,9 @@ class Inventory:
         return Inventory(hosts, groups, self._declaration)
 
     def explain(self, name: str) -> list[ExplainedValue]:
-        """Every property and variable of a host with its value and where that was written."""
+        """Every property and variable of a host with its value and the position where it
+        was set.
+        """
         from inventory.explanation import explain_host
 
         return explain_host(self.host(name).name, self.hosts[name].groups, self._declaration)

@@ -1,7 +1,7 @@
-"""Which names hosts and groups may have (controller).
+"""Defines valid names of hosts and groups (controller).
 
-A name ends up in patterns, paths, argument lists and terminals, so it is letters, digits and a few
-signs of ASCII, and it never begins with a dash or a dot.
+A name is used in patterns, paths, argument lists and terminals, so it consists of letters, digits
+and a few ASCII signs, and never begins with a dash or a dot.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ def host_name_fault(name: str) -> tuple[str, str] | None:
 
 
 def group_name_fault(name: str, *, has_all: bool = False) -> tuple[str, str] | None:
-    """The problem of a group's name, with a hint; None if it is valid. ``all`` is valid if the form
-    of the inventory ``has_all``."""
+    """The problem of a group's name, with a hint; None if it is valid. ``all`` is valid if the
+    format of the inventory has it (``has_all``).
+    """
     if _GROUP.match(name) and (name not in RESERVED or (has_all and name == "all")):
         return None
     fault = _fault("group", name, "._+-")

@@ -1,4 +1,4 @@
-"""The tree that a YAML document is read into: every node knows its file, line and column.
+"""The tree of a YAML document: every node has its file, line and column.
 
 Runs on the controller. The tree holds JSON-like data only: maps with text keys, lists and scalars.
 """
@@ -32,8 +32,8 @@ _YAML11_BOOLS = ("yes", "no", "on", "off")
 class Source:
     """One text that was read: the name shown in positions, and the text itself.
 
-    ``ambiguous`` are the values that are text here and something else in YAML 1.1, each with line,
-    column, its text and what YAML 1.1 reads.
+    ``ambiguous`` has the values that are text here and something else in YAML 1.1, each with line,
+    column, text and YAML 1.1's reading.
     """
 
     def __init__(self, name: str, text: str) -> None:
@@ -45,7 +45,7 @@ class Source:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines of the text, broken where YAML breaks them; line N is ``lines[N - 1]``."""
+        """The lines of the text, split where YAML splits them; line N is ``lines[N - 1]``."""
         return re.split(_LINE_BREAK, self.text)
 
     def position(self, line: int, column: int) -> Position:
@@ -67,7 +67,7 @@ class Node:
 
     @property
     def position(self) -> Position:
-        """Where the value begins."""
+        """The position where the value begins."""
         return self.source.position(self.line, self.column)
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Node:
 
     @abstractmethod
     def as_data(self) -> Any:
-        """The node as JSON-like data; ``to_plain`` is the door."""
+        """The node as JSON-like data; use it through ``to_plain``."""
 
 
 class Scalar(Node):
@@ -177,7 +177,7 @@ class Sequence(Node):
 class Mapping(Node):
     """A map; ``entries`` holds key and value nodes by the key's text, in the order written.
 
-    Keys that came in through a merge key (``<<``) are there too and keep their own positions.
+    Keys that were added by a merge key (``<<``) are included and keep their own positions.
     """
 
     __slots__ = ("entries",)
@@ -208,7 +208,7 @@ class Mapping(Node):
         return self.entries[key][0]
 
     def scalar(self, key: str) -> str | int | float | bool | None:
-        """The value of a key that the map has, None if it is no scalar."""
+        """The value of a key that the map has; None if it is not a scalar."""
         value = self.entries[key][1]
         return value.value if isinstance(value, Scalar) else None
 
@@ -236,7 +236,7 @@ def to_plain(node: Node) -> Any:
 
 
 def node_at(root: Node, path: Iterable[str | int], of_key: bool = False) -> Node:
-    """The node that keys and indices lead to, or with ``of_key`` the key that they end with."""
+    """The node to which keys and indices lead or, with ``of_key``, the last key itself."""
     node, key = root, root
     for part in path:
         if isinstance(node, Mapping) and isinstance(part, str):
@@ -247,10 +247,10 @@ def node_at(root: Node, path: Iterable[str | int], of_key: bool = False) -> Node
 
 
 def comments_before(node: Node) -> list[str]:
-    """The comment lines directly above a node (use a map's key node), without ``#`` and blanks.
+    """The comment lines directly above a node (use a map's key node), without ``#`` and spaces.
 
-    A blank line ends the search. A line with its ``#`` to the right of the node is left out: it may
-    be part of a block text.
+    A blank line ends the search. A line whose ``#`` is to the right of the node is omitted, because
+    it may be part of a block text.
     """
     lines = node.source.lines
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""The keys that would hold a password; an inventory must not contain one (controller)."""
+"""The keys that would contain a password, which is not allowed in an inventory (controller)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _VARIABLE = (
 
 @functools.lru_cache(maxsize=1024)
 def is_password_property(key: str) -> bool:
-    """Whether a key next to the connection properties would hold a password."""
+    """Whether a key next to the connection properties would contain a password."""
     return re.search(_PROPERTY, key, re.IGNORECASE) is not None
 
 
 @functools.lru_cache(maxsize=1024)
 def is_password_variable(key: str) -> bool:
-    """Whether a variable would hold a login password; ``db_password`` is the site's own data."""
+    """Whether a variable would contain a login password; ``db_password`` is data of the site."""
     return re.match(_VARIABLE, key, re.IGNORECASE) is not None

@@ -1,7 +1,7 @@
-"""The programs that ccm runs on this machine, each with all processes that it starts (controller).
+"""The programs that ccm runs on this machine, with all processes that they start (controller).
 
-Each is the leader of its own process group, so that its child processes can be ended with it.
-A program that runs when ccm ends is ended with it.
+Each is the leader of its own process group, so that its child processes can be killed with it. A
+program that is still running when ccm ends is killed.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def running(
     environment: Mapping[str, str] | None = None,
     ends_with_run: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a program and read its output; at the end of the block its group is killed.
+    """Start a program and read its output; at the end of the block, its process group is killed.
 
-    ``ends_with_run``: also at the end of the run that it belongs to. OSError if it cannot be
-    started.
+    ``ends_with_run``: it is also killed at the end of the run that it belongs to. OSError if it
+    cannot be started.
     """
     process = subprocess.Popen(
         words,
@@ -129,8 +129,8 @@ def _feed(pipe: int, view: memoryview) -> memoryview:
 
 
 def end_programs(*, of_run: bool = False) -> None:
-    """Kill the programs that still run; with ``of_run``, only those that end with the run. Safe in
-    a signal handler.
+    """Kill the programs that are still running; with ``of_run``, only those that end with the run.
+    Safe in a signal handler.
     """
     for group, ends_with_run in tuple(_groups.items()):
         if ends_with_run or not of_run:

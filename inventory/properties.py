@@ -1,7 +1,7 @@
-"""The connection properties: which there are, and what value each takes (controller).
+"""The connection properties and their valid values (controller).
 
-Each check receives the scalar as written and the directory that relative paths start from, and
-returns the value that ``Host`` carries, or raises RefusedError.
+Each check receives the scalar as written and the directory to which paths are relative, and returns
+the value for ``Host``, or raises RefusedError.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 class RefusedError(ValueError):
-    """The property does not accept the value: the expected value, and the correction."""
+    """The property does not accept the value; it has the expected value and the correction."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -48,7 +48,8 @@ def check_property(name: str, node: Node, directory: str) -> PropertyValue:
 
 
 class CheckedValues:
-    """Checks the values of one document; hosts mostly have the same ones, so each is checked once.
+    """Checks the values of one document; hosts mostly have the same values, so each value is
+    checked once.
 
     ``check`` receives a property's name and its written value.
     """

@@ -1,4 +1,4 @@
-"""Ranges in the names of hosts: ``web[01:50]`` and ``web[a:f]`` (controller)."""
+"""Ranges in host names: ``web[01:50]`` and ``web[a:f]`` (controller)."""
 
 from __future__ import annotations
 

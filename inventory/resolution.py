@@ -1,8 +1,8 @@
-"""Decides every host's values from the declarations: the nearest wins (controller).
+"""Resolves every host's values from the declarations: the nearest value is used (controller).
 
-Nearest is the host itself, then its groups, a child before its parent and, between groups that are
-not related, the one named later in the inventory first; then ``all``, then the defaults. A variable
-is replaced completely by a nearer one of the same name: maps and lists in ``vars`` are not merged.
+The nearest is the host itself, then its groups (a child before its parent and, among unrelated
+groups, the one named later in the inventory first), then ``all``, then the defaults. A variable is
+completely replaced by a nearer one with the same name: maps and lists in ``vars`` are not merged.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _check_children(declaration: Declaration, checker: Checker) -> None:
 
 
 def _check_cycles(declaration: Declaration, checker: Checker) -> None:
-    """Report each cycle once, at the child that closes it, and open it there."""
+    """Report each cycle once, at the child that closes it, and break it there."""
     done: set[str] = set()
     for start in declaration.groups:
         if start not in done:
@@ -85,7 +85,7 @@ def _report_cycle(declaration: Declaration, checker: Checker, cycle: list[str]) 
 
 
 class _Hosts:
-    """Chooses values; hosts in the same groups share the work done for those groups."""
+    """Chooses values; hosts in the same groups share the work for those groups."""
 
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
@@ -134,8 +134,9 @@ class _Hosts:
         return [*layers, self._declaration.defaults]
 
     def _ordered(self, direct: tuple[str, ...]) -> tuple[str, ...]:
-        """The groups and their ancestors, nearest first: take the later-named of those whose
-        children are all taken."""
+        """The groups and their ancestors, nearest first: repeatedly takes the later-named of those
+        whose children were all taken.
+        """
         waiting: dict[str, int] = {}
         pending = list(direct)
         while pending:

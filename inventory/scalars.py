@@ -1,9 +1,9 @@
 """Resolves the text of a scalar in YAML (controller).
 
-``resolve_plain`` is YAML 1.2's core schema: ``true``/``false``, ``null``/``~``, decimal, ``0o``
-and ``0x`` numbers, floats. A decimal number with a leading zero is text, because YAML 1.1 reads it
-as octal. ``resolve_yaml11`` is for what Ansible writes, with PyYAML's own tables. Dates and ``=``
-are text in both, because everything that is read ends up as JSON.
+``resolve_plain`` is YAML 1.2's core schema: ``true``/``false``, ``null``/``~``, decimal, ``0o`` and
+``0x`` numbers, floats. A decimal number with a leading zero is text, because YAML 1.1 reads it as
+octal. ``resolve_yaml11`` is for Ansible's files, with PyYAML's own tables. Dates and ``=`` are text
+in both, because all data is eventually written as JSON.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class BadScalarError(ValueError):
 
 
 def resolve_plain(text: str) -> Resolved:
-    """Kind and value of a scalar without quotes and without a tag, by YAML 1.2's core schema."""
+    """Kind and value of a scalar without quotes and tag, according to YAML 1.2's core schema."""
     if text[:1] not in NUMBER_STARTS or not text:
         return _WORDS.get(text, ("str", text))
     match = _NUMBER.fullmatch(text)
@@ -75,7 +75,7 @@ def resolve_plain(text: str) -> Resolved:
 
 
 def resolve_yaml11(text: str) -> Resolved:
-    """Kind and value of the same scalar by YAML 1.1, as PyYAML's safe loader has it."""
+    """Kind and value of the same scalar according to YAML 1.1, as in PyYAML's safe loader."""
     resolvers = _RESOLVERS.get(text[:1])
     if (resolvers is None and not _WILDCARDS) or text.count(".") > 1:
         return "str", text  # no number and no date has two dots, an address does
@@ -86,7 +86,7 @@ def resolve_yaml11(text: str) -> Resolved:
 
 
 def other_reading(text: str) -> str:
-    """Return how YAML 1.1 reads text of the core schema, in words; "" if that is also text."""
+    """Return the YAML 1.1 reading of text in the core schema, as text; "" if that is also text."""
     try:
         kind, value = resolve_yaml11(text)
     except BadScalarError:
@@ -99,7 +99,7 @@ def other_reading(text: str) -> str:
 def resolve_tagged(tag: str, text: str, resolve: Resolver = resolve_plain) -> Resolved:
     """Kind and value of a scalar with a tag such as ``!!str``; BadScalarError if unsupported.
 
-    ``resolve`` reads the text where the tag is no text's.
+    ``resolve`` reads the text if the tag is not that of text.
     """
     name = tag[len(_PREFIX) :] if tag.startswith(_PREFIX) else ""
     if tag == "!":

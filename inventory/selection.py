@@ -1,4 +1,4 @@
-"""Picks hosts by patterns (controller).
+"""Selects hosts by patterns (controller).
 
 Patterns are joined by ``:`` or ``,``. A plain one adds hosts, ``&PATTERN`` keeps only hosts that
 are also in it, ``!PATTERN`` removes hosts; additions apply first, then ``&``, then ``!``, in any
@@ -25,7 +25,9 @@ from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.text.nearest import nearest
 
 MAX_GUESSES = 10
-"""A guess looks at every name, so a long file of unknown names gets no more than these."""
+"""A suggestion compares all names, so a long file with unknown names gets only this many
+suggestions.
+"""
 
 # Numbers and ranges of them; a class without either is a glob's.
 _SPAN = r"\d+(?:-\d+)?"
@@ -46,7 +48,7 @@ class Runs(Protocol):
     """The runs of the past."""
 
     last: str
-    """The name of a host's last push in messages, such as \"its last push of site.yaml\"."""
+    """The name of a host's last push in messages, such as "its last push of site.yaml"."""
 
     def named(self, word: str, run_id: str, hosts: Collection[str]) -> Iterable[str]:
         """Return the hosts that the word selects: in that run, or in their last pushes."""
@@ -75,7 +77,7 @@ class Selector:
     def select(
         self, limit: str | Iterable[str] | None = None, runs: Runs | None = None
     ) -> set[str]:
-        """The names picked; InputError (``inventory.no_match``) where a pattern matches none."""
+        """The selected names; InputError (``inventory.no_match``) if a pattern matches none."""
         texts = ["all"] if limit is None else [limit] if isinstance(limit, str) else list(limit)
         self._problems = []
         self._runs = runs
@@ -109,7 +111,7 @@ class Selector:
             yield from self._split(part.strip(), where)
 
     def _split(self, text: str, where: Position | None) -> Iterator[_Pattern]:
-        """Divide at colons, save in a regex, a file name, a run and a host's name with colons."""
+        """Split at colons, except in a regex, a file name, a run and a host's name with colons."""
         bare = text.lstrip("&!")
         whole = bare[:1] in ("~", "@") or bare in self._hosts
         parts = iter([text] if whole else re.split(":" + _OUTSIDE, text))
@@ -226,7 +228,7 @@ def _glob(text: str) -> Callable[[str], object]:
 
 
 def _among(number: str, spans: list[str]) -> bool:
-    """Whether a number is in one of the spans, written as they are: ``01-12`` holds ``07``."""
+    """Whether a number is in one of the spans as written: ``01-12`` contains ``07``."""
     for span in spans:
         first, _, last = span.partition("-")
         padded = number == number.lstrip("0").zfill(len(first))

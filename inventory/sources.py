@@ -1,8 +1,8 @@
-"""Loads inventories from what ``-i`` names (controller).
+"""Loads inventories from the sources named by ``-i`` (controller).
 
 A source is a YAML or JSON file in the documented form or in that of ``ansible-inventory --list``,
 an executable that prints either, or a list of host names with a comma in it (``web1,web2`` or
-``web1,``). With several sources the later one wins where two set the same thing.
+``web1,``). If several sources set the same value, the later one takes precedence.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def load(sources: str | Path | Iterable[str | Path]) -> Inventory:
 
 
 def this_host() -> Inventory:
-    """The inventory of the commands that need none: the machine they run on, as ``localhost``."""
+    """The inventory for commands that need none: the machine on which they run,
+    as ``localhost``.
+    """
     checker = Checker()
     root = parse_document("hosts: {localhost: {connection: local}}", "this host")
     return resolve(read_declaration(root, os.getcwd(), checker), checker)
@@ -80,7 +82,7 @@ def _declared(path: str, checker: Checker) -> Declaration:
 
 
 def _require(path: str) -> None:
-    """InputError if there is no such file and the word may be a host that is meant."""
+    """InputError if the file does not exist, with a hint if the word may be a host."""
     if os.path.lexists(path) or "/" in path or host_name_fault(path) is not None:
         return
     hint = f"write a single host with a comma: -i {path},"
@@ -90,10 +92,12 @@ def _require(path: str) -> None:
 
 
 def _parsed(text: str, name: str, checker: Checker, of_program: bool) -> Node:
-    """Return the document; InputError for an inventory of Ansible."""
+    """Return the document; InputError for an Ansible inventory."""
 
     def ini() -> bool:
-        """Whether it is INI; the output of a program must have brackets, or it is any text."""
+        """Whether it is INI; the output of a program must have brackets, because it may be any
+        text.
+        """
         return is_ini(text) and not (of_program and "[" not in text)
 
     found = list(checker.problems)

@@ -1,6 +1,7 @@
-"""JSON Schemas of what users write and what the two sides exchange (controller only).
+"""JSON Schemas of documents that users write and messages that the two sides exchange (controller
+only).
 
-Envelopes are files here; the schema of a resource type is in the type's own directory,
+Envelopes are files in this package; the schema of a resource type is in the type's own directory,
 ``remote_runtime/resources/TYPE/schema.json``.
 """
 
@@ -9,7 +10,7 @@ from typing import Any
 
 
 def load(name: str) -> dict[str, Any]:
-    """Return the schema ``NAME.json`` of this package; ``FileNotFoundError`` when there is none."""
+    """Return the schema ``NAME.json`` of this package; ``FileNotFoundError`` if there is none."""
     import json
 
     # importlib.resources would do, and takes longer to load than everything else here
@@ -21,7 +22,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def _run_options() -> dict[str, Any]:
-    """The members of a plan that are options of the run, from their one list."""
+    """The members of a plan that are options of the run, from their single list."""
     from remote_runtime.options import RunOptions
 
     kinds = {bool: {"type": "boolean"}, float: {"type": "number", "minimum": 0}}

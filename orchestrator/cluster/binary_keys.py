@@ -1,4 +1,4 @@
-"""Private keys in binary form, which have no header line (controller)."""
+"""Detects private keys in binary form, which have no header line (controller)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _MAGIC = (
     b"\x30\x80\x02\x01\x03\x30",  # PKCS#12 in BER, whose length is at its end
 )
 _KEYTABS = {b"\x05\x01": "<>", b"\x05\x02": ">"}
-"""The versions of keytabs, each with its byte orders: the first one has its machine's."""
+"""The versions of keytabs, each with its byte orders; the first version uses its
+machine's order.
+"""
 _MAX_PARTS = 16  # of the name of a principal, which has one to three
 _PGP_VERSIONS = (3, 4, 5, 6)
 _PGP_ALGORITHMS = (1, 2, 3, 16, 17, 18, 19, 22, 25, 26, 27, 28)
@@ -28,7 +30,7 @@ def is_binary_key(data: bytes) -> bool:
     """Whether a file's bytes are a private key in DER, a store of keys, a keytab of Kerberos or a
     PGP secret key.
 
-    Encrypted ones count. Keys of any algorithm do, since only the structure is read.
+    Encrypted keys count, and so do keys of any algorithm, because only the structure is read.
     """
     return data.startswith(_MAGIC) or _is_pgp(data) or _is_der_key(data) or _is_keytab(data)
 
@@ -50,7 +52,7 @@ def _is_der_key(data: bytes) -> bool:
 
 
 def _parts(data: bytes) -> Iterator[_Part]:
-    """The parts of a DER value, one after the other. IndexError or ValueError for anything else."""
+    """The consecutive parts of a DER value. IndexError or ValueError for anything else."""
     at = 0
     while at < len(data):
         tag, size = data[at], data[at + 1]
@@ -67,7 +69,9 @@ def _parts(data: bytes) -> Iterator[_Part]:
 
 
 def _is_key(parts: list[_Part]) -> bool:
-    """PKCS#1, DSA's own form, SEC 1, PKCS#8 and PKCS#12: a version, then their content."""
+    """Whether it is PKCS#1, DSA's own form, SEC 1, PKCS#8 or PKCS#12: a version, then
+    the content.
+    """
     tags = [part.tag for part in parts]
     if not tags or tags[0] != _INTEGER or len(parts[0].value) != 1:
         return False
@@ -85,7 +89,7 @@ def _is_key(parts: list[_Part]) -> bool:
 
 
 def _is_encrypted(parts: list[_Part]) -> bool:
-    """PKCS#8 with a passphrase: an algorithm, then bytes."""
+    """Whether it is PKCS#8 with a passphrase: an algorithm, then bytes."""
     return [part.tag for part in parts] == [_SEQUENCE, _OCTETS] and _begins(parts[0], _OID)
 
 
@@ -94,7 +98,9 @@ def _begins(part: _Part, tag: int) -> bool:
 
 
 def _is_pgp(data: bytes) -> bool:
-    """A packet of a secret key: tag, length, version, four bytes of a time, algorithm."""
+    """Whether it is a packet with a secret key: tag, length, version, four bytes of time,
+    algorithm.
+    """
     if len(data) < 16:
         return False
     width = _PGP_LENGTHS.get(data[0], 0)
@@ -105,13 +111,17 @@ def _is_pgp(data: bytes) -> bool:
 
 
 def _is_keytab(data: bytes) -> bool:
-    """Entries and holes, each of a size: the first entry that has a key is read."""
+    """Whether it is a keytab: entries and holes, each with a size; the first entry that has a key
+    is read.
+    """
     orders = _KEYTABS.get(data[:2], "")
     return any(_has_key(data, order, is_first=len(orders) > 1) for order in orders)
 
 
 def _has_key(data: bytes, order: str, *, is_first: bool) -> bool:
-    """Whether an entry has a key, and those before it are well formed; ``is_first``: version 1."""
+    """Whether an entry has a key and the entries before it are well-formed; ``is_first``: version
+    1.
+    """
     at = 2
     try:
         while True:

@@ -1,7 +1,7 @@
 """Packs the files of a site into one archive, and unpacks it (both sides).
 
-A file that a manifest names is included wherever it is, and so is everything in the directory of
-the manifest, since a name may depend on facts.
+A file that a manifest names is included wherever it is. So is everything in the directory of the
+manifest, because a name may depend on facts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def pack(
 ) -> bytes:
     """Pack the files below the directories, and the named ones, each by its absolute path.
 
-    Unnamed files with a private key are left out, as are files and directories in ``without``;
+    Unnamed files with a private key are omitted, and so are files and directories in ``without``;
     ``private`` records them. UsageError for a directory that cannot be a site or is too large.
     """
     private = private or PrivateFiles(without)
@@ -48,7 +48,7 @@ def pack(
 
 
 class _Member(NamedTuple):
-    """A file by its name in the bundle; ``link`` if it is sent as a link to another one."""
+    """A file by its name in the bundle; ``link`` is set if it is sent as a link to another file."""
 
     name: str
     path: Path
@@ -87,7 +87,7 @@ def _collected(
 
 
 def unpack(data: bytes, root: Path) -> None:
-    """Put the files under our own directory, each below its path. ValueError, OSError."""
+    """Write the files into our own directory, each at its path. ValueError, OSError."""
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
         for member in archive:
             parts = member.name.split("/")
@@ -136,7 +136,7 @@ def _below(directory: Path, private: PrivateFiles) -> Iterator[Path]:
 
 
 def _place_inside(path: Path, directories: Iterable[Path]) -> Path | None:
-    """Where below one of the directories it leads to; None for what leads out of them."""
+    """The path below one of the directories to which it leads; None if it leads outside."""
     real = os.path.realpath(path)
     for directory in directories:
         root = os.path.realpath(directory)
@@ -146,7 +146,9 @@ def _place_inside(path: Path, directories: Iterable[Path]) -> Path | None:
 
 
 def _unlinked(name: str, links: Collection[str], directories: Iterable[Path]) -> str:
-    """The name of a file without links to directories that go along themselves."""
+    """The name of a file with links to directories resolved, if the directories themselves are
+    included.
+    """
     path = Path(name)
     if not any(str(parent) in links for parent in path.parents):
         return name
@@ -155,7 +157,7 @@ def _unlinked(name: str, links: Collection[str], directories: Iterable[Path]) ->
 
 
 def _add(archive: tarfile.TarFile, what: _Member) -> int:
-    """Add a file, or a link to another one; its size. UsageError."""
+    """Add a file, or a link to another one; return its size. UsageError."""
     path = what.path
     member = tarfile.TarInfo(what.name.lstrip("/"))
     if what.link is not None:

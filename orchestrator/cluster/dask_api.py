@@ -1,4 +1,4 @@
-"""The types of the parts of Dask in use, which has no type hints (both sides)."""
+"""Types for the parts of Dask in use, which has no type hints (both sides)."""
 
 import asyncio
 import logging
@@ -66,12 +66,12 @@ VERSION = version("distributed")
 
 
 def set_log_level(level: int) -> None:
-    """Have Dask write no log below a level; some of its parts have their own level."""
+    """Prevent Dask from logging below a level; some of its parts have their own level."""
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).setLevel(level)
 
 
 def refuse_pickles() -> None:
-    """From now on nothing that others send is unpickled in this process; see ``pickle_guard``."""
+    """Prevent this process from unpickling anything that others send; see ``pickle_guard``."""
     pickle_guard.refuse_pickles(core, pickle, tcp)

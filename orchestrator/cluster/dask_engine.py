@@ -1,8 +1,8 @@
 """The engine that uses the workers of a Dask scheduler (controller).
 
-The controller decides which host starts, as with any engine. A worker takes part by one task, which
-starts with its first hosts. Hosts that may start at the same time go to a worker of their site as
-one message, at most ``CHUNK`` hosts; results come back one by one.
+The controller decides which host starts, as with any engine. A worker participates through one
+task, which starts with its first hosts. Hosts that may start at the same time go to a worker of
+their site as one message, at most ``CHUNK`` hosts; results come back one by one.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _BEATS = 5.0
 
 
 class _Waiting(NamedTuple):
-    """A host that waits for its start, and since when."""
+    """A host that waits to be started, and since when."""
 
     task: RemoteTask
     since: float
 
 
 class _RunWorker:
-    """A worker of this run, by the ``name`` that it has there."""
+    """A worker in this run, with the ``name`` that it has in the run."""
 
     def __init__(
         self, name: str, hand: WorkerHandle, link: RemoteLink, member: ClusterMember
@@ -71,7 +71,7 @@ class _RunWorker:
 
 
 class DaskEngine:
-    """Workers as they come and go; ``engage`` comes before the first host, ``close`` last.
+    """Uses workers as they come and go; ``engage`` is called before the first host, ``close`` last.
 
     Local hosts run in this process. If a worker is lost, another worker gets its unfinished hosts.
     """
@@ -108,7 +108,7 @@ class DaskEngine:
         self._thread = threading.Thread(target=self._tend, name="dask", daemon=True)
 
     def engage(self, means: EngineContext) -> DaskEngine:
-        """Start to receive and publish the events of workers."""
+        """Start receiving and publishing the events of workers."""
         self._means = means
         self._answers = RpcServer([*self._planners, means.package_metadata])
         self._here = ThreadEngine(means)
@@ -117,7 +117,7 @@ class DaskEngine:
         return self
 
     def maker(self, job: Job) -> Maker:
-        """The same, as ``Engine`` has it; of one of the jobs."""
+        """The factory of the tasks of a job."""
         number = self._jobs.index(job)
         here, patience = self._here.maker(job), self._means.connector.patience
 
@@ -131,7 +131,7 @@ class DaskEngine:
         return make
 
     def begin(self, task: RemoteTask) -> None:
-        """Give it to a worker of its site, with the others that may begin now."""
+        """Give the task to a worker of its site, together with others that may start now."""
         with self._changed:
             self._pending.append(_Waiting(task, time.monotonic()))
             self._changed.notify_all()
@@ -157,9 +157,9 @@ class DaskEngine:
             worker.hand.tell(task, word)
 
     def close(self) -> None:
-        """End the workers within a time limit; planners here receive their data.
+        """Stop the workers within a time limit; local planners receive their data.
 
-        The engine need not be engaged.
+        The engine need not have been engaged.
         """
         with self._changed:
             if self._closing:
@@ -211,7 +211,7 @@ class DaskEngine:
         return enough or time.monotonic() - since >= _GATHERING_MORE
 
     def _look(self) -> None:
-        """See who is there, and who is not any more."""
+        """Determine which workers have come and gone."""
         now = time.monotonic()
         if now - self._looked < _LOOKING:
             return
@@ -237,7 +237,7 @@ class DaskEngine:
                 self._hire(members[address])
 
     def _look_at(self, name: str, one: _RunWorker, members: Mapping[str, ClusterMember]) -> None:
-        """End a worker that is gone, and send a heartbeat to a live one."""
+        """Remove a worker that is gone, and send a heartbeat to a live one."""
         now = self._looked
         silent = now - self._client.alive[name] > frames.SILENCE
         if one.member.address not in members:
@@ -347,7 +347,7 @@ class DaskEngine:
                 worker.hand.tell(task, word)
 
     def _call_in(self, worker: _RunWorker) -> None:
-        """Have a worker take part in the run."""
+        """Make a worker participate in the run."""
         order = JoinRequest(self._bundle.run_id, worker.name, worker.link.keys.public.hex())
         self._client.alive[worker.name] = time.monotonic()  # it is silent until its first host
 
@@ -367,7 +367,7 @@ class DaskEngine:
     def _lost(
         self, worker: Sequence[_RunWorker], tasks: Sequence[RemoteTask], loss: WorkerLostError
     ) -> None:
-        """Give the hosts of a worker that is lost to others, each at most twice."""
+        """Give the hosts of a lost worker to other workers, each host at most twice."""
         address = worker[0].member.address
         self._losses[address] += 1
         if self._losses[address] >= MAX_LOSSES or isinstance(loss, WorkerProtocolError):

@@ -1,8 +1,9 @@
 """The frames between controller, relay and remote worker: a byte for the kind, then data (both
 sides).
 
-The controller puts them into the queue of a worker, the relay into that of the run, after the name
-of the worker; between relay and remote worker, they are messages of a ``Channel``.
+The controller puts them into the queue of a worker; the relay puts them, after the name of the
+worker, into the queue of the run. Between relay and remote worker, they are messages of a
+``Channel``.
 
     START   relay → worker: JSON {"run": id, "key": the controller's public key in hex}
     HELLO   worker → controller: its public key

@@ -1,4 +1,4 @@
-"""The worker of ``ccm worker``: a Dask worker that is reduced to the functions of ccm (worker)."""
+"""The worker of ``ccm worker``: a Dask worker reduced to ccm's functions (worker)."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ _SETTINGS = {
 
 
 def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str], None]) -> bool:
-    """Work for a scheduler until a signal ends it; False if the scheduler went away.
+    """Work for a scheduler until a signal stops it; False if the scheduler was lost.
 
     ``told`` receives the address of the worker. UsageError if there is no scheduler.
     """
@@ -49,7 +49,7 @@ def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str],
 
 @contextlib.contextmanager
 def _locked(directory: str) -> Iterator[None]:
-    """Hold a lock on a directory, which the kernel lets go with this process. OSError."""
+    """Hold a lock on a directory, which the kernel releases when this process ends. OSError."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -115,7 +115,7 @@ async def _run(
 
 
 async def _closed(worker: Any) -> None:
-    """Close a worker that has not reached its scheduler."""
+    """Close a worker that has not connected to its scheduler."""
     with contextlib.suppress(Exception):  # any error: what kept it from starting is reported
         await worker.close(timeout=2)
 
@@ -123,7 +123,7 @@ async def _closed(worker: Any) -> None:
 def _own_host(address: str) -> str | None:
     """The address on which the worker listens: only this machine if the scheduler is local.
 
-    Anybody who can reach a worker without TLS can make it run any code.
+    Anybody who can reach a worker without TLS can run any code on it.
     """
     place = address.partition("://")[2]
     return place.rpartition(":")[0] if is_loopback(place) else None

@@ -11,13 +11,13 @@ from remote_runtime.errors import UnreachableError
 
 
 class NoWorkerError(UnreachableError):
-    """No worker was there for a host."""
+    """No worker was available for a host."""
 
     default_kind = "worker.none"
 
 
 class SchedulerLostError(UnreachableError):
-    """The scheduler went away, and with it all reports of hosts."""
+    """The scheduler was lost, and with it all reports of hosts."""
 
     default_kind = "worker.lost"
 
@@ -32,7 +32,7 @@ class SchedulerLostError(UnreachableError):
 
 
 def worker_description(host: Target) -> str:
-    """Which worker a host is for."""
+    """A description of the worker that a host needs."""
     itself: Any = host_itself(host)
     return f"worker of site {itself.site}" if itself.site else "worker"
 
@@ -40,7 +40,7 @@ def worker_description(host: Target) -> str:
 def no_worker(
     host: Target, seconds: float, scheduler: str, others: Iterable[ClusterMember]
 ) -> NoWorkerError:
-    """The message for a host if there are only ``others``, workers with another version of ccm."""
+    """The message for a host if there are only workers with another version of ccm (``others``)."""
     itself: Any = host_itself(host)
     what = f"no {worker_description(host)} within {seconds:.0f} s"
     of_site = [one for one in others if itself.site is None or itself.site in one.sites]

@@ -1,7 +1,7 @@
 """Treats messages from a Dask cluster as data, never as code (both sides).
 
-A pickle is a program of its author, and any member of a cluster may be compromised. There are three
-independent barriers:
+A pickle is a program written by its author, and any member of a cluster may be compromised. There
+are three independent barriers:
 
 1. Messages are decoded here, not by Dask: pickles, and any other form that creates objects, are not
    deserialized.
@@ -23,7 +23,7 @@ import msgpack
 from remote_runtime.errors import CcmError
 
 MAX_BYTES = 64 << 20
-"""Of one message, which is refused before it is read."""
+"""The maximum size of one message; a larger one is refused before it is read."""
 
 _FORMAT = {"strict_map_key": False, "raw": False}  # of msgpack, as Dask has it
 _PACKAGES = ("distributed", "dask", "cloudpickle")
@@ -34,7 +34,7 @@ _is_refusing = False
 
 
 class OpaqueValue:
-    """A received value in a refused form; its content is dropped."""
+    """A received value in a refused form, without its content."""
 
     __slots__ = ()
 
@@ -122,7 +122,7 @@ async def _read_bounded(read: Any, stream: Any, size: int) -> Any:
 
 
 def _unpack_bounded(unpack: Any, *given: Any, **named: Any) -> Any:
-    """The first part of a message, and how long those are that are read next, in ``tcp.TCP``."""
+    """The first part of a message, and the sizes of the following parts, for ``tcp.TCP``."""
     found = unpack(*given, **named)
     if isinstance(found, tuple):
         _check_size(sum(found[1]))
@@ -135,7 +135,7 @@ def _check_size(size: int) -> None:
 
 
 def _openers() -> dict[Any, Any]:
-    """All that opens pickles, and the modules that it is in, each with what takes its place."""
+    """Everything that opens pickles with the modules that contain it, each with its replacement."""
     found: dict[Any, Any] = {}
     for name in _MODULES:
         module = sys.modules.get(name)
@@ -173,7 +173,9 @@ def _loaded() -> list[types.ModuleType]:
 
 
 def _references(originals: Iterable[Any]) -> Iterator[str]:
-    """Where in these modules an original is left: in containers, classes, defaults, closures."""
+    """The places in these modules that still refer to an original: containers, classes, defaults,
+    closures.
+    """
     sought = frozenset(map(id, originals))
     seen: set[int] = set()
     for module in _loaded():

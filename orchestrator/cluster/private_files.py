@@ -31,9 +31,9 @@ _BINARY = (".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".keytab")  # stores of
 
 
 class PrivateFiles:
-    """Separates private files from those of a site, and records the ones it found.
+    """Separates private files from those of a site, and records those that it found.
 
-    ``without`` are the controller's own files and directories.
+    ``without`` has the controller's own files and directories.
     """
 
     def __init__(self, without: Collection[Path] = ()) -> None:
@@ -44,14 +44,16 @@ class PrivateFiles:
         """
 
     def is_private_directory(self, directory: Path) -> bool:
-        """Whether nothing in a directory is sent: it has the key of a CA, or is one of our own."""
+        """Whether nothing in a directory is sent, because it has the key of a CA or belongs
+        to ccm.
+        """
         if os.path.realpath(directory) in self._own or _has_authority(directory):
             self.left_out.append(directory)
             return True
         return False
 
     def is_private(self, path: Path) -> bool:
-        """Whether a file stays here; so does what cannot be read."""
+        """Whether a file is not sent; unreadable files are not sent, either."""
         real = Path(os.path.realpath(path))
         if str(real) in self._own:
             return True
@@ -67,7 +69,7 @@ class PrivateFiles:
 
 
 def holds_private_key(path: Path) -> bool:
-    """Whether there is a private key in a file, in text or in binary form."""
+    """Whether a file contains a private key, as text or in binary form."""
     try:
         if not path.is_file() or path.stat().st_size > MAX_READ:
             return False
@@ -81,10 +83,11 @@ def holds_private_key(path: Path) -> bool:
 
 
 def _is_bare_key(name: str, data: bytes) -> bool:
-    """Whether a file is nothing but 32 bytes in base64 that are a private key, as of ``wg genkey``.
+    """Whether a file contains only 32 bytes in base64 that are a private key, such as one from ``wg
+    genkey``.
 
     A public key and a digest look the same. A private key of Curve25519 has five bits that are
-    always set that way, which 1 of 16 public keys has; for other keys the file's name counts.
+    always set that way, which 1 of 16 public keys has; for other keys, the file's name decides.
     """
     found = re.match(_BARE, data)
     if found is None or "pub" in name:

@@ -1,7 +1,7 @@
 """The part of a worker in a run, as a task of the scheduler; starts a remote worker process
 (worker).
 
-That process and the controller exchange messages through queues of the scheduler; events are
+That process and the controller exchange messages through queues of the scheduler; events serve as
 heartbeats.
 """
 
@@ -34,9 +34,9 @@ _making = threading.Lock()
 
 
 class JoinRequest(NamedTuple):
-    """To take part in a ``run`` as the worker that the controller calls ``hand``.
+    """A request to participate in a ``run`` as the worker that the controller calls ``hand``.
 
-    ``key`` is the controller's public one, in hex.
+    ``key`` is the controller's public key in hex.
     """
 
     run: str
@@ -44,17 +44,17 @@ class JoinRequest(NamedTuple):
     key: str
 
     def encode(self) -> bytes:
-        """As it travels."""
+        """The request in the form in which it is sent."""
         return json.dumps(self._asdict()).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> JoinRequest:
-        """The order in a task; TypeError, ValueError."""
+        """The request in a task; TypeError, ValueError."""
         return cls(**json.loads(data))
 
 
 def work(order: bytes) -> bytes:
-    """Take part in a run until the controller closes it or the remote worker process ends."""
+    """Participate in a run until the controller closes it or the remote worker process ends."""
     worker = get_worker()
     with _making:
         client = _client(worker)
@@ -63,7 +63,7 @@ def work(order: bytes) -> bytes:
 
 
 def _client(worker: Any) -> Any:
-    """This process's own line to the scheduler, made once."""
+    """This process's connection to the scheduler, created once."""
     address = worker.scheduler.address
     found = _clients.get(address)
     if found is None or found.status != "running":
@@ -121,7 +121,7 @@ class Relay:
             self._end()
 
     def _kept(self, name: str) -> bool:
-        """Send the remote worker process the site of that hash, if it is cached."""
+        """Send the site with that hash to the remote worker process, if it is cached."""
         path = _sites() / name
         try:
             if not name.isalnum() or not path.is_file():
@@ -136,7 +136,7 @@ class Relay:
         return True
 
     def _carry_down(self) -> None:
-        """Frames of the controller."""
+        """Receive frames from the controller."""
         pieces: list[bytes] = []
         with contextlib.suppress(Exception):  # any error: the controller is gone
             while (data := self._down.get())[:1] != frames.CLOSE:
@@ -160,7 +160,7 @@ class Relay:
         self._channel.send_data(frames.BUNDLE + site)
 
     def _watch(self) -> None:
-        """Send a heartbeat each second, while the remote worker process and the controller are
+        """Send a heartbeat each second while the remote worker process and the controller are
         alive.
         """
         with contextlib.suppress(Exception):  # the line to the scheduler is gone
@@ -189,7 +189,7 @@ class Relay:
             self._channel.shut()
 
     def _end(self) -> None:
-        """The remote worker process has ended, or must end."""
+        """Handle the end of the remote worker process, or end it."""
         try:
             code = self._stand.wait(_GRACE)
         except subprocess.TimeoutExpired:
@@ -208,7 +208,7 @@ class Relay:
 
 
 def _started(channel: socket.socket, directory: str) -> subprocess.Popen[bytes]:
-    """A new remote worker process at the other end of this channel, which only it holds then;
+    """A new remote worker process at the other end of this channel, which then only it holds;
     OSError.
     """
     with channel:
@@ -234,7 +234,9 @@ def _sites() -> Path:
 
 
 def _keep(name: str, site: bytes) -> None:
-    """Keep a site's files, sealed, for the next run; the oldest of too many go."""
+    """Store a site's files, sealed, for the next run; if there are too many, the oldest are
+    removed.
+    """
     if not name.isalnum():
         return
     directory = _sites()

@@ -1,4 +1,4 @@
-"""A host of the controller's inventory as a worker knows it (both sides)."""
+"""A host of the controller's inventory in the form that a worker uses (both sides)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def host_record(host: Any) -> dict[str, Any]:
 
 
 def remote_host(record: Mapping[str, Any]) -> RemoteHost:
-    """The host of a record."""
+    """The host in a record."""
     told: dict[str, Any] = dict.fromkeys(RemoteHost._fields)
     told.update(record)
     for name in _FILES:

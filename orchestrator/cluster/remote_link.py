@@ -1,4 +1,4 @@
-"""The controller's end of what leads to a worker, through the scheduler (controller)."""
+"""The controller's end of the connection to a worker through the scheduler (controller)."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ class RunBundle:
 class RemoteLink:
     """Like a ``Channel`` to the remote process of a worker, with its state.
 
-    Messages before the worker's greeting wait for it.
+    Messages sent before the worker's greeting are queued until it arrives.
     """
 
     def __init__(self, hand: str, client: SchedulerClient, bundle: RunBundle) -> None:
@@ -62,7 +62,7 @@ class RemoteLink:
         return text
 
     def take(self, frame: bytes) -> None:
-        """Take a frame of the worker."""
+        """Process a frame of the worker."""
         if self._how:
             return  # it has ended, and nobody reads any more
         kind, data = frame[:1], frame[1:]
@@ -94,7 +94,7 @@ class RemoteLink:
         self._inbox.put(text)
 
     def end(self, how: str) -> None:
-        """End the link; the first reason counts."""
+        """End the link; only the first reason is stored."""
         with self._room:
             self._how = self._how or one_line(how)
             self._room.notify_all()
@@ -105,7 +105,7 @@ class RemoteLink:
         self.end("ended")
 
     def kill(self) -> None:
-        """Have its process ended."""
+        """Make the worker end its process."""
         with contextlib.suppress(OSError):
             self._client.send(self._hand, frames.CLOSE)
 

@@ -3,8 +3,8 @@
     python -m orchestrator.cluster.remote_worker FD DIRECTORY
 
 ``FD`` is a socket to the relay that started it, ``DIRECTORY`` one of its own. It works there in a
-copy of the site's files, with the controller's paths below one directory. Reports name the paths of
-the controller.
+copy of the site's files, with the controller's paths below one directory. Reports use the
+controller's paths.
 """
 
 from __future__ import annotations
@@ -72,15 +72,15 @@ class WorkDirectory:
             raise CcmError(f"cannot write the files of the site to {self.root}: {error}") from error
 
     def place(self, path: str) -> str:
-        """The local path of a controller's file; a relative path stays unchanged."""
+        """The local path of a file of the controller; a relative path is unchanged."""
         return f"{self.root}{path}" if path.startswith("/") else path
 
     def told(self, text: str) -> str:
-        """Return a string with the controller's paths."""
+        """Return a string with local paths replaced by the controller's paths."""
         return text.replace(self.root, "")
 
     def leave(self) -> None:
-        """Take it away."""
+        """Remove the directory."""
         os.chdir("/")
         shutil.rmtree(self.root, ignore_errors=True)
 
@@ -164,7 +164,7 @@ def _bound(spec: RunSpec, made: list[Planner], jobs: list[Job]) -> list[Job]:
 def _command(
     spec: RunSpec, work_directory: WorkDirectory
 ) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
-    """The same of a command, or of a request for facts, which are no manifest."""
+    """The same for a command or a request for facts, which are not manifests."""
     recipe = spec.recipes[0]
     if not recipe.data:
         return [], [Job(FactRequest(), _settings(spec, recipe))], {}
@@ -193,7 +193,7 @@ def connector(spec: RunSpec, types: Mapping[str, bytes]) -> Connector:
 
 
 class _Readiness(NamedTuple):
-    """Preparations before the first host."""
+    """The result of the preparations before the first host."""
 
     spec: RunSpec
     made: list[Planner]
@@ -253,8 +253,8 @@ def _leave_on_signal(work_directory: WorkDirectory) -> None:
     """Remove the directory and exit on SIGTERM and SIGHUP, even if the main thread waits.
 
     Python runs a signal handler only when the main thread executes Python code. If the signal
-    arrives just before the thread blocks, that may be never, so a separate thread reads the signal
-    number.
+    arrives just before the thread blocks, that may never happen, so a separate thread reads the
+    signal number.
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -272,7 +272,7 @@ def _leave_on_signal(work_directory: WorkDirectory) -> None:
 
 
 def main() -> NoReturn:
-    """Represent the controller until it closes the connection, or the relay is gone."""
+    """Act for the controller until it closes the connection, or until the relay is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     work_directory = WorkDirectory(sys.argv[2])
     _leave_on_signal(work_directory)

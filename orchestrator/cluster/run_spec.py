@@ -12,7 +12,7 @@ class Recipe(NamedTuple):
     """The inputs of a planner: a manifest, and the ``data`` of options as in ``PlanOptions``; for a
     command, a ``CommandSpec`` instead; for a request for facts, nothing.
 
-    Of a stage: its name, and in a preview the names of the hosts that it is for.
+    For a stage, it has the stage's name and, in a preview, the names of its hosts.
     """
 
     manifest: str
@@ -59,7 +59,7 @@ class RunSpec(NamedTuple):
     inventory: Mapping[str, Any] | None = None
 
     def record(self) -> dict[str, Any]:
-        """For JSON."""
+        """The record for JSON."""
         return {
             **self._asdict(),
             "options": self.options._asdict(),

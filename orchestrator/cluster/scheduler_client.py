@@ -42,7 +42,9 @@ class ClusterMember(NamedTuple):
 
 
 class SchedulerClient:
-    """One run's line to a scheduler; ``close`` it at the end. UsageError without a scheduler."""
+    """The connection of one run to a scheduler; ``close`` it at the end. UsageError without a
+    scheduler.
+    """
 
     def __init__(self, address: str, security: Any, run_id: str) -> None:
         self.address = address
@@ -79,7 +81,7 @@ class SchedulerClient:
 
     @property
     def is_up(self) -> bool:
-        """Whether the scheduler is alive, and messages of workers arrive."""
+        """Whether the scheduler is alive and messages from workers arrive."""
         return (
             not self._deaf
             and self._client.status == "running"

@@ -27,8 +27,8 @@ def probe(address: str, security: Any, name_directory: str) -> Fault | None:
     """Return the problem that prevents a connection to a scheduler, with its address in Dask's
     form; None without a problem.
 
-    ``security`` is that of Dask, None without TLS; ``name_directory`` is the option for the
-    directory of certificates.
+    ``security`` is Dask's security object, None without TLS; ``name_directory`` is the option for
+    the directory of certificates.
     """
     protocol = "dask scheduler --protocol tls" if security is not None else "dask scheduler"
     try:
@@ -45,11 +45,13 @@ def probe(address: str, security: Any, name_directory: str) -> Fault | None:
 
 
 class _MuteError(Exception):
-    """Something is there, and does not answer."""
+    """A server exists at the address, but does not respond."""
 
 
 def _greet(address: str, context: ssl.SSLContext) -> None:
-    """Shake hands and read the response; OSError, including those of ssl, _MuteError."""
+    """Perform the handshake and read the response; OSError, including those of ssl,
+    or _MuteError.
+    """
     host, _, port = address.partition("://")[2].rpartition(":")
     with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE) as line:
         try:
@@ -66,7 +68,7 @@ def _context() -> ssl.SSLContext:
 
 
 def _of_tls(address: str, security: Any) -> Fault | None:
-    """OSError if nothing is there."""
+    """The problem of a connection with TLS. OSError if no server exists at the address."""
     context = _context()
     context.load_verify_locations(security.tls_ca_file)
     context.load_cert_chain(security.tls_client_cert, security.tls_client_key, "")
@@ -103,7 +105,7 @@ def _of_tls(address: str, security: Any) -> Fault | None:
 
 
 def _of_plain(address: str, name_directory: str) -> Fault | None:
-    """OSError if nothing is there."""
+    """The problem of a connection without TLS. OSError if no server exists at the address."""
     context = _context()
     context.verify_mode = ssl.CERT_NONE
     try:

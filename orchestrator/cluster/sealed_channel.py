@@ -18,9 +18,9 @@ from orchestrator.workers.channel import Channel
 
 
 class SealedChannel(Channel):
-    """The records of ``hosts`` come before the messages about them.
+    """The records of ``hosts`` are sent before the messages about them.
 
-    ``told`` translates local paths in a string into those of the controller. Nothing is encrypted
+    ``told`` translates local paths in a string into the controller's paths. Nothing is encrypted
     before the ``box`` exists; after ``listen``, one thread receives for all others.
     """
 
@@ -36,7 +36,7 @@ class SealedChannel(Channel):
         self._bundles: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
 
     def listen(self) -> None:
-        """Receive from now on, in a thread."""
+        """Start receiving in a separate thread."""
         threading.Thread(target=self._listen, name="listening", daemon=True).start()
 
     def put(self, kind: bytes, data: bytes = b"") -> None:
@@ -44,7 +44,7 @@ class SealedChannel(Channel):
         self.send_data(kind + data)
 
     def bundle(self) -> bytes:
-        """The sealed files of the site, once they are there; EOFError."""
+        """The sealed files of the site, once they have arrived; EOFError."""
         data = self._bundles.get()
         if data is None:
             raise EOFError
@@ -57,7 +57,7 @@ class SealedChannel(Channel):
             self.put(frames.SEALED, self.box.seal(self._told(text).encode("utf-8")))
 
     def receive(self, timeout: float | None = None) -> str | None:
-        """The next word of the controller; see ``Channel``."""
+        """The next message of the controller; see ``Channel``."""
         try:
             text = self._words.get(timeout=timeout)
         except queue.Empty:

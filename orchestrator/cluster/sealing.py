@@ -1,7 +1,8 @@
 """Seals the messages between a controller and a worker of one run (both sides).
 
-Each makes a key pair for the run; of the two comes a key for either direction. The scheduler, which
-passes all of it on, can neither read nor change, repeat or leave out a message unnoticed.
+Each side creates a key pair for the run; a key for each direction is derived from both pairs. The
+scheduler, which forwards everything, cannot read messages, and cannot change, repeat or drop one
+unnoticed.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ _NONCE = 12
 
 
 class SealError(ValueError):
-    """The received message is not the next one that the other side has sealed."""
+    """The received message is not the next one that the other side sealed."""
 
 
 class KeyPair:
@@ -29,7 +30,7 @@ class KeyPair:
         self.public = self._private.public_key().public_bytes_raw()
 
     def box(self, theirs: bytes, run_id: str, *, leads: bool) -> "Box":
-        """The keys of both sides of a run; the controller ``leads``. SealError."""
+        """The shared keys of both sides of a run; the controller ``leads``. SealError."""
         try:
             shared = self._private.exchange(X25519PublicKey.from_public_bytes(theirs))
         except ValueError as error:
@@ -42,7 +43,7 @@ class KeyPair:
 
 
 class Box:
-    """Seals and opens messages, each once and in their order; one thread for either."""
+    """Seals and opens messages, each once and in order; one thread for each direction."""
 
     def __init__(self, ours: AESGCM, theirs: AESGCM) -> None:
         self._ours = ours
@@ -57,7 +58,7 @@ class Box:
         return self._ours.encrypt(nonce, data, None)
 
     def open(self, sealed: bytes) -> bytes:
-        """The next message of the other side; SealError for anything else."""
+        """The content of the next message of the other side; SealError for anything else."""
         nonce = self._opened.to_bytes(_NONCE, "big")
         try:
             data = self._theirs.decrypt(nonce, sealed, None)
@@ -70,7 +71,7 @@ class Box:
 def seal_content(data: bytes) -> tuple[bytes, bytes]:
     """A key that is derived from the content, and the encrypted content.
 
-    The same content gives the same bytes each time, so a cache need not be able to read it.
+    The same content always results in the same bytes, so a cache need not be able to read it.
     """
     key = hashlib.sha256(b"ccm site" + data).digest()
     return key, AESGCM(key).encrypt(bytes(_NONCE), zlib.compress(data, 1), None)

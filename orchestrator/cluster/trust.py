@@ -1,7 +1,6 @@
 """Certificates of a scheduler, its workers and controllers: a small CA, and their directory (both).
 
-A directory has ``ca.pem`` and, for each role that it is there for, ``ROLE.pem`` and
-``ROLE-key.pem``.
+A directory has ``ca.pem`` and, for each of its roles, ``ROLE.pem`` and ``ROLE-key.pem``.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def scheduler_address(option: str, given: str, scheme: str = "") -> str:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether ``HOST:PORT`` can be nowhere but on this machine."""
+    """Whether ``HOST:PORT`` can only be on this machine."""
     host = address.rpartition(":")[0].strip("[]")
     try:
         return ip_address(host).is_loopback
@@ -58,9 +57,10 @@ def is_loopback(address: str) -> bool:
 
 
 def protected(address: str, role: Role, directory: str | None = None) -> tuple[str, Any]:
-    """The address as Dask writes it, and its ``Security``: TLS wherever it is not this machine.
+    """The address as Dask writes it, and its ``Security``: TLS is used for other machines.
 
-    On this machine, only if a ``directory`` is set, here or in ``CCM_ENGINE_TLS``. UsageError.
+    On this machine, it is used only if a ``directory`` is set, as the argument or in
+    ``CCM_ENGINE_TLS``. UsageError.
     """
     if directory == "":
         raise UsageError("--tls is empty", hint="set the directory of the certificates")
@@ -105,7 +105,9 @@ def no_answer(option: str, address: str, security: Any, error: BaseException) ->
 
 
 def make_authority(directory: Path) -> list[Path]:
-    """Make a CA and a certificate for each role in a directory; the files. UsageError, OSError."""
+    """Create a CA and a certificate for each role in a directory; return the files. UsageError,
+    OSError.
+    """
     known = [path.name for path in directory.glob("*.pem")] if directory.is_dir() else []
     if known:
         raise UsageError(
@@ -130,7 +132,7 @@ class _Identity(NamedTuple):
 
 
 def _issue(common: str, issuer: _Identity | None, days: int) -> _Identity:
-    """A certificate for a name with this validity; a CA if there is no issuer."""
+    """A certificate for a name with this validity; a CA certificate if there is no issuer."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -171,7 +173,7 @@ def _write(path: Path, data: bytes) -> Path:
 
 
 def _check_pair(authority: str, certificate: str, key: str) -> None:
-    """UsageError if these files are not what their names say."""
+    """UsageError if these files do not match their names."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         at = authority

@@ -1,6 +1,6 @@
 """The version and sites of workers, as resources of Dask (both sides).
 
-A task that asks for them lands nowhere else.
+A task that requires them runs only on such workers.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _SITE = "ccm-site:"
 
 @cache
 def code_version() -> str:
-    """Which ccm this is, to the last byte of its code, and which ``distributed``."""
+    """The version of ccm, including a digest of its code, and the version of ``distributed``."""
     digest = hashlib.sha256()
     for package in (orchestrator, inventory, schemas, remote_runtime):
         root = Path(str(package.__file__)).parent

@@ -1,4 +1,4 @@
-"""The environment variables that templates see, and which of them are secret (controller)."""
+"""The environment variables that templates can read, and which of them are secret (controller)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CCM_VARIABLES = "CCM_"
 """The prefix of ccm's own variables. They may be passwords, so templates cannot read them."""
 
 LIST_SIZE = "CCM_SECRET_ENV"
-"""The variable that lists further secret names: globs with commas between them."""
+"""The variable that lists additional secret names: globs separated by commas."""
 
 SECRET_WORDS = ("PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "CREDENTIAL")
 SECRET_ENDING = "_KEY"
@@ -28,7 +28,7 @@ class Environ(dict[str, str]):
     """The variables that templates may read.
 
     ``secrets_read`` receives the values of variables with a secret name when they are read. A plan
-    contains the strings that its host must mask, so it must not have secrets that no template of
+    contains the strings that its host must mask, so it must not contain secrets that no template of
     the host reads.
     """
 

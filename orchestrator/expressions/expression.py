@@ -61,10 +61,12 @@ class Expression:
         extra: tuple[str, ...] = (),
         locate: Callable[[int], Position | None] | None = None,
     ) -> Expression:
-        """Check an expression; InputError with every problem that needs no facts or data.
+        """Check an expression; InputError with every problem that can be found without facts or
+        data.
 
-        ``extra`` are names besides those of a scope, passed to ``evaluate`` as ``more``. ``locate``
-        returns the position of an offset in the source, ``where`` is that of the whole expression.
+        ``extra`` has names in addition to those of a scope, which are passed to ``evaluate`` as
+        ``more``. ``locate`` returns the position of an offset in the source, ``where`` is that of
+        the whole expression.
         """
         text = source.strip()
         program, problems = _program(text, lenient, extra)
@@ -137,13 +139,13 @@ class Expression:
 
 
 def error_at(error: EvaluationError, where: Position | None) -> EvaluationError:
-    """Give an error the position of the expression that raised it."""
+    """Add the position of the expression to an error that it raised."""
     error.where = where
     return error
 
 
 def _as_json(value: Any, expression: Expression, left: list[int] | None = None) -> Any:
-    """The value as JSON types, because it travels as JSON and is shown as YAML.
+    """The value as JSON types, because it is sent as JSON and shown as YAML.
 
     ``left`` is the number of entries that it may still have: a list in a list is copied each time.
     """

@@ -1,4 +1,6 @@
-"""``Groups`` and ``Hosts``: the other hosts, as the templates of one host see them (controller)."""
+"""``Groups`` and ``Hosts``: the other hosts, as provided to the templates of one
+host (controller).
+"""
 
 from __future__ import annotations
 
@@ -36,12 +38,12 @@ class InventoryView:
 
     @classmethod
     def of(cls, inventory: Inventory) -> InventoryView:
-        """The view of an inventory, which is read on first use."""
+        """The view of an inventory that is read on first use."""
         return _Lazy(inventory)
 
     @cached_property
     def groups(self) -> ReadOnlyMap:
-        """The host names of each group, ``all`` included."""
+        """The host names of each group, including ``all``."""
         return ReadOnlyMap({name: Members(hosts) for name, hosts in self._given[0].items()})
 
     @cached_property
@@ -103,4 +105,4 @@ class _Lazy(InventoryView):
 
 
 NO_INVENTORY = InventoryView({}, {})
-"""Where no inventory is known: there are no groups and no hosts."""
+"""The view without an inventory: there are no groups and no hosts."""

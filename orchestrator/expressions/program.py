@@ -1,4 +1,5 @@
-"""An expression as a Jinja2 program: parsed and checked at once, compiled on demand (controller).
+"""An expression as a Jinja2 program: parsed and checked immediately, compiled on demand
+(controller).
 
 Imported only for expressions that are more than a simple path; see ``simple_paths``.
 """
@@ -35,7 +36,8 @@ class Program(Runnable):
     """The program of a source text, wherever it occurs. Thread-safe.
 
     Text that Jinja2 can parse has Jinja2's meaning. Other text is parsed as expr-lang, into the
-    same kind of syntax tree. ``problems`` are (message, hint, offset); with any, there is no tree.
+    same kind of syntax tree. ``problems`` are (message, hint, offset); if there are any, there is
+    no tree.
     """
 
     def __init__(self, source: str, lenient: bool, extra: tuple[str, ...]) -> None:
@@ -73,7 +75,7 @@ class Program(Runnable):
             self._trees = self._exprlang.parsed.trees()
 
     def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
-        """The value; ValueError instead of Jinja2's errors, or another error of the evaluation."""
+        """Return the value; ValueError instead of Jinja2's errors, or another evaluation error."""
         names = scope.names(self._literals)
         if more:
             names.update(more)

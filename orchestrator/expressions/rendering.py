@@ -1,6 +1,6 @@
 """``template()`` and ``jet()``: the user's own templates inside an expression (controller).
 
-Text from a host is never a template. So computed strings and files of the target are refused.
+Text from a host is never a template, so computed strings and files on the target are refused.
 """
 
 from __future__ import annotations

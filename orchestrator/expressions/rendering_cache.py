@@ -1,8 +1,8 @@
 """Caches template results that depend on no value of a host, for all hosts (controller).
 
 A file that lists 5,000 hosts is the same on each of them. The cache does not guess this from the
-text: it renders the template with host values that raise when they are read. If that succeeds, the
-result holds for all hosts; otherwise the template is rendered for each host.
+text: it renders the template with host values that raise an error when they are read. If that
+succeeds, the result is valid for all hosts; otherwise the template is rendered for each host.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from orchestrator.support.hashing import sha256
 
 MAX_BYTES = 64 << 20
 _EACH = 200
-"""Bytes that any value takes, its text aside."""
+"""The size of any value in bytes, not including its text."""
 _ALIKE, _BY_DATA, _OWN = range(3)
 _SIMPLE = (str, int, float, bool, type(None))
 
@@ -38,11 +38,11 @@ S = TypeVar("S", bound=CachedScope)
 
 
 class HostValueRead(BaseException):
-    """A template has read a value that differs from host to host."""
+    """A template has read a value that differs between hosts."""
 
 
 class Unreadable(dict[str, Any]):
-    """Replaces values of a host, such as its facts; reading anything of them raises."""
+    """Replaces values of a host, such as its facts; reading any part of them raises an error."""
 
     def __init__(self) -> None:
         super().__init__({"": None})  # an empty one would not be read
@@ -60,7 +60,7 @@ class RenderingCache:
     """Renders templates and reuses results that are equal on several hosts. Thread-safe: at worst,
     something is rendered twice.
 
-    It drops all results when they take more than ``maximum`` bytes.
+    It drops all results once they take more than ``maximum`` bytes.
     """
 
     def __init__(self, maximum: int = MAX_BYTES) -> None:
@@ -105,7 +105,7 @@ class RenderingCache:
         self._bytes += size
 
     def _key(self, data: Any) -> bytes:
-        """A key for the data, made once for all data of a host."""
+        """A key for the data, computed once for all data of a host."""
         known, digest = self._last_data
         if known is not data:
             digest = _digest(data)
@@ -114,7 +114,9 @@ class RenderingCache:
 
 
 def _digest(values: Any) -> bytes:
-    """A few bytes, the same for equal values in the same order; values may take much memory."""
+    """A few bytes that are the same for equal values in the same order, because values may take
+    much memory.
+    """
     return sha256(json.dumps(values).encode("ascii")).digest()
 
 

@@ -2,8 +2,8 @@
 
 ``{{ expr }}`` and ``${ expr }`` (with a blank or a tab after the brace) are expressions; everything
 else is plain text: ``${NAME}``, ``$NAME``, ``{%``, ``{#``. An expression ends at the first closing
-brace outside of its string literals and brackets, so ``{{ '}}' }}`` and ``{{ {'a': {'b': 1}} }}``
-are one expression each.
+brace outside its string literals and brackets, so ``{{ '}}' }}`` and ``{{ {'a': {'b': 1}} }}`` are
+one expression each.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class UnclosedError(ValueError):
 
 
 def holds_expression(text: str) -> bool:
-    """Whether the text contains more than plain text; cheap."""
+    """Whether the text contains anything other than plain text; cheap."""
     return ("{{" in text or "${" in text) and re.search(_OPENER, text) is not None
 
 

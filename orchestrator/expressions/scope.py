@@ -39,14 +39,14 @@ class Renderers(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """The variables of one evaluation. Cheap to make; holds no state of an evaluation.
+    """The variables of one evaluation. Cheap to create; has no state of an evaluation.
 
     ``lenient``: a missing path is empty instead of an error (data, overrides, order).
-    ``target_files``: content of files on the target by absolute path; other absolute paths raise
-    NeedFileError. ``registry`` answers ``registrations()`` and ``buckets`` ``kvGet()``. ``loop``
-    are the names of one ``foreach`` iteration. ``inventory`` has the other hosts, and ``asked`` the
-    host's answers to the manifest's look-ups. ``secrets`` creates the function behind
-    ``secret()``, None if no secret may be read.
+    ``target_files`` has the content of files on the target by absolute path; other absolute paths
+    raise NeedFileError. ``registry`` answers ``registrations()``, and ``buckets`` answers
+    ``kvGet()``. ``loop`` has the names of one ``foreach`` iteration. ``inventory`` has the other
+    hosts, and ``asked`` the host's answers to the manifest's look-ups. ``secrets`` creates the
+    function behind ``secret()``, None if no secret may be read.
     """
 
     facts: Facts
@@ -69,7 +69,7 @@ class Scope(NamedTuple):
 
     @property
     def groups(self) -> Mapping[str, Any]:
-        """``Groups``: the names of the hosts of each group."""
+        """``Groups``: the host names of each group."""
         return self.inventory.groups
 
     @property
@@ -165,7 +165,7 @@ class Scope(NamedTuple):
     ) -> Any:
         """The text of a key of a NATS bucket, or the default; EvaluationError.
 
-        The bucket must be literal: a host must not choose what is read.
+        The bucket must be literal: a host must not be able to choose what is read.
         """
         from orchestrator.registration.bucket_key import Key
         from orchestrator.sources.address import is_key
@@ -194,9 +194,9 @@ class Scope(NamedTuple):
         raise EvaluationError(message, kind="template.undefined")
 
     def secret(self, literals: frozenset[str], reference: str) -> Any:
-        """The secret value of a reference, which every sink masks from now on; EvaluationError.
+        """The secret value of a reference, which every sink masks from then on; EvaluationError.
 
-        The reference must be literal: a host must not choose what is read.
+        The reference must be literal: a host must not be able to choose what is read.
         """
         if not isinstance(reference, str) or reference not in literals:
             message = f"secret() takes a literal such as 'FILE#key', not {reference!r}"
@@ -209,8 +209,8 @@ class Scope(NamedTuple):
         )
 
     def hear_secrets(self, text: str) -> None:
-        """Read every secret that a string names, because the string is rendered when the target
-        already masks. Errors are raised where the secret is used.
+        """Read every secret that a string names, because the string is rendered only after masking
+        on the target is set up. Errors are raised where the secret is used.
         """
         from orchestrator.secrets.reference import calls_in
 
@@ -239,8 +239,8 @@ class Scope(NamedTuple):
         return found
 
     def outside(self) -> Scope:
-        """The scope for an expression from another machine: the facts and the ``Host`` of this
-        evaluation, nothing of the controller or of other hosts.
+        """The scope for an expression from another machine: it has the facts and the ``Host`` of
+        this evaluation, but nothing from the controller or other hosts.
         """
         return self._replace(
             data={},
@@ -262,7 +262,7 @@ class Scope(NamedTuple):
             self.facts.refuse_any()
 
     def file(self, path: str, literals: frozenset[str]) -> str:
-        """The text of a file: a local one, or one of the target for an absolute path."""
+        """The text of a file: a local one or, for an absolute path, one on the target."""
         if not isinstance(path, str) or not path:
             raise EvaluationError(f"file() takes a path, not {path!r}", kind="template.file")
         if not path.startswith("/"):
@@ -283,6 +283,6 @@ _CLOSED = _ClosedDirectory(Path("/"))
 
 
 class ManifestText(str):
-    """Text from a local file: the user's own, so ``template()`` may render it."""
+    """Text from a local file: it comes from the user, so ``template()`` may render it."""
 
     __slots__ = ()

@@ -1,9 +1,9 @@
 """Evaluates simple paths without Jinja2, for speed (controller).
 
 Most expressions of manifests are like ``Data.web.port`` and ``lookup('data.web.port')``. Loading
-Jinja2 takes longer than checking a manifest, and running it longer than the rest of planning a
-resource. This module only handles existing keys of mappings. Jinja2 handles all other cases and all
-errors.
+Jinja2 takes longer than checking a manifest, and running it takes longer than the rest of planning
+a resource. This module only handles existing keys of mappings. Jinja2 handles all other cases and
+all errors.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Runnable:
 
 
 class NamePath(Runnable):
-    """``Data.web.port``. ``program`` makes the Jinja2 program on demand."""
+    """``Data.web.port``. ``program`` creates the Jinja2 program on demand."""
 
     def __init__(self, source: str, program: Callable[[], Runnable]) -> None:
         self._root, *self._parts = source.split(".")
@@ -60,7 +60,7 @@ class NamePath(Runnable):
         self._program = program
 
     def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
-        """The value; errors of Jinja2's program."""
+        """The value; raises the errors of Jinja2's program."""
         tree = getattr(scope, self._attribute)
         for part in self._parts:
             # the most common type; checking more types would dominate the run time
@@ -89,7 +89,9 @@ class Lookup(Runnable):
 
 
 def plain_program(source: str, program: Callable[[], Runnable]) -> Runnable | None:
-    """The program of a source that is a path, None for any other; ``program`` is that of Jinja2."""
+    """The program of a source that is a path, None for other sources; ``program`` creates Jinja2's
+    program.
+    """
     if re.fullmatch(_NAME, source, re.ASCII):
         return NamePath(source, program)
     found = re.fullmatch(_LOOKUP, source)

@@ -25,13 +25,13 @@ MAX_EXPRESSIONS = 100_000  # expressions of one text; each takes some microsecon
 MAX_RENDERED = 4 * MAX_TEXT  # size of the text with all results of its expressions
 
 _ALIKE = re.compile(r"\b(?:Groups|Hosts|template|jet)\b")
-"""Matches expressions that may take long and have the same result on every host."""
+"""Matches expressions that may take long and return the same result on every host."""
 
 
 class Template:
     """A string with at least one expression; immutable, shared by all threads.
 
-    ``may_be_alike``: rendering may take long and give the same text on every host.
+    ``may_be_alike``: rendering may take long and return the same text on every host.
     """
 
     __slots__ = ("may_be_alike", "pieces")
@@ -46,8 +46,8 @@ class Template:
     def parse(
         cls, text: str, locate: Locate, lenient: bool = False, extra: tuple[str, ...] = ()
     ) -> Template:
-        """Check every expression of a string; InputError with all problems. ``extra`` are names
-        besides those of every scope.
+        """Check every expression of a string; InputError with all problems. ``extra`` has names in
+        addition to those of every scope.
         """
         try:
             found = scan(text)
@@ -84,7 +84,9 @@ class Template:
     @staticmethod
     @lru_cache(maxsize=256)
     def parse_file(text: str, name: str, lenient: bool, extra: tuple[str, ...]) -> Template:
-        """The template of a local file; EvaluationError, since it is read while planning a host."""
+        """The template of a local file; EvaluationError, because it is read while a host is
+        planned.
+        """
         positions = Positions(name, text)
         try:
             return Template.parse(text, lambda _, offset: positions.of(offset), lenient, extra)
@@ -93,11 +95,11 @@ class Template:
 
     @property
     def expressions(self) -> list[Expression]:
-        """The expressions in the order of the text."""
+        """The expressions in the order in which they occur in the text."""
         return [piece for piece in self.pieces if isinstance(piece, Expression)]
 
     def render(self, scope: Scope) -> Any:
-        """The text; the value itself if the whole text is one expression."""
+        """The text, or the value itself if the whole text is one expression."""
         if self.may_be_alike and scope.inventory is not NO_INVENTORY:
             return scope.inventory.renderings.render(self, scope, self._render)
         return self._render(scope)

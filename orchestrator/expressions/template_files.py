@@ -35,7 +35,7 @@ def inline_template(
     source: str, name: str, lenient: bool, added: tuple[str, ...]
 ) -> Template | None:
     """Return the template of a string without blocks, for expr-lang; EvaluationError if it is
-    invalid in either language, None if only Jinja2 can be meant.
+    invalid in either language, None if only Jinja2 is possible.
     """
     if any(sign in source for sign in BLOCKS):
         return None
@@ -47,14 +47,14 @@ def check_call(
 ) -> None:
     """Check a literal call without a host; InputError, EvaluationError for an unreadable file.
 
-    ``added`` are names besides those of every scope and of the call. ``spares_missing``: files that
-    the template itself calls may be missing.
+    ``added`` has names in addition to those of every scope and of the call. ``spares_missing``:
+    files that the template itself names may be missing.
     """
     _Check(directory, spares_missing).call(call, (*added, *call.names))
 
 
 class _Check:
-    """The check of a call with all literal calls in its templates."""
+    """Checks a call with all literal calls in its templates."""
 
     def __init__(self, directory: Directory, spares_missing: bool) -> None:
         self._directory = directory
@@ -108,7 +108,7 @@ class _Check:
 
 
 def _below(found: LiteralCall) -> TemplateCall | None:
-    """Return the call of another template; None for a call that reads a file."""
+    """Return a call of another template; None for a call that reads a file."""
     is_template = found.function in TEMPLATE_FUNCTIONS
     return TemplateCall(found.function, found.text, found.names) if is_template else None
 
@@ -121,7 +121,7 @@ def texts_of_call(directory: Directory, call: TemplateCall) -> Iterator[str]:
 def templates_of_call(
     directory: Directory, call: TemplateCall, added: Iterable[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """The name in positions and the text of each template that a literal call can run.
+    """The name (as used in positions) and the text of each template that a literal call can run.
 
     The arguments are those of ``check_call``. EvaluationError, InputError.
     """
@@ -131,7 +131,7 @@ def templates_of_call(
 def _templates(
     directory: Directory, call: TemplateCall, names: tuple[str, ...], seen: set[TemplateCall]
 ) -> Iterator[tuple[str, str]]:
-    """``seen`` are the calls whose templates were given."""
+    """The templates of a call; ``seen`` has the calls that were already visited."""
     if call.is_jet:
         if call.is_file:
             reached = _jet_file(directory, call, names)
@@ -158,7 +158,7 @@ def _templates(
 
 
 def _source(directory: Directory, call: TemplateCall) -> tuple[str, str]:
-    """The text of a template and what positions call it; EvaluationError."""
+    """The text of a template and its name in positions; EvaluationError."""
     if call.is_file:
         return directory.read(call.text, literal=True), call.text
     return call.text, TEXT

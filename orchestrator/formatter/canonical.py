@@ -1,7 +1,7 @@
 """The canonical form of a YAML text (controller). See ``docs/reference/fmt.md``.
 
 The result is read again. It must have the meaning of the original: the same values, the same
-comments, and the same comments above each key, because those can be checks of data.
+comments, and the same comments above each key, because these comments can be checks of data.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _canonical(text: str, name: str, rank: Callable[[str], Rank]) -> str:
 
 
 def _parse(text: str, name: str) -> Node:
-    """The document. Tags are the reader's matter: a formatter leaves them alone."""
+    """The document. Tags are not interpreted, because the formatter keeps them unchanged."""
     problems: list[Problem] = []
     root = parse_data(text, name, problems)
     problems = [one for one in problems if not one.message.startswith(_TAG)]
@@ -84,12 +84,12 @@ def _labels(scan: Scan) -> Counter[tuple[str, str]]:
 
 
 def _unordered(root: Node) -> set[int]:
-    """Return the IDs of maps whose keys may be in another order."""
+    """Return the IDs of maps whose keys may be reordered."""
     return {id(mapping) for _, mapping in property_maps(root)}
 
 
 def _difference(before: Node, after: Node, unordered: set[int]) -> Node | None:
-    """The first value that is not the same in both, as a node of the first; None for none."""
+    """The first value that differs, as a node of the first document; None if none differs."""
     if before.__class__ is not after.__class__:
         return before
     if isinstance(before, Scalar) and isinstance(after, Scalar):
@@ -145,7 +145,7 @@ def _on_own_lines(lines: list[str], starts: list[int], mapping: Mapping) -> bool
 
 
 def _end(lines: list[str], last: int, column: int) -> int:
-    """The line behind the last property."""
+    """The line after the last property."""
     at = end = last + 1
     while at < len(lines):
         bare = lines[at].strip()

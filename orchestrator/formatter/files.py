@@ -1,4 +1,4 @@
-"""Which files are formatted, and writing them (controller)."""
+"""Finds the files to format, and writes them (controller)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BEGINNING = re.compile(r"^(ccm|stages|hosts|groups|hierarchy|overrides):", re.M
 
 
 class FormattedFile(NamedTuple):
-    """A file with its text and the canonical form of it."""
+    """A file with its text and its canonical form."""
 
     path: str
     before: str
@@ -32,7 +32,7 @@ class FormattedFile(NamedTuple):
 
 
 def format_file(path: str) -> FormattedFile:
-    """Read a file and make its canonical form. Writes nothing. InputError."""
+    """Read a file and compute its canonical form. Writes nothing. InputError."""
     if path.endswith(".json"):
         hint = "name YAML files"
         raise InputError([Problem(f"{path}: JSON is not formatted", None, hint, "input.format")])
@@ -41,9 +41,9 @@ def format_file(path: str) -> FormattedFile:
 
 
 def write(file: FormattedFile) -> None:
-    """Replace a file atomically; its mode and its owner stay, and so does a link to it.
+    """Replace a file atomically; its mode, its owner and a link to it are kept.
 
-    InputError for a file that somebody has changed since it was read, OSError.
+    InputError if the file was changed since it was read, OSError.
     """
     real = Path(os.path.realpath(file.path))
     status = real.stat()
@@ -62,7 +62,7 @@ def files_below(directory: str) -> tuple[list[str], int]:
 
     A manifest, a stages file, an inventory and a file for ``--hiera`` are found by their keys, data
     files by the ``data`` of the ``ccm.yaml`` above them. Names that begin with a dot, links, and
-    directories with a repository or their own Python environment are left out.
+    directories with a repository or a Python environment are omitted.
     """
     found, others = [], 0
     data: list[str] = _data_directories(directory)
@@ -109,8 +109,8 @@ def _data_directories(directory: str) -> list[str]:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether the keys of a file are those of a document of ccm. A file that is not YAML counts if
-    a line begins as such a document does: its mistake must be reported.
+    """Whether the keys of a file are those of a document of ccm. A file that is not valid YAML
+    counts if a line begins like such a document, because its mistake must be reported.
     """
     if os.path.basename(path) == PROJECT:
         return True

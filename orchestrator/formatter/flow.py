@@ -20,7 +20,7 @@ from yaml.tokens import (
 )
 
 Rank = Callable[[str], int]
-"""The place of a property among those of its resource."""
+"""The rank of a property among those of its resource."""
 
 _REFERS = (AnchorToken, AliasToken)
 
@@ -30,7 +30,7 @@ class UnusualError(Exception):
 
 
 def scalar_text(written: str, token: Any) -> str:
-    """A scalar on one line; single quotes become double ones where that needs no escape."""
+    """A scalar on one line; single quotes become double quotes if that needs no escapes."""
     if token.style != "'" or '"' in written or "\\" in written:
         return written
     return '"' + written[1:-1].replace("''", "'") + '"'
@@ -39,7 +39,7 @@ def scalar_text(written: str, token: Any) -> str:
 def flow_text(line: str, tokens: list[Any], ranks: dict[int, Rank]) -> str:
     """A list or map in brackets with the spaces of the canonical form.
 
-    ``line`` holds all of it, ``ranks`` is for the maps of properties by their column.
+    ``line`` contains all of it; ``ranks`` has the orders of maps of properties by their column.
     """
     try:
         text, _ = _Flow(line, tokens, ranks).node(0)
@@ -56,7 +56,7 @@ class _Flow:
         self._refers = any(isinstance(token, _REFERS) for token in tokens)
 
     def node(self, at: int) -> tuple[str, int]:
-        """A value that begins at a token, maybe an empty one; the token behind it."""
+        """A value that begins at a token and may be empty, and the token after it."""
         parts = []
         while isinstance(self._tokens[at], (AnchorToken, TagToken)):
             parts.append(self._slice(at))
@@ -94,7 +94,7 @@ class _Flow:
         return ", ".join(text for _, text in found), at + 1
 
     def _entry(self, at: int) -> tuple[str, str, int]:
-        """The key's value, the text of an entry and the token behind it."""
+        """The value of the key, the text of an entry, and the token after it."""
         token = self._tokens[at]
         if not isinstance(token, KeyToken):
             text, at = self.node(at)

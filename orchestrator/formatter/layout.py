@@ -16,7 +16,7 @@ from orchestrator.formatter.flow import Rank, flow_text, scalar_text
 from orchestrator.formatter.scan import STEP, Level, Scan, Unit
 
 COMMENT_GAP = 2
-"""The fewest blanks between a value and a comment behind it."""
+"""The minimum number of spaces between a value and a comment after it."""
 
 _OPENING = (FlowMappingStartToken, FlowSequenceStartToken)
 _CLOSING = (FlowMappingEndToken, FlowSequenceEndToken)
@@ -50,7 +50,9 @@ class Layout:
         self._write_comments()
 
     def result(self) -> str:
-        """The text: at most one blank line in a row, none at the edges, one line end at the end."""
+        """The text with at most one consecutive blank line, none at the edges, and one line end at
+        the end.
+        """
         kept: list[_Line] = []
         for number in range(len(self.scan.lines)):
             line = self._out.get(number, _Line(""))
@@ -142,7 +144,7 @@ class Layout:
         return depth
 
     def _note_flow_comments(self, unit: Unit) -> None:
-        """The comments between the tokens of brackets on several lines, and behind them."""
+        """Record the comments between the tokens of brackets on several lines, and after them."""
         ends = [(t.end_mark.line, t.end_mark.column) for t in unit.tokens]
         starts = [(t.start_mark.line, t.start_mark.column) for t in unit.tokens[1:]]
         lines = self.scan.lines
@@ -169,9 +171,10 @@ class Layout:
             self._write_comment(line, (), following)
 
     def _write_comment(self, number: int, levels: tuple[Level, ...], following: list[Unit]) -> None:
-        """Between the open ``levels`` of the line above and the line that follows.
+        """Write a comment between the open ``levels`` of the line above and the line that follows.
 
-        A comment to the right of a key is none about it (see ``comments_before``), and stays there.
+        A comment indented deeper than a key does not belong to the key (see ``comments_before``),
+        and is kept there.
         """
         raw = self.scan.lines[number]
         comment = raw.strip()
@@ -185,7 +188,7 @@ class Layout:
 
 
 def _beside(following: list[Unit], levels: tuple[Level, ...], old: int, new: int) -> int:
-    """The column of a comment above a line, ``new`` where nothing of that line decides."""
+    """The column of a comment above a line, ``new`` if nothing in that line decides."""
     first = following[0]
     dashes = [unit for unit in following if unit.kind == "dash"]
     if old == first.column:
@@ -201,6 +204,6 @@ def _beside(following: list[Unit], levels: tuple[Level, ...], old: int, new: int
 
 
 def _without_blanks_behind(text: str) -> str:
-    """The text without blanks at its end, except behind a backslash, which they belong to."""
+    """The text without trailing spaces, except after a backslash, to which they belong."""
     bare = text.rstrip(" \t")
     return text if bare.endswith("\\") else bare

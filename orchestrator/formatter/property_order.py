@@ -16,8 +16,8 @@ LAST = (
 
 
 def rank_of(types: Types) -> Callable[[str], Rank]:
-    """For a type the place of each property: first FIRST, then those of the type's page in its
-    order, then names that the type does not have, then LAST.
+    """The rank of each property of a type: first FIRST, then the properties in the order of the
+    type's page, then names that the type does not have, then LAST.
     """
 
     def of_type(name: str) -> Rank:

@@ -34,7 +34,7 @@ from yaml.tokens import (
 )
 
 STEP = 2
-"""Columns of one level."""
+"""Columns per level of indentation."""
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BREAK = re.compile("\r\n|\r|\n")
@@ -57,7 +57,7 @@ class Level(NamedTuple):
 class Unit:
     """A piece of the text; lines and columns count from 0.
 
-    ``indent`` is its new column where it is the first of its line, ``inner`` that of its further
+    ``indent`` is its new column if it is the first on its line, ``inner`` the column of its other
     lines.
     """
 
@@ -123,7 +123,7 @@ class Scan:
 
     @property
     def _value_column(self) -> int:
-        """The new column of what comes next, where it begins a line."""
+        """The new column of the next unit, if it begins a line."""
         return self._column if self._is_entry or not self._levels else self._column + STEP
 
     def _open(self, token: Any) -> None:
@@ -174,9 +174,9 @@ class Scan:
         return self.lines[unit.line][unit.column : unit.end_column]
 
     def block_body(self, unit: Unit) -> tuple[int, int]:
-        """The first line behind the body of a block text, and the column of its content.
+        """The first line after the body of a block text, and the column of its content.
 
-        Blank lines behind the last line belong to it only where the header has a plus.
+        Blank lines after the last line belong to it only if the header has a plus.
         """
         header = self.text(unit)
         parent = unit.levels[-1].old if unit.levels else -1

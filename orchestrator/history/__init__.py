@@ -1,1 +1,1 @@
-"""Runs that are shared with others: in a directory, or by a studio (controller)."""
+"""Runs that are shared with others, in a directory or through a studio (controller)."""

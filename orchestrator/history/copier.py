@@ -1,7 +1,7 @@
 """Copies a run to its history while it happens, in its own thread (controller).
 
-An unreachable, slow or full history delays no host and fails no run. At the end of a run, the copy
-has ``FINISH_TIMEOUT`` seconds left; ``ccm runs push`` copies the rest later.
+An unreachable, slow or full history never delays a host or makes a run fail. At the end of a run,
+the copy has ``FINISH_TIMEOUT`` seconds left; ``ccm runs push`` copies the rest later.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ LATER = "copy it later with: ccm runs push"
 
 
 class RunCopier:
-    """Copies until ``finish``, which returns a warning, "" if all of it is copied.
+    """Copies until ``finish``, which returns a warning, or "" if everything was copied.
 
-    ``keep`` is the number of runs that stay in a shared directory.
+    ``keep`` is the number of runs that are kept in a shared directory.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class RunCopier:
         self._thread = threading.Thread(target=self._work, name="history", daemon=True)
 
     def start(self) -> None:
-        """Begin to copy."""
+        """Start copying."""
         try:
             self._copy.mark()
         except OSError as error:
@@ -52,8 +52,9 @@ class RunCopier:
         self._thread.start()
 
     def finish(self) -> str:
-        """Finish the copy, for a limited time; returns a warning, "" if the run was copied
-        completely."""
+        """Finish the copy within a limited time; return a warning, or "" if the run was copied
+        completely.
+        """
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join(self._patience)
@@ -71,7 +72,7 @@ class RunCopier:
         self._copy.close()
 
     def _try(self, *, last: bool) -> bool:
-        """Copy new lines; whether that was possible."""
+        """Copy new lines; return whether that was possible."""
         try:
             if last:
                 self._copy.finish()

@@ -1,4 +1,4 @@
-"""Errors of a shared history; they never fail a run (controller)."""
+"""Errors of a shared history, which never make a run fail (controller)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Checks the posted lines of a run before they are stored (controller).
 
-A client is a stranger, as a host is: each file has a closed set of members, sizes and counts are
-bounded, and every line is about a host of the run. ValueError with the expected value.
+Clients are not trusted, like hosts: each file has a closed set of members, sizes and counts are
+limited, and every line must be about a host of the run. ValueError with the expected value.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _check_times(about: Mapping[str, Any], run_id: str, now: float) -> None:
 
 
 def is_same_run(begun: Mapping[str, Any], about: Mapping[str, Any]) -> bool:
-    """Whether two versions of run.json are of the same run, at any time of it."""
+    """Whether two versions of run.json belong to the same run, at any time during it."""
     return all(begun[name] == about[name] for name in _BEGIN)
 
 

@@ -1,4 +1,4 @@
-"""Which history: a directory or the address of a studio (controller)."""
+"""The location of a history: a directory or the address of a studio (controller)."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def history_location(address: str, token: Mapping[str, str]) -> HistoryLocation:
 
 
 def check_address(address: str, what: str, hint: str) -> None:
-    """UsageError for an address to which nothing may be posted: one without encryption beyond this
-    machine, or with a login. ``what`` names the option, ``hint`` has the correction.
+    """UsageError for an address to which nothing may be posted: an unencrypted one that is not on
+    this machine, or one with a login. ``what`` names the option, ``hint`` has the correction.
     """
     shown = one_line(address, 80)
     try:

@@ -1,7 +1,7 @@
 """Copies a run directory to a history, while the run grows and afterwards (controller).
 
-Only complete lines are copied, each file from where its copy ends. So a copy can be continued at
-any time by any process of the same user, and copying twice changes nothing.
+Only complete lines are copied, starting where the copy of each file ends. A copy can therefore be
+continued at any time by any process of the same user, and copying twice changes nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_RUN_FILE = 16 << 20  # bytes
 class RunCopyTarget(Protocol):
     """The copy of a run in a history. CcmError and OSError if it cannot be stored.
 
-    ``max_data`` is the number of bytes that ``append`` takes at once, unless a line is longer.
+    ``max_data`` is the maximum number of bytes for one ``append``, unless a line is longer.
     """
 
     max_data: int
@@ -40,8 +40,8 @@ class RunCopyTarget(Protocol):
         ...
 
     def append(self, name: str, at: int, data: bytes) -> int:
-        """Append data that begins ``at`` this offset; the size of the file afterwards. Data for
-        another offset is not stored.
+        """Append data that begins ``at`` this offset; return the size of the file afterwards. Data
+        for another offset is not stored.
         """
         ...
 
@@ -50,7 +50,7 @@ class RunCopyTarget(Protocol):
         ...
 
     def beat(self) -> None:
-        """Show that the run is still active, although nothing is new."""
+        """Show that the run is still active although there is nothing new."""
         ...
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class RunCopy:
         write_mark(self._source, self._address, {})
 
     def advance(self) -> bool:
-        """Copy new lines; whether there were any. CcmError, OSError."""
+        """Copy new lines; return whether there were any. CcmError, OSError."""
         about = _read_about(self._source)
         if self._copy is None:
             self._begin(about)
@@ -169,13 +169,13 @@ def _read_about(source: Path) -> bytes:
 
 
 def write_mark(source: Path, address: str, sizes: dict[str, int]) -> None:
-    """Write how much of a run is in a history. OSError."""
+    """Record how much of a run is in a history. OSError."""
     with replacing(source / MARK) as out:
         out.write(json.dumps({"history": address, "sizes": sizes}).encode("ascii") + b"\n")
 
 
 def is_pending(source: Path, address: str) -> bool:
-    """Whether a run is meant for a history and not, or not completely, there."""
+    """Whether a run is meant for a history but is not, or not completely, there."""
     try:
         found: Any = json.loads((source / MARK).read_bytes())
         meant, sizes = found["history"] == address, found["sizes"]

@@ -1,4 +1,4 @@
-"""The names of runs and of their files, as a history accepts them (controller)."""
+"""The names of runs and of their files that a history accepts (controller)."""
 
 from __future__ import annotations
 

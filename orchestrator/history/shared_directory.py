@@ -1,4 +1,4 @@
-"""Runs that several people keep in one directory (controller).
+"""Runs that several people store in one directory (controller).
 
 ``DIR/runs/ID/`` is a copy of a run. Everyone who may read DIR can read all of them; only its owner
 writes to a copy. Names are opened relative to an open directory, and links are never followed,
@@ -36,7 +36,7 @@ class SharedDirectory:
         return str(self._directory / RUNS)
 
     def check(self) -> os.stat_result:
-        """Its status. UsageError if others can replace runs; HistoryUnreachableError."""
+        """Check the directory. UsageError if others can replace runs; HistoryUnreachableError."""
         where = self._directory
         try:
             found = os.stat(where)
@@ -62,7 +62,7 @@ class SharedDirectory:
         return found
 
     def names(self) -> list[str]:
-        """The names of the runs, the newest first. UsageError, HistoryUnreachableError."""
+        """The names of the runs, newest first. UsageError, HistoryUnreachableError."""
         self.check()
         try:
             names = os.listdir(self._directory / RUNS)
@@ -128,8 +128,8 @@ class SharedDirectory:
         return DirectoryCopy(handle, 0o640 if shared else 0o600, whole.st_gid)
 
     def prune(self, keep: int) -> None:
-        """Remove the runs of this user that are not among the newest ``keep``. Only their owners
-        may remove those of others.
+        """Remove the runs of this user that are not among the newest ``keep``. Runs of others can
+        be removed only by their owners.
         """
         import shutil
 
@@ -200,7 +200,7 @@ class DirectoryCopy:
             os.close(handle)
 
     def beat(self) -> None:
-        """The lock shows that the run is active."""
+        """Do nothing, because the lock shows that the run is active."""
 
     def close(self) -> None:
         """Close the files."""
@@ -228,7 +228,9 @@ def _write(handle: int, data: bytes) -> None:
 
 
 def _share(handle: int, mode: int, group: int) -> bool:
-    """Give a file to the group and set its mode. Without that group, others get no rights."""
+    """Give a file to the group and set its mode. If that group does not exist, others get no
+    rights.
+    """
     with contextlib.suppress(OSError):
         os.fchown(handle, -1, group)
     shared = os.fstat(handle).st_gid == group

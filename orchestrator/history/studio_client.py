@@ -1,7 +1,7 @@
 """Talks to a studio over HTTPS (controller).
 
-The certificate is checked against the authorities of the system. A redirection is never followed:
-the token would go to another server. The responses of the studio are untrusted data.
+The certificate is checked against the system's CAs. Redirects are never followed, because the token
+would be sent to another server. The responses of the studio are untrusted data.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TOKEN = re.compile(r"[A-Za-z0-9_.~+/=-]{20,}", re.ASCII)
 
 
 class Answer:
-    """The status and the body of an answer."""
+    """The status and the body of a response."""
 
     def __init__(self, status: int, body: bytes) -> None:
         self.status = status
@@ -85,7 +85,7 @@ class StudioClient:
         return self._request("GET", path, None, maximum)
 
     def post(self, path: str, body: bytes) -> Answer:
-        """Post a body below the API. 409 is an answer, too."""
+        """Post a body below the API. Status 409 is returned like a success."""
         return self._request("POST", path, body, MAX_ANSWER)
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ class StudioCopy:
         return self._sizes
 
     def hold(self) -> bool:
-        """The studio marks the run as in progress while posts arrive."""
+        """Do nothing: the studio marks the run as in progress while posts arrive."""
         return True
 
     def append(self, name: str, at: int, data: bytes) -> int:

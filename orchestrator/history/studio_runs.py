@@ -1,6 +1,6 @@
 """The runs of a studio, read through copies on this machine (controller).
 
-The copies are below ccm's state directory, for this user only. A run that is complete is fetched
+The copies are in ccm's state directory, accessible only to this user. A complete run is fetched
 once. The data of the studio is not trusted: only files of a fixed list are stored, in limited
 numbers and sizes.
 """
@@ -51,7 +51,7 @@ class StudioRuns:
         return self._client.label
 
     def names(self) -> list[str]:
-        """The names of the runs, the newest first."""
+        """The names of the runs, newest first."""
         return sorted(self._runs(), reverse=True)
 
     def path(self, name: str) -> Path:
@@ -99,7 +99,7 @@ class StudioRuns:
                 have += len(data)
 
     def _content(self, run_id: str, name: str, at: int, maximum: int) -> bytes:
-        """Some of a file; all of run.json."""
+        """A part of a file; for run.json, all of it."""
         found = bytearray()
         while len(found) < maximum:
             answer = self._client.get(f"/runs/{run_id}/{name}?at={at + len(found)}", _CHUNK)

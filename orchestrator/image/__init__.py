@@ -1,4 +1,4 @@
-"""Builds the runtime that is sent to targets: a zip, and its modules compiled (controller)."""
+"""Builds the runtime that is sent to targets: a zip, and its compiled modules (controller)."""
 
 from orchestrator.image.builder import Image, build
 

@@ -1,11 +1,11 @@
-"""Makes the runtime image from the installed ``remote_runtime`` package (controller).
+"""Builds the runtime image from the installed ``remote_runtime`` package (controller).
 
-Equal sources give equal bytes: members are sorted, with a fixed time and mode. The zip contains
-only Python modules, those of ccm without comments and docstrings. Its comment names the modules
-that are needed together.
+Equal sources result in equal bytes: members are sorted, with a fixed time and mode. The zip
+contains only Python modules, and ccm's own modules are stripped of comments and docstrings. Its
+comment names the modules that are needed together.
 
 The image also has a payload of compiled modules, for targets with the controller's version of
-Python. They need no zip and compile nothing (see ``remote_runtime.bootstrap``).
+Python. These targets need neither the zip nor compilation (see ``remote_runtime.bootstrap``).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Image(NamedTuple):
 
     @property
     def code(self) -> bytes:
-        """The compiled form, as it travels."""
+        """The compiled form, as it is sent."""
         return self.payload("code")
 
 
@@ -78,7 +78,7 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
 
     @functools.cache
     def payload(kind: str) -> bytes:
-        """One part, from the cache if it is there."""
+        """One part, from the cache if possible."""
         kept = image_cache.load(names[kind])
         return made()[kind] if kept is None else kept
 
@@ -136,7 +136,9 @@ def _zip(members: Mapping[str, bytes]) -> bytes:
 
 
 def _joined(archive: bytes, added: Mapping[str, bytes]) -> bytes:
-    """An image with further modules, which no module of it imports: its order stays."""
+    """An image with additional modules, which none of its modules imports, so its order does not
+    change.
+    """
     import io
     import zipfile
 

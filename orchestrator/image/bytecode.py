@@ -43,10 +43,10 @@ def _shortened(code: CodeType) -> CodeType:
 
 
 def _lines_only(code: CodeType) -> bytes:
-    """The table of locations (Python 3.11 and later) with the line of each instruction only.
+    """The table of locations (Python 3.11 and later) with only the line of each instruction.
 
-    An entry is for at most eight units of code: its kind and length, then how far its line is from
-    that of the entry before.
+    An entry covers at most eight units of code: it has its kind and length, then the distance of
+    its line from that of the previous entry.
     """
     table = bytearray()
     last = code.co_firstlineno
@@ -65,7 +65,9 @@ def _lines_only(code: CodeType) -> bytes:
 
 
 def _number(value: int) -> bytes:
-    """Six bits a byte, the lowest first; another bit marks that more follow."""
+    """A number with six bits per byte, the lowest first; another bit marks that more
+    bytes follow.
+    """
     written = bytearray()
     while value > 63:
         written.append(0x40 | value & 0x3F)
@@ -75,14 +77,14 @@ def _number(value: int) -> bytes:
 
 
 def payload(archive: bytes) -> bytes:
-    """The compiled modules of a zip, as they travel."""
+    """The compiled modules of a zip, as they are sent."""
     return zlib.compress(bootstrap.compiled(archive, code_of, marshalled), 6)
 
 
 def extended(code: bytes, added: bytes) -> bytes:
-    """The payload of an image with the modules of another zip, as it travels.
+    """The payload of an image with the modules of another zip, as it is sent.
 
-    None of them is imported with others. To compile all of the image again for them would take
+    Each of these modules is loaded separately. Compiling the whole image again for them would take
     seconds.
     """
     at_once, parts, data = _opened(bootstrap.unpacked(code))
@@ -104,8 +106,9 @@ def _opened(payload: bytes) -> tuple[bootstrap.Coded, dict[str, bootstrap.Part],
 def marshalled(value: Any, version: int = 4) -> bytes:
     """Like ``marshal.dumps``, but independent of the other modules that this process has loaded.
 
-    A string that is used more than once is written once, which a target reads a third faster. A
-    string also counts as used twice if anything else in this process has it.
+    A string that is used more than once is written once, so a target reads it a third faster.
+    Without this, a string would also count as used twice if anything else in this process refers to
+    it.
     """
     value = marshal.loads(marshal.dumps(value, 2))  # shares only strings
     texts = list(_texts(value))

@@ -20,7 +20,9 @@ KEPT = 15
 
 
 def key(files: Mapping[str, str], contents: Mapping[str, bytes]) -> str:
-    """A name for the state of the sources: of files their names, sizes and times of change."""
+    """A name for the state of the sources, based on the names, sizes and modification times of
+    files.
+    """
     states = [VERSION]
     for name, path in files.items():
         found = os.stat(path)
@@ -45,7 +47,9 @@ def load(name: str) -> bytes | None:
 
 
 def save(contents: Mapping[str, bytes]) -> None:
-    """Keep the contents under their names; a cache directory that cannot be written is no error."""
+    """Store the contents under their names; a cache directory that cannot be written to is not an
+    error.
+    """
     directory = _directory()
     if directory is None:
         return

@@ -66,7 +66,7 @@ def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
 
 
 def _within(directory: str, names: list[str], taken: Set[str]) -> list[str]:
-    """The excluded modules of a type: other modules may be imported without the type."""
+    """The modules that a type excludes, because other modules may be imported without the type."""
     return [name for name in names if f"{name}.".startswith(f"{directory}.") and name not in taken]
 
 
@@ -95,7 +95,7 @@ def _name(path: str) -> str:
 
 
 def _imported(source: bytes) -> Iterator[str]:
-    """The possible imports of a module during its own import, in order."""
+    """The modules that a module may import during its own import, in order."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

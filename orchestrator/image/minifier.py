@@ -1,8 +1,8 @@
 """Removes docstrings, comments and annotations from the runtime's sources (controller).
 
 It removes docstrings, annotations and ``typing``, so targets read, hash and unpack less
-(``remote_runtime.stdlib_light`` explains why). Line numbers do not change: a traceback of a target
-names the line of the source.
+(``remote_runtime.stdlib_light`` explains why). Line numbers do not change, so a traceback of a
+target names the line of the source.
 
 ``remote_runtime.stdlib_light.tuples`` replaces ``typing`` for named tuples. Their constructors are
 written out, because compiling one costs a target more than the rest of the class.
@@ -19,7 +19,7 @@ _TUPLES = "remote_runtime.stdlib_light.tuples"
 
 
 class _Edit(NamedTuple):
-    """A part of the text, from (line, byte) to (line, byte), that is replaced by another."""
+    """A part of the text, from (line, byte) to (line, byte), that is replaced with another text."""
 
     begin: tuple[int, int]
     end: tuple[int, int]
@@ -27,9 +27,9 @@ class _Edit(NamedTuple):
 
 
 def stripped(source: bytes) -> bytes:
-    """The module without docstrings, annotations and ``typing``, on as many lines.
+    """The module without docstrings, annotations and ``typing``, with the same number of lines.
 
-    ``ValueError`` where something else than an annotation still needs ``typing``.
+    ``ValueError`` if anything other than an annotation still needs ``typing``.
     """
     tree = ast.parse(source)
     finder = _Finder(source)
@@ -58,7 +58,7 @@ def _edited(source: bytes, edits: Sequence[_Edit]) -> bytes:
 
 
 class _Finder(ast.NodeVisitor):
-    """Collects the edits of one module; no edit is within another."""
+    """Collects the edits of one module; edits never overlap."""
 
     def __init__(self, source: bytes) -> None:
         self.edits: list[_Edit] = []
@@ -82,7 +82,7 @@ class _Finder(ast.NodeVisitor):
         self._body(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """Fields of a named tuple become calls that make one without typing."""
+        """Turn the fields of a named tuple into calls that create one without typing."""
         named = any(isinstance(base, ast.Name) and base.id == "NamedTuple" for base in node.bases)
         fields = [entry for entry in node.body if named and isinstance(entry, ast.AnnAssign)]
         for entry in fields:
@@ -90,13 +90,13 @@ class _Finder(ast.NodeVisitor):
         self._body(node, named)
 
     def generic_visit(self, node: ast.AST) -> None:
-        """Continue with nested statements: expressions have no annotations."""
+        """Continue with nested statements, because expressions have no annotations."""
         for block in ("body", "handlers", "cases", "orelse", "finalbody"):
             for entry in getattr(node, block, ()):
                 self.visit(entry)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """Cuts imports of typing; a named tuple gets the light one instead."""
+        """Remove imports of typing; a named tuple gets the lightweight one instead."""
         if node.module == "typing":
             names = {alias.name for alias in node.names}
             self.imported |= names
@@ -104,7 +104,7 @@ class _Finder(ast.NodeVisitor):
             self._cut(_begin(node), node, needed if "NamedTuple" in names else "pass")
 
     def visit_If(self, node: ast.If) -> None:
-        """Code for type checkers is removed; ``not TYPE_CHECKING`` is always true here."""
+        """Remove code for type checkers; ``not TYPE_CHECKING`` is always true here."""
         test = node.test
         negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
         name = test.operand if isinstance(test, ast.UnaryOp) and negated else test
@@ -117,14 +117,14 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        """Cuts the annotation, and a line that has nothing else."""
+        """Remove the annotation, and a line that has nothing else."""
         if node.value is None:
             self._cut(_begin(node), node, "pass")
         else:
             self._cut(_end(node.target), node.annotation)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """The name of a type, which other modules may import, becomes None."""
+        """Replace a type alias, which other modules may import, with None."""
         if not isinstance(node.value, ast.Subscript):
             return
         used = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}

@@ -1,7 +1,7 @@
 """Turns ``remote_runtime.bootstrap`` into the text that is sent in a command (controller).
 
-Every push starts it, so comments, docstrings and annotations are left out. Compiling it would take
-longer than anything else that it does. So it is included in compiled form for the controller's
+Every push starts it, so comments, docstrings and annotations are omitted. Compiling it would take
+longer than anything else that it does, so it is included in compiled form for the controller's
 version of Python; other versions compile the text. Parts that most runs do not need are compressed.
 """
 
@@ -20,8 +20,8 @@ from remote_runtime import bootstrap
 def program(text: str = "") -> str:
     """The bootstrap with the call that starts it, or another ``text``, as a word of a command.
 
-    Compiled and then as text, each compressed, in base64, with a colon between. It takes the
-    arguments of ``bootstrap.run`` from the command line.
+    It contains the compiled form and then the text, each compressed and in base64, separated by a
+    colon. The arguments of ``bootstrap.run`` come from the command line.
     """
     text = text or bootstrap_text()
     return ":".join(map(_packed, (marshalled(code_of(text, "<ccm>/bootstrap")), text.encode())))

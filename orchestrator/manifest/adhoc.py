@@ -1,6 +1,7 @@
-"""A site of one resource without a manifest: ``ccm ensure``, its pipe, ``ccm status`` (controller).
+"""Creates a site with one resource and no manifest, for ``ccm ensure``, its pipe and ``ccm status``
+(controller).
 
-The caller passes nodes, from wherever it read the properties. Problems are reported with the
+The caller passes nodes, regardless of where it read the properties. Problems are reported with the
 positions of these nodes.
 """
 
@@ -25,7 +26,9 @@ NOWHERE = Source("", "")
 
 
 class Argument(Source):
-    """One word of a command line. Its position is its name there, such as ``--mode``."""
+    """One word of a command line. Its position is its name on the command line, such
+    as ``--mode``.
+    """
 
     def position(self, line: int, column: int) -> Position:
         return _Called(self.name, line, column)
@@ -42,7 +45,7 @@ def text_node(text: str, source: Source = NOWHERE) -> Scalar:
 
 
 def known_type(name: str, where: Position | None = None, types: Types = BUILT_IN) -> Type:
-    """The type of that name; InputError, with the nearest name, for an unknown one."""
+    """The type with that name; InputError with the most similar name for an unknown one."""
     found = types.get(name)
     if found is None:
         message = f"there is no resource type {name[:60]!r}"
@@ -63,8 +66,8 @@ def adhoc_site(
     """The checked site of one resource; InputError with every problem.
 
     ``properties`` has the form that follows a name in a manifest. Relative paths start at
-    ``directory``. ``earlier`` holds the results of earlier commands of the session. ``types`` are
-    the types that travel with the runtime.
+    ``directory``. ``earlier`` has the results of earlier commands of the session. ``types`` are the
+    types that are sent with the runtime.
     """
     problems: list[Problem] = []
     if "foreach" in properties:
@@ -126,7 +129,7 @@ def observed_site(
 
 
 def _problems_of_properties(type_: Type, given: dict[str, Any]) -> list[Problem]:
-    """The problems of properties that no file has, such as those of ``ccm status``."""
+    """The problems of properties that do not come from a file, such as those of ``ccm status``."""
     found = []
     for key, value in given.items():
         kind = type_.properties.get(key)

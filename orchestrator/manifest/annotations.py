@@ -34,7 +34,7 @@ class Annotation(NamedTuple):
 def read_annotations(
     data: Node | None, problems: list[Problem], warnings: list[Problem]
 ) -> list[Annotation]:
-    """Every annotation below ``data``. Unreadable ones become problems or warnings."""
+    """Every annotation below ``data``. Unreadable annotations become problems or warnings."""
     if not isinstance(data, Mapping) or "@" not in data.source.text:
         return []
     found = []

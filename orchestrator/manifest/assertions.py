@@ -1,4 +1,6 @@
-"""``ccm.assert``: conditions that a host must meet before anything changes there (controller)."""
+"""``ccm.assert``: conditions that a host must meet before anything is changed on
+it (controller).
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,9 @@ def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
 
 
 def _message(message: Any, scope: Scope) -> str:
-    """The text for people: its lines are the author's, and each value stays in one line."""
+    """The text for people: its line breaks come from the author, and each value is kept on one
+    line.
+    """
     if isinstance(message, Template):
         message = message.render_text(scope, lambda value: in_one_line(as_text(value)))
     return as_text(message).strip()

@@ -12,7 +12,7 @@ MAX_RESOURCES = 100_000
 
 
 def names_of_run(site: Site, problems: list[Problem]) -> list[NamedResource]:
-    """Every resource of the run in run order, if known without a host."""
+    """Every resource of the run in run order, if it is known without a host."""
     is_good = not problems
     walk = _Walk(problems)
     walk.site(site, 0, certain=True)
@@ -58,7 +58,7 @@ class _Walk:
     def _enter(
         self, parent: Site, declared: DeclaredResource, *, path: str, depth: int, certain: bool
     ) -> bool:
-        """Record the resources of the child; whether all of them are known."""
+        """Record the resources of the child; return whether all of them are known."""
         found = parent.children.of(parent, declared, path, depth)
         child = found.site
         if certain:

@@ -68,14 +68,15 @@ class Layer(NamedTuple):
 
 
 Bind = Callable[[Layer, str, Any], Any]
-"""Computes a value from its compiled form in a layer, by its top-level key; "" for all of the
-layer."""
+"""Computes a value from its compiled form in a layer, by its top-level key; "" for the
+whole layer.
+"""
 
 
 class DataSource:
     """``data``, ``hierarchy`` and ``overrides`` of one file; shared by all hosts.
 
-    ``notes`` are the positions in that file that YAML 1.1 would read differently. A ``remote``
+    ``notes`` has the positions in that file that YAML 1.1 would read differently. A ``remote``
     source, from another machine, has plain values. Expressions in its order and its checks see the
     host and its facts, and nothing of the controller.
     """
@@ -155,7 +156,7 @@ class DataSource:
         return found
 
     def possible(self, entry: Any, files: DataFiles = NO_FILES) -> list[str]:
-        """The overrides and files that an entry of the order can name, for any values of its
+        """The overrides and files that an entry of the order can name, for any values in its
         expressions.
         """
         known = dict.fromkeys([*self.overrides, *files.names()])
@@ -397,7 +398,7 @@ def _templates_in(node: Node) -> Iterator[Problem]:
 def refuse_unknown_keys(
     mapping: Mapping, known: Entries[str], *, what: str, problems: list[Problem], hint: str = ""
 ) -> None:
-    """Report every unknown key, with the nearest valid one."""
+    """Report every unknown key, with the most similar valid one."""
     for key, _ in mapping.pairs():
         if key.text not in known:
             advice = suggestion(key.text, list(known))

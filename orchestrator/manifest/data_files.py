@@ -36,7 +36,7 @@ _SOPS = rb"(?m)^sops:\s*$|^\s*\"sops\"\s*:\s*\{"
 
 
 OpenWhole = Callable[[str], str]
-"""Gives the text of an encrypted file; EvaluationError."""
+"""Returns the text of an encrypted file; EvaluationError."""
 
 
 class DataFile(NamedTuple):

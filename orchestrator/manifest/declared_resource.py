@@ -39,11 +39,11 @@ class Control(NamedTuple):
 class DeclaredResource:
     """A resource of the manifest, after every check that needs no host.
 
-    ``values`` holds the properties under their documented names, plain or with templates, ``raw``
-    the same as plain data, ``nodes`` their positions. Shared by all hosts and never changed after
+    ``values`` has the properties under their documented names, plain or with templates, ``raw`` the
+    same as plain data, and ``nodes`` their positions. Shared by all hosts and never changed after
     loading. ``inherited`` are the properties from defaults. ``written``: the resource was
-    generated, and these are the properties that the user wrote. ``faulty``: a check found
-    mistakes, so its values may have any form.
+    generated, and these are the properties that the user wrote. ``faulty``: a check found mistakes,
+    so its values may have any form.
     """
 
     __slots__ = (
@@ -91,7 +91,7 @@ class DeclaredResource:
 
     @property
     def id(self) -> str:
-        """``type#name`` as written; a name may still hold templates."""
+        """``type#name`` as written; a name may still contain templates."""
         return f"{self.type.name}#{self.name_node.text}"
 
     def expressions(self) -> Iterator[Expression]:
@@ -127,7 +127,7 @@ class DeclaredResource:
         """The properties that have no meaning with this ``ensure`` and are ignored.
 
         With ``absent``, these are the properties that describe the present state, so that one word
-        toggles a resource. With other values, only inherited properties are ignored: an explicit
+        toggles a resource. With other values, only inherited properties are ignored; an explicit
         one is a mistake.
         """
         return frozenset(
@@ -157,7 +157,7 @@ class DeclaredResource:
         return self.name_node.position
 
     def where(self, path: tuple[str | int, ...]) -> Position:
-        """The position of a property, or of a part of it; that of the name as a fallback."""
+        """The position of a property, or of a part of it; if unknown, the position of the name."""
         if not path or path[0] not in self.nodes:
             return self.position
         key, node = self.nodes[str(path[0])]

@@ -19,8 +19,8 @@ _UNKNOWN = object()
 class Deferred:
     """A value that is computed once, on first use; ``path`` is its location in the data.
 
-    ``active`` are the values that are being computed, outermost first; all values of a host share
-    it.
+    ``active`` has the values that are being computed, outermost first; all values of a host share
+    this list.
     """
 
     __slots__ = ("_compute", "_value", "active", "path")

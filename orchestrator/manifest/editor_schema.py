@@ -84,7 +84,7 @@ def _moved(node: Any, name: str) -> Any:
 
 
 def _properties(name: str, schema: Any) -> dict[str, Any]:
-    """Every property of the type, all optional."""
+    """Every property of the type, all of them optional."""
     properties = {}
     for owner, source in (("common", common_schema()), (name, schema)):
         for key, entry in source.get("properties", {}).items():
@@ -97,7 +97,7 @@ def _properties(name: str, schema: Any) -> dict[str, Any]:
 
 
 def _whole(name: str, schema: Any) -> dict[str, Any]:
-    """The rules that cover several properties."""
+    """The rules that involve several properties."""
     rules = {key: value for key, value in schema.items() if key not in _ENVELOPE_KEYS}
     rules.pop("$defs", None)
     return dict(_moved(rules, name))

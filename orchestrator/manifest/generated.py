@@ -1,6 +1,6 @@
 """``ccm.resources_jet_file``: resources that a Jet template generates, per host (controller).
 
-The rendered text contains facts, which a host controls. So nothing in it is a template. Values that
+The rendered text contains facts, which a host controls, so nothing in it is a template. Values that
 select controller files or conditions must be literal in the Jet template.
 """
 

@@ -1,4 +1,6 @@
-"""The identity under which hosts remember a manifest, the same for every checkout (controller)."""
+"""The identity under which hosts store a manifest, which is the same for every checkout
+(controller).
+"""
 
 import os
 
@@ -13,7 +15,7 @@ def identity(path: str) -> str:
 
     The identity of an archive is its URL without the digest.
 
-    Links are not followed: a manifest keeps its identity as long as its path stays the same.
+    Links are not followed, so a manifest keeps its identity as long as its path does not change.
     """
     if is_url(path):
         return path.partition("#")[0]

@@ -52,9 +52,9 @@ def load_site(
 ) -> Site:
     """Read and check a manifest. InputError with every problem, in file order.
 
-    A missing or broken child is not a problem of its parent: see ``children``. A manifest of one of
-    the ``archives`` has no custom types, and reads nothing outside of its directory. ``text`` is
-    read in place of the file; ``bounds`` limits reading to a directory.
+    A missing or broken child is not a problem of its parent: see ``children``. A manifest in one of
+    the ``archives`` has no custom types, and reads nothing outside its directory. ``text`` is read
+    instead of the file; ``bounds`` limits reading to a directory.
     """
     path = Path(path)
     problems: list[Problem] = []
@@ -76,7 +76,7 @@ def load_site(
 def read_site(path: Path, parent: Site, bounds: Path | None = None) -> Site:
     """Read a child manifest, without checking its references; InputError with every problem.
 
-    It has the types of the manifest that was pushed, and adds none. It reads nothing outside of
+    It uses the types of the manifest that is pushed, and adds none. It reads nothing outside
     ``bounds``, by default those of its parent.
     """
     problems: list[Problem] = []
@@ -96,7 +96,9 @@ def read_site(path: Path, parent: Site, bounds: Path | None = None) -> Site:
 
 
 def read_unchecked(path: Path) -> Site | None:
-    """Read a manifest without checks, to find its children; None for any other file."""
+    """Read a manifest without checks, to find its children; None for a file that is not
+    a manifest.
+    """
     try:
         children = Children(read_site, Archives(contact=False))
         return _read(path, [], types=None, children=children)
@@ -116,7 +118,7 @@ _OTHERS = (
         for key in ("hosts", "groups")
     ),
 )
-"""Keys by which another document is known, and what to do with that."""
+"""Keys that identify other kinds of documents, and what to do with these."""
 
 
 def _read(
@@ -155,7 +157,7 @@ def _read(
 
 
 def _refuse_encrypted(root: Mapping, problems: list[Problem]) -> None:
-    """Report encrypted values outside of the data: only data is decrypted."""
+    """Report encrypted values outside the data, because only data is decrypted."""
     held = {id(node) for key in ("data", "overrides") for node in _encrypted(root.get(key))}
     refuse_encrypted((n for n in root.source.encrypted if id(n) not in held), problems)
 

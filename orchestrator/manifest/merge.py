@@ -14,7 +14,7 @@ STRATEGIES = ("first", "deep", "unique")
 
 
 class Part(NamedTuple):
-    """A value of data with the hierarchy ``entry`` that it is from, and its position there."""
+    """A data value with the hierarchy ``entry`` that it comes from, and its position there."""
 
     value: Any
     entry: str
@@ -22,7 +22,7 @@ class Part(NamedTuple):
 
 
 class PartMap(dict[str, Any]):
-    """A map of parts with its own ``origin``, which counts while it has no entries."""
+    """A map of parts with its own ``origin``, which is used if it has no entries."""
 
     origin: Part
 
@@ -60,9 +60,9 @@ class Merging(NamedTuple):
         return self.keys.get(key, self.default)
 
     def wants(self, key: str, is_first: bool, taken: Iterable[str]) -> bool:
-        """Whether an entry's value of a key counts, after earlier entries have ``taken`` keys.
+        """Whether an entry's value of a key is used after earlier entries have ``taken`` keys.
 
-        ``is_first``: no earlier entry exists.
+        ``is_first``: there is no earlier entry.
         """
         if self.strategy(key) != "first":
             return True
@@ -70,7 +70,8 @@ class Merging(NamedTuple):
 
 
 def merge_deep(below: Any, above: Any) -> Any:
-    """Merge ``above`` over ``below``: maps merge, lists concatenate, other values are replaced.
+    """Merge ``above`` over ``below``: maps are merged, lists concatenated, and other values
+    replaced.
 
     The arguments are not changed; the result may share parts with both.
     """
@@ -111,10 +112,10 @@ def merge_key(merging: Merging, key: str, data: dict[str, Any], value: Any) -> N
 def merge_source(
     merging: Merging, data: dict[str, Any], above: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The data of a later source over that of a manifest, which is not changed.
+    """The data of a later source merged over that of a manifest, which is not changed.
 
-    It merges deep, except for keys with their own strategy in the manifest's hierarchy. Values that
-    begin with its knockout mark remove values below.
+    The merge is deep, except for keys with their own strategy in the manifest's hierarchy. Values
+    that begin with its knockout mark remove values below.
     """
     if not (merging.keys or merging.knockout):
         merged: dict[str, Any] = merge_deep(data, above)
@@ -135,13 +136,15 @@ def merge_base(merging: Merging, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Layer(NamedTuple):
-    """Merges by one strategy. The result never contains ``knockout`` marks."""
+    """Merges with one strategy. The result never contains ``knockout`` marks."""
 
     strategy: str
     knockout: str
 
     def merge(self, below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-        """A new map of both by the strategy; marks in ``above`` remove values that they name."""
+        """A new map, merged from both with the strategy; marks in ``above`` remove the values that
+        they name.
+        """
         merged = _widened(below, above)
         for key, value in raw_items(above):
             known = dict.get(merged, key, _NOTHING)
@@ -220,7 +223,7 @@ def _once(value: Any) -> Any:
 
 
 def _empty(found: Any, *merged: Any) -> Any:
-    """An empty map or list, which is from the last of the ``merged`` ones with an origin."""
+    """An empty map or list, with the last origin among the ``merged`` ones."""
     for value in reversed(merged):
         if isinstance(value, (PartMap, PartList)):
             return with_origin(type(found)(), value.origin)
@@ -247,7 +250,7 @@ def _later(merge: Callable[[Any, Any], Any], below: Any, above: Any) -> Deferred
 
 
 def _widened(below: Any, above: Any) -> dict[str, Any]:
-    """A copy of ``below`` that may hold deferred values of both."""
+    """A copy of ``below`` that may contain deferred values of both."""
     is_plain = not isinstance(above, DeferredMap)
     return raw_copy(below) if is_plain else DeferredMap(raw_items(below))
 

@@ -80,7 +80,7 @@ def _text(stream: BinaryIO) -> str:
 
 
 def _document(text: str, problems: list[Problem]) -> Node:
-    """The tree of the text. If JSON and YAML read the text differently, JSON wins."""
+    """The tree of the text. If JSON and YAML read the text differently, JSON is used."""
     given = _json(text)
     if given is None:
         return parse_document(text, _NAME, problems)

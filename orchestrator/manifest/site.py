@@ -40,14 +40,14 @@ class EarlierResults(Protocol):
 
 
 class Site:
-    """One manifest: its data, its resources in file order, and what the run needs to know.
+    """One manifest: its data, its resources in file order, and other data for the run.
 
     ``directory`` contains the manifest. ``warnings`` are for the user and do not stop the run. With
     ``resources_template`` there are no ``resources``: the template generates those of each host.
     ``assertions`` must be true on a host before it is changed, and ``asks`` are looked up there
-    first. ``defaults`` are its own over inherited ones; its children inherit them. ``types`` are
-    the types that it may use; custom types among them are sent with the runtime. ``children`` are
-    the manifests that resources of this run apply.
+    first. ``defaults`` are its own merged over inherited ones; its children inherit them. ``types``
+    are the types that it may use; custom types among them are sent with the runtime. ``children``
+    are the manifests that resources of this run apply.
     """
 
     def __init__(
@@ -93,8 +93,8 @@ class Site:
             yield from declared.expressions()
 
     def earlier_names(self) -> frozenset[str] | None:
-        """The names that ``require`` and ``subscribe`` may use besides those of this run; None
-        without a session.
+        """The names that ``require`` and ``subscribe`` may use in addition to those of this run;
+        None without a session.
         """
         return self.earlier.names() if self.earlier else None
 
@@ -109,7 +109,7 @@ class Child(NamedTuple):
 class Children:
     """The child manifests of one run. Each is read once per set of defaults. Thread-safe.
 
-    ``read`` returns the manifest at a path that another manifest names. It must be inside a
+    ``read`` returns the manifest at a path that another manifest names. The path must be inside a
     directory (the third argument; None for the directory of the other manifest); InputError.
     ``archives`` are the archives at URLs in manifests.
     """
@@ -123,7 +123,7 @@ class Children:
         self._known: dict[tuple[str, int], Child] = {}
 
     def of(self, parent: Site, declared: DeclaredResource, name: str, depth: int) -> Child:
-        """The manifest that a resource of ``parent``, at ``depth``, applies by this name."""
+        """The manifest that a resource of ``parent`` applies by this name, at ``depth``."""
         if depth >= DEEPEST:
             message = f"{name} is nested deeper than {DEEPEST} levels of apply"
             return _refused(declared, message, "look for a manifest that applies itself")

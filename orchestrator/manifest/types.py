@@ -72,7 +72,7 @@ class PropertyType:
         self._met = RepeatFilter(_PLACES)
 
     def is_on_target(self, value: str) -> bool:
-        """Whether a file that a value names is on the target, or is fetched by it."""
+        """Whether a file that a value names is on the target, or is fetched by the target."""
         return value.startswith("/") or (self.url and value.lower().startswith(_URL))
 
     def may_hide(self, value: Any, path: tuple[str | int, ...]) -> bool:
@@ -100,8 +100,8 @@ class PropertyType:
         ]
 
     def complaints(self, value: Any) -> list[SchemaError]:
-        """The problems of a value by the schema. Results for scalars that occurred twice are
-        cached.
+        """The problems of a value according to the schema. Results for scalars that occurred twice
+        are cached.
         """
         kind = value.__class__
         if kind is str:
@@ -209,7 +209,7 @@ class Type:
         return about or f"see 'ccm docs {self.name}'"
 
     def name_complaints(self, name: Any) -> list[SchemaError]:
-        """The problems of a resource's name by the pattern of the type."""
+        """The problems of a resource's name according to the pattern of the type."""
         found = self._name.complaints(name)
         return [one._replace(hint=one.hint or self.hint_for("name")) for one in found]
 
@@ -229,7 +229,7 @@ def _without_required(node: Any, names: frozenset[str]) -> Any:
 
 
 def _decisive(schema: Mapping[str, Any]) -> frozenset[str]:
-    """The properties whose values, not only their presence, affect rules about all properties."""
+    """The properties whose values, not only whose presence, affect rules about all properties."""
     found: set[str] = set()
 
     def walk(node: Any) -> None:
@@ -260,7 +260,7 @@ def common_property(name: str) -> PropertyType:
 
 @cache
 def load_type(name: str) -> Type | None:
-    """The type of that name, or None if there is no such type."""
+    """The type with that name, or None if there is no such type."""
     try:  # not looked up in the list of types, which takes longer to make than one type to load
         providers = registry.provider_names(name)
         schema = json.loads(registry.schema_text(name))  # custom types have none there
@@ -299,7 +299,7 @@ class Types:
         return self._read() if self._read else None
 
     def get(self, name: str) -> Type | None:
-        """The type of that name, or None; InputError if a custom type cannot be imported."""
+        """The type with that name, or None; InputError if a custom type cannot be imported."""
         found = load_type(name) or self._loaded.get(name)
         own = self._own.get(name) if not found and self._own else None
         if own is None:
@@ -323,7 +323,7 @@ class Types:
         return sorted([*type_names(), *(self._own.names() if self._own else ())])
 
     def sources(self) -> Mapping[str, bytes]:
-        """The modules of custom types, which are sent along (see ``image.build``)."""
+        """The modules of custom types, which are sent with the runtime (see ``image.build``)."""
         return self._own.sources() if self._own else {}
 
     def expectations(self, name: str) -> Callable[[Any], list[Any]] | None:
@@ -334,7 +334,7 @@ class Types:
         return own.expectations() if own else None
 
     def needed_by(self, type_: Type) -> Types:
-        """These types, or only the built-in ones if a resource of the type cannot use others."""
+        """These types, or only the built-in ones if a resource of this type cannot use others."""
         return self if type_.applies or type_.name in self._loaded else BUILT_IN
 
 

@@ -29,8 +29,8 @@ def compile_node(
 ) -> Any:
     """Plain data if nothing is a template; otherwise a tree that ``render_value`` resolves.
 
-    ``keys``: the keys of a map are templates too. ``extra`` are names besides those of every scope.
-    Problems of expressions are appended.
+    ``keys``: the keys of a map may be templates, too. ``extra`` has names in addition to those of
+    every scope. Problems of expressions are appended.
     """
 
     def compiled(below: Node) -> Any:
@@ -78,7 +78,7 @@ def parse_template(
 
 
 def _with_plain_hint(problem: Problem) -> Problem:
-    """The problem, with a hint for braces that belong to another program."""
+    """The problem, with a hint about braces that belong to another program."""
     match = re.search(r"^the expression '\s*[^\w\s'\"(\[{-]", problem.message)
     if match:  # as {{ $labels.x }}, {{.Names}}, {{#each x}}: a hint about names would not help
         return problem._replace(hint=_PLAIN)
@@ -120,7 +120,7 @@ def expressions_in(value: Any) -> list[Expression]:
 
 
 def with_entry(value: Any, path: tuple[str | int, ...], entry: Any) -> Any:
-    """The value with another entry at the path; the containers on the path are copied."""
+    """The value with a new entry at the path; the containers along the path are copied."""
     if not path:
         return entry
     copy: Any = list(value) if isinstance(value, list) else dict(value)
@@ -131,9 +131,10 @@ def with_entry(value: Any, path: tuple[str | int, ...], entry: Any) -> Any:
 class Locator:
     """Finds the positions of the pieces of one scalar in the file.
 
-    A scalar's text and its spelling differ (quotes, escapes, folding). So the search for each piece
+    A scalar's text and its spelling differ (quotes, escapes, folding), so the search for each piece
     starts at the end of the previous one. A piece that is not found gets the scalar's position, and
-    so do all after ``_MAX_MISSES``, since a search for hundreds of thousands would take minutes.
+    so do all pieces after ``_MAX_MISSES``, because searching for hundreds of thousands would take
+    minutes.
     """
 
     def __init__(self, node: Scalar) -> None:

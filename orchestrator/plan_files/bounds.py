@@ -1,6 +1,6 @@
-"""Limits of a plan's content: no control characters, and numbers of a sane size (controller).
+"""Limits on a plan's content: no control characters, and numbers of a reasonable size (controller).
 
-ccm writes no control characters into a plan, so a plan with some was crafted.
+ccm writes no control characters into a plan, so a plan that contains any was crafted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TEXTS = ("outcomes", "items", "left_out")  # members whose strings may have sev
 
 
 def fault_of(record: Mapping[str, Any], text: str) -> str:
-    """Return the forbidden content of a plan, in words; "" if it has none.
+    """Return the forbidden content of a plan, as text; "" if it has none.
 
     ``text`` is the record's JSON text in ASCII.
     """

@@ -43,7 +43,9 @@ class Condition(NamedTuple):
 
 
 def parse_conditions(text: str, option: str) -> list[Condition]:
-    """The conditions of a list with commas. UsageError names the ``option`` and the position."""
+    """The conditions in a comma-separated list. UsageError names the ``option`` and
+    the position.
+    """
     found, at = [], 1
     for part in text.split(","):
         found.append(_parsed(part, option, at))
@@ -92,8 +94,8 @@ def _known() -> str:
 class Verdict(NamedTuple):
     """The result of the conditions of a check.
 
-    ``denied`` are the true ones. ``uncounted`` are counters for changes that the others do
-    not cover, if they are not 0 and no condition names them.
+    ``denied`` has the conditions that are true. ``uncounted`` has counters for changes that the
+    others do not cover, if they are not 0 and no condition names them.
     """
 
     counters: Mapping[str, int]

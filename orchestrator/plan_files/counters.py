@@ -26,11 +26,11 @@ COUNTERS = {
     "hosts": "Hosts that would change",
     "left_out": "Hosts that are not in the plan; their changes are not counted",
 }
-"""Each counter and what it counts, over all hosts."""
+"""Each counter with what it counts, across all hosts."""
 
 
 class Counters:
-    """The counters of a preview: of events that are added host by host."""
+    """The counters of a preview, whose events are added host by host."""
 
     def __init__(self) -> None:
         self.values = dict.fromkeys(COUNTERS, 0)
@@ -38,9 +38,10 @@ class Counters:
         self._children: dict[tuple[str, str], bool] = {}
 
     def add(self, host: str, event: Mapping[str, Any]) -> list[Danger]:
-        """Count the event of a resource; its dangers. For an ``apply`` the resources of its
-        manifest count; it counts itself if it is skipped or fails without them. A resource without
-        a change only counts if it fails."""
+        """Count the event of a resource, and return its dangers. For an ``apply``, the resources of
+        its manifest are counted; the ``apply`` itself is counted if it is skipped or fails without
+        them. A resource without a change is counted only if it fails.
+        """
         values, status = self.values, event["status"]
         if event["type"] == APPLY:
             self._add_apply(host, event)
@@ -69,7 +70,7 @@ class Counters:
         self.values["unknown"] += bool(unknown_of(event))
 
     def _note_child(self, host: str, event: Mapping[str, Any]) -> None:
-        """Store whether it failed, for the later event of its ``apply``."""
+        """Record whether it failed, for the later event of its ``apply``."""
         within = event.get("manifest", "")
         if within:
             failed = event["status"] == "failed"

@@ -17,7 +17,7 @@ from remote_runtime.reporting.masking import MASKED
 REMOVES, PACKAGES, ACCOUNTS = "removes", "package_removes", "account_removes"
 REBOOTS, RESTARTS, STOPS, MODES = "reboots", "restarts", "stops", "modes_widened"
 KINDS = (PACKAGES, ACCOUNTS, REMOVES, REBOOTS, STOPS, RESTARTS, MODES)
-"""The kinds of danger, in the order in which people read them."""
+"""The kinds of danger, in the order in which they are shown."""
 
 ASSUMED, UNKNOWN = "assumed", "unknown"
 HIDDEN = "its values are hidden"
@@ -69,12 +69,12 @@ def unknown_of(event: EventRecord) -> str:
 
 
 def runs_command(event: EventRecord) -> bool:
-    """Whether a command of the user's would run, which may do anything."""
+    """Whether a command of the user would run, which may do anything."""
     return any(one["what"] == "command" and one["from"] in (None, MASKED) for one in _done(event))
 
 
 def _done(event: EventRecord) -> list[EventRecord]:
-    """The changes that would be made: some of them before a resource fails."""
+    """The changes that would be made, possibly before a resource fails."""
     return list(event["changes"]) if event["status"] in ("changed", "failed") else []
 
 
@@ -102,7 +102,7 @@ def _of_changes(event: EventRecord) -> Iterator[Danger]:
 
 
 def _may_be_mode(type_name: str, what: str) -> bool:
-    """Whether a change may be that of a mode: of the resource itself, or of a path in it.
+    """Whether a change may be the change of a mode, of the resource itself or of a path in it.
 
     Numbers in other properties and versions of packages look like modes.
     """
@@ -113,7 +113,7 @@ def _may_be_mode(type_name: str, what: str) -> bool:
 
 @cache
 def _has_tree(type_name: str) -> bool:
-    """Whether a type is one of ccm's own that manages a tree, whose changes name relative paths."""
+    """Whether a type is a built-in one that manages a tree, whose changes name relative paths."""
     return type_name in registry.types() and _TREE in registry.schema_text(type_name)
 
 
@@ -156,7 +156,7 @@ def _of_effects(event: EventRecord, gone: bool) -> Iterator[Danger]:
 
 
 def _unit_of(event: EventRecord) -> str:
-    """The unit that a change of the resource itself stops or restarts, "" for none."""
+    """The unit that a change to the resource itself stops or restarts, "" for none."""
     states = [one["to"] for one in _done(event) if one["what"] == "ensure"]
     units: list[str] = [
         one["name"]
@@ -169,7 +169,8 @@ def _unit_of(event: EventRecord) -> str:
 
 def is_widened(before: Any, after: Any) -> bool:
     """Whether a mode gives others more access than the previous one, or sets setuid or setgid;
-    False if it is not a mode."""
+    False if it is not a mode.
+    """
     if not (isinstance(before, str) and isinstance(after, str)):
         return False
     if not (_MODE.match(before) and _MODE.match(after)):

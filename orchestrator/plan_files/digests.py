@@ -20,8 +20,8 @@ _MARK = b"://"  # a login in a URL
 class Desired(NamedTuple):
     """The digests of a resource, which has the ID ``type#name``.
 
-    ``digest`` covers everything in its plan. With masked values, it covers the rest, and ``secret``
-    covers everything; ``secret`` is never stored in plain form.
+    ``digest`` covers everything in its plan. If values are masked, it covers the rest, and
+    ``secret`` covers everything; ``secret`` is never stored in plain form.
     """
 
     resource: str
@@ -30,7 +30,7 @@ class Desired(NamedTuple):
 
 
 def desired_of(plan: HostPlan) -> list[Desired]:
-    """The digests of every resource of a host's plan, pre-order."""
+    """The digests of every resource of a host's plan, in pre-order."""
     # A push has no earlier plans, so their secrets are not compared.
     mask = Mask(plan.own_secrets)
     masks = bool(plan.own_secrets)
@@ -50,7 +50,9 @@ def _desired(item: Item, text: bytes, mask: Mask, masks: bool) -> Desired:
 
 
 def _without_hashes(value: Any) -> Any:
-    """The value without hashes of content that holds a secret: a short secret could be guessed."""
+    """The value without hashes of content that contains a secret, because a short secret could be
+    guessed.
+    """
     if isinstance(value, dict):
         return {k: _without_hashes(v) for k, v in value.items()} if "$blob" not in value else MASKED
     return list(map(_without_hashes, value)) if isinstance(value, list | tuple) else value
@@ -58,12 +60,12 @@ def _without_hashes(value: Any) -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def secret_digest(value: bytes, salt: str) -> str:
-    """The digest of a secret in a plan: guesses are slow, and useless for other plans."""
+    """The digest of a secret in a plan: guessing is slow, and useless for other plans."""
     return hashlib.scrypt(value, salt=salt.encode("ascii"), **_COST).hex()
 
 
 def differing(planned: Iterable[dict[str, Any]], now: Iterable[Desired], salt: str) -> list[str]:
-    """The resources whose desired state changed, with the reason in words."""
+    """The resources whose desired state changed, with the reason as text."""
     before = list(planned)
     found = list(now)
     if [item["resource"] for item in before] != [item.resource for item in found]:

@@ -20,7 +20,9 @@ _SLOW = "scrypt:"
 
 
 def here(path: str) -> str:
-    """A path as a plan names it: relative to the working directory if possible; a URL unchanged."""
+    """A path in the form used in plans: relative to the working directory if possible; a URL
+    unchanged.
+    """
     if is_url(path):
         return path
     path = os.path.abspath(path)
@@ -36,8 +38,8 @@ def digests_of(
 ) -> dict[str, str]:
     """The digest of each file, by its path in the plan; None for anything but a regular file.
 
-    A file that may contain one of the ``secrets`` gets a digest that is slow to guess. For a URL,
-    the digest is that of its content in ``texts``.
+    A file that may contain one of the ``secrets`` gets a digest for which guessing is slow. For a
+    URL, the digest is that of its content in ``texts``.
     """
     mask = Mask(secrets) if secrets else None
     every = list(map(str, paths))
@@ -107,7 +109,7 @@ def check_unchanged(
 
 
 def _may_hold(name: str, mask: Mask | None) -> bool:
-    """Whether a file may contain a secret: a document can spell one in many ways."""
+    """Whether a file may contain a secret, which a document can write in many ways."""
     if mask is None:
         return False
     if name.endswith((".yaml", ".yml", ".json")) or os.path.getsize(name) > MAX_SEARCHED:

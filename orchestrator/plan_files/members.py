@@ -23,7 +23,7 @@ class UnknownMemberError(ValueError):
 
 
 def members_of(text: str, known: Collection[str]) -> dict[str, Any]:
-    """The members of a JSON object with at least one.
+    """The members of a non-empty JSON object.
 
     ValueError, UnknownMemberError, RecursionError.
     """

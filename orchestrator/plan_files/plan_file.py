@@ -118,7 +118,7 @@ class PlanFile:
         return Origin(user, machine, ccm=self.shown["ccm"])
 
     def verified(self) -> None:
-        """None: a preview does not verify."""
+        """None, because a preview does not verify."""
 
     def replay(self, *, whole: bool = False) -> Iterator[run_events.Event]:
         """The stored preview as messages of the event bus, with one message for each event."""
@@ -186,7 +186,9 @@ def work_of(record: Record) -> str:
 
 
 def id_of(record: Record) -> str:
-    """The plan ID: equal for plans with the same actions and secrets, whenever they were made."""
+    """The plan ID, which is equal for plans with the same actions and secrets, regardless of when
+    they were made.
+    """
     items = record["items"]
     secrets = {
         name: [items[place]["secret"] for place in planned["items"] if "secret" in items[place]]

@@ -23,9 +23,9 @@ class Predictions:
             self._left.setdefault(_name(one), []).append(one)
 
     def misprediction(self, event: EventRecord) -> str:
-        """The prediction of a resource in words; "" if it was right.
+        """The prediction of a resource as text; "" if it was right.
 
-        For a resource with several runs, the next one is compared.
+        For a resource with several runs, the next run is compared.
         """
         left = self._left.get(_name(event))
         if not left:

@@ -54,7 +54,7 @@ def write_plan(plan: PlanFile, path: str) -> None:
 
 
 def text_of(record: Mapping[str, Any]) -> bytes:
-    """The text of a plan file: a digest of the rest, then the rest."""
+    """The text of a plan file: a digest of the rest, followed by the rest."""
     rest = {key: value for key, value in record.items() if key != "protocol"}
     text = canonical(rest)[1:] + b"\n"
     return _head(hashlib.sha256(text).hexdigest()) + text
@@ -89,7 +89,7 @@ def read_plan(path: str) -> PlanFile:
 def read_text(path: str, own: bool = False) -> bytes:
     """The bytes of a plan file, which is read once; InputError.
 
-    ``own``: InputError also if another user owns the file, or can write it or its directory.
+    ``own``: InputError also if another user owns the file, or can write to it or its directory.
     """
     try:
         looked = entries_above(path) if own else []

@@ -1,4 +1,4 @@
-"""Signatures of plans, made and checked by OpenSSH's ssh-keygen (controller).
+"""Signatures of plans, created and checked with OpenSSH's ssh-keygen (controller).
 
 ``FILE.sig`` contains the signatures of a plan, one armored block after another. Each covers all
 bytes of the plan. An ``allowed_signers`` file lists the people who may approve. It must be outside
@@ -57,7 +57,7 @@ def sign(path: str, text: bytes, key: str) -> str:
 
 
 class Approvers(NamedTuple):
-    """The ``people`` who approved a plan, and why other signatures do not count."""
+    """The ``people`` who approved a plan, and the reasons why other signatures do not count."""
 
     people: list[str]
     uncounted: list[str]
@@ -88,7 +88,7 @@ def find_approvers(
 
 
 def _approvers_of(path: str, text: bytes, signatures: bytes, signers: str) -> Approvers:
-    """As ``find_approvers``, with a checked file of signers."""
+    """Like ``find_approvers``, with a checked file of signers."""
     people: dict[str, str] = {}
     why = []
     for key, block in _blocks(path + SUFFIX, signatures):

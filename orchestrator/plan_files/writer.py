@@ -45,23 +45,23 @@ class Reader(Protocol):
 
     @property
     def file_count(self) -> int:
-        """A number that grows with each file read."""
+        """A number that increases with each file read."""
         ...
 
 
 class StagePlanMaker(NamedTuple):
-    """Makes the plans of a stage."""
+    """Creates the plans of a stage."""
 
     plan: Callable[[Any, HostFacts], HostPlan]
 
 
 class PlanWriter(Subscriber):
-    """Replaces the planner of a preview and subscribes to it; ``of_stage`` replaces that of a
-    stage.
+    """Replaces the planner of a preview and subscribes to it; ``of_stage`` replaces the planner of
+    a stage.
 
     Hosts may be planned by a copy in another process. Common parts of hosts are stored once.
-    ``readers`` are the planners of all stages. All share the ``key`` of the run, a salt for digests
-    of observed values.
+    ``readers`` are the planners of all stages. They all share the ``key`` of the run, a salt for
+    digests of observed values.
     """
 
     def __init__(self, planner: HostPlanner, readers: Sequence[Reader] = (), key: str = "") -> None:
@@ -83,7 +83,7 @@ class PlanWriter(Subscriber):
         self._count_told = -1
 
     def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
-        """The plan of one host, which asks the target to report observed state. PlanError."""
+        """The plan of one host, which requires the target to report observed state. PlanError."""
         return self._plan(self._planner, host, gathered, host.name)
 
     def of_stage(self, stage: str, planner: HostPlanner) -> StagePlanMaker:
@@ -107,14 +107,14 @@ class PlanWriter(Subscriber):
         return plan
 
     def _telling(self, whole: Record) -> Iterator[Record | None]:
-        """The record to store for a host: complete at first, later only newly read files."""
+        """The record to store for a host: complete at first, later only the newly read files."""
         yield {**whole, "files": self._files_read()}
         while True:
             files = self._files_read()
             yield {"files": files} if files else None
 
     def _files_read(self) -> list[str]:
-        """The files that no record contains yet."""
+        """The files that are not in a record yet."""
         with self._lock:
             count = sum(reader.file_count for reader in self._readers)
             if count == self._count_told:
@@ -191,7 +191,7 @@ class PlanWriter(Subscriber):
         files: Iterable[str | Path],
         texts: Mapping[str, str] | None = None,
     ) -> PlanFile:
-        """The plan; ``about`` are the members that the command supplies, ``files`` were read, and
+        """The plan; ``about`` has the members that the command supplies, ``files`` were read, and
         ``texts`` is the content of URLs.
         """
         record: Record = {

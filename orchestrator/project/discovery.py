@@ -1,10 +1,10 @@
 """Finds the ``ccm.yaml`` that applies, and checks whether it is trusted (controller).
 
 The search starts next to the manifest and in the current directory, then continues in their
-parents, up to the root of the repository. It ends before a directory of another owner or one that
-others can write. The file may name programs that ccm runs, so only its user may be able to write
-it. As ssh does with its configuration, ccm checks the target of a link, and also the directories
-and the owner of the link.
+parents, up to the root of the repository. It ends before a directory that belongs to another owner
+or that others can write to. The file may name programs that ccm runs, so only its user may be able
+to write to it. As ssh does with its configuration, ccm checks the target of a link, and also the
+directories and the owner of the link.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class ProjectFile(NamedTuple):
-    """A file by its displayed name, and the real directory from which its paths start."""
+    """A file by its displayed name, and the real directory to which its paths are relative."""
 
     path: str
     directory: str
@@ -78,7 +78,8 @@ def _nearest(start: str) -> str:
 def directories_above(manifest: str) -> list[Path]:
     """The directory of a manifest and those above it, up to that of the project or the repository.
 
-    Without either, the directory and the one above it. Ends as the search for ``ccm.yaml``.
+    Without either, the directory and the one above it. It ends where the search for ``ccm.yaml``
+    does.
     """
     directory = Path(os.path.abspath(manifest)).parent
     owner = directory.stat().st_uid
@@ -95,12 +96,14 @@ def directories_above(manifest: str) -> list[Path]:
 
 
 def require_private(directory: str) -> None:
-    """InputError for a directory in which others could put a file; OSError."""
+    """InputError for a directory in which others could create a file; OSError."""
     _require_own([(directory, os.stat(directory))], os.path.normpath(os.path.join(directory, FILE)))
 
 
 def _require_trust(path: str) -> None:
-    """InputError if another user has, or may have, written the file, or chosen which it is."""
+    """InputError if another user wrote, or may have written, the file, or chose which file
+    is used.
+    """
     try:
         looked = entries_above(path)
     except OSError as error:
@@ -112,7 +115,7 @@ def _require_trust(path: str) -> None:
 
 
 def _require_own(looked: list[PathStatus], path: str) -> None:
-    """InputError if one of these belongs to another user, or others can write it."""
+    """InputError if one of these belongs to another user, or others can write to it."""
     require_own(looked, f"what {path} makes ccm do", "change to a directory that you own")
 
 

@@ -39,12 +39,12 @@ def read_project(found: list[ProjectFile]) -> Project:
 
 
 def project_notes(found: list[ProjectFile]) -> list[Problem]:
-    """A note for each place in these files that YAML 1.1 would read otherwise."""
+    """A note for each place in these files that YAML 1.1 would read differently."""
     return [note for file in found for note in ambiguous_values(read_document(file.path, []))]
 
 
 def _values(project: Project) -> Any:
-    """The values, at any place."""
+    """The values, at any depth."""
     settings = {name: _real(name, value) for name, (value, _) in project.settings.items()}
     rollouts = {
         name: {
@@ -114,7 +114,7 @@ def _secrets(written: dict[str, Any], directory: str) -> dict[str, Any]:
 
 
 def _password(one: Any, directory: str) -> dict[str, Any]:
-    """The source of a password; a bare text is its file."""
+    """The source of a password; plain text is the name of its file."""
     found = {"password_file": one} if isinstance(one, str) else dict(one)
     if "password_file" in found:
         found["password_file"] = _directory(found["password_file"], directory)
@@ -136,7 +136,9 @@ def _bad_timeouts(root: Mapping) -> list[Problem]:
 
 
 def _rollout(node: Node) -> dict[str, PositionedValue]:
-    """The options of one rollout, in the words of flags: 22:00 is no number there."""
+    """The options of one rollout, in the words that flags accept, so 22:00 is not read as
+    a number.
+    """
     entries = node.entries if isinstance(node, Mapping) else {}
     return {
         key: PositionedValue(_words(value), value.position) for key, (_, value) in entries.items()
@@ -150,7 +152,7 @@ def _words(node: Node) -> bool | list[PositionedValue]:
 
 
 def words_of(node: Node) -> list[PositionedValue]:
-    """A word or a list of words, as flags take them."""
+    """A word or a list of words, in the form that flags accept."""
     nodes = node.nodes if isinstance(node, Sequence) else [node]
     return [PositionedValue(one.text, one.position) for one in nodes if isinstance(one, Scalar)]
 
@@ -171,7 +173,7 @@ def _value(name: str, node: Node, directory: str) -> Any:
 
 
 def _path(text: str, directory: str) -> str:
-    """A path that starts from the file's directory; names with commas between them are hosts."""
+    """A path relative to the file's directory; names separated by commas are hosts."""
     if is_url(text):
         return text
     path = os.path.normpath(os.path.join(directory, os.path.expanduser(text)))

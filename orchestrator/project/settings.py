@@ -1,6 +1,6 @@
-"""The options that have other sources than a flag, and which of these wins (controller).
+"""The options that have sources other than a flag, and their precedence (controller).
 
-A flag wins over the environment, that over the project's file, that over the default. Every start
+A flag takes precedence over the environment, then the project's file, then the default. Every start
 of ccm imports this module, so it imports little.
 """
 
@@ -14,7 +14,7 @@ from remote_runtime.errors import Position, UsageError
 DEFAULT_FORKS = 50
 FACTS_MAX_AGE = "1h"
 DEFAULT_KEEP = 200
-"""The number of stored runs."""
+"""The number of runs to store."""
 
 
 ROLLOUT = "rollout"
@@ -25,8 +25,8 @@ class Setting(NamedTuple):
     """An option by its name as a flag and in the file; ``variable`` in the environment.
 
     ``many``: a list; a variable is one entry of it. ``number``: an integer of 1 or more.
-    ``in_file``: the project file may set it, too, as ``key`` if the name differs; ``flag``: a flag
-    may set it, and ``metavar`` is the placeholder of its value.
+    ``in_file``: the project file may also set it, as ``key`` if the name differs. ``flag``: a flag
+    may set it, and ``metavar`` is the placeholder for its value.
     """
 
     name: str
@@ -137,7 +137,7 @@ SETTINGS = (
 class ConfigScope(NamedTuple):
     """The context of a command: the manifest next to which the project file may be, "" for none.
 
-    For the settings in ``without``, only flags count.
+    For the settings in ``without``, only flags are used.
     """
 
     manifest: str = ""
@@ -155,8 +155,8 @@ class Project(NamedTuple):
     """The content of the project file: settings, and the options of each rollout, by name.
 
     A rollout's value is true or false, or a list of ``PositionedValue`` words as a flag takes them.
-    ``secrets`` is as ``key_sources`` takes it, and ``directory`` is that of the file.
-    ``history_token`` has the ``file`` or the ``command`` of the token for the history.
+    ``secrets`` has the form that ``key_sources`` accepts, and ``directory`` is the directory of the
+    file. ``history_token`` has the ``file`` or the ``command`` of the token for the history.
     """
 
     settings: Mapping[str, PositionedValue] = {}
@@ -186,8 +186,8 @@ def resolve_options(
 ) -> dict[str, ResolvedOption]:
     """The final value of each setting in ``given``, where None means that there is no flag.
 
-    ``written`` has the values of the project file. For the names in ``without``, only flags count.
-    UsageError for an invalid variable.
+    ``written`` has the values of the project file. For the names in ``without``, only flags are
+    used. UsageError for an invalid variable.
     """
     return {
         setting.name: _resolved(setting, given[setting.name], written=written, environ=environ)

@@ -1,5 +1,5 @@
 """Service discovery (controller): registrations of stable resources, and look-ups.
 
 ``entry`` is one registered endpoint, a ``store`` contains entries (``json_file``, ``nats_stream``),
-``publisher`` sends those of a run to it, ``lookup`` answers the templates of a run.
+``publisher`` sends those of a run to it, and ``lookup`` answers the templates of a run.
 """

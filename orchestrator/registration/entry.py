@@ -1,4 +1,4 @@
-"""One announced service endpoint, and the questions about them (controller)."""
+"""An announced service endpoint, and queries for endpoints (controller)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Registration(NamedTuple):
         )
 
     def payload(self) -> dict[str, Any]:
-        """The JSON object in a message and in the file."""
+        """The JSON object used in messages and in the file."""
         found: dict[str, Any] = {
             "timestamp": self.timestamp,
             "cluster": self.cluster,
@@ -106,12 +106,12 @@ class Registration(NamedTuple):
 
     @property
     def endpoint(self) -> str:
-        """``address:port``, an IPv6 address in brackets; the address alone without a port."""
+        """``address:port``, with an IPv6 address in brackets; only the address without a port."""
         address = f"[{self.address}]" if ":" in self.address else self.address
         return f"{address}:{self.port}" if self.port else self.address
 
     def template_form(self) -> dict[str, Any]:
-        """The entry as templates see it."""
+        """The entry in the form provided to templates."""
         return {
             "Cluster": self.cluster,
             "Service": self.service,
@@ -150,7 +150,7 @@ class Registration(NamedTuple):
         return math.inf if self.ttl in ("", NEVER) else duration.parse(self.ttl)
 
     def is_valid(self, now: float) -> bool:
-        """Whether its time is not up yet."""
+        """Whether it has not expired yet."""
         seconds = self.seconds()
         if seconds == math.inf:
             return True
@@ -180,7 +180,7 @@ class Query(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """A NATS subject that all of them match, and perhaps others: see ``selects``."""
+        """A NATS subject that matches all of them, and possibly others: see ``selects``."""
         parts = [token(part) if _is_given(part) else ANY for part in self]
         return ".".join((PREFIX, *parts, ANY))
 

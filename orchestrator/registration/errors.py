@@ -1,4 +1,4 @@
-"""Why registrations could not be used (controller)."""
+"""Reasons why registrations could not be used (controller)."""
 
 from remote_runtime.errors import CcmError
 

@@ -26,7 +26,7 @@ _PAUSE = 0.02
 
 
 class JsonFile:
-    """See ``Store``. ``prepare`` makes the directory when the first entry is written."""
+    """See ``Store``. ``prepare`` creates the directory when the first entry is written."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class JsonFile:
         self._change(lambda kept: {**kept, **{entry.subject: entry for entry in entries}})
 
     def remove(self, entries: Sequence[Registration]) -> None:
-        """Forget these endpoints."""
+        """Remove these endpoints."""
         gone = {entry.subject for entry in entries}
         self._change(lambda kept: {s: entry for s, entry in kept.items() if s not in gone})
 

@@ -31,7 +31,7 @@ class Buckets(Protocol):
 def open_buckets(server: str, registration: str | None = None) -> Buckets:
     """The buckets of the server with this URL, or of the server of the registrations.
 
-    Nothing is connected to yet. UsageError.
+    No connection is made yet. UsageError.
     """
     from orchestrator.registration.nats_url import SCHEMES, parse_url
 
@@ -67,9 +67,9 @@ def value_of(buckets: Buckets, key: Key, maximum: int = MAX_VALUE) -> str | None
 
 
 class KeyValueLookup:
-    """The values of buckets in one run: each key is read once, at its first use.
+    """The values of buckets in one run: each key is read once, on first use.
 
-    See ``RegistrationLookup``, whose rules hold here, too. Thread-safe.
+    See ``RegistrationLookup``, whose rules also apply here. Thread-safe.
     """
 
     def __init__(self, opener: Callable[[], Buckets]) -> None:
@@ -88,7 +88,7 @@ class KeyValueLookup:
         return answer
 
     def forward_to(self, ask: Callable[[Any], Any]) -> None:
-        """Let another object answer, whose ``answer`` returns the result of ``ask``."""
+        """Forward requests to another process; ``ask`` returns the result of its ``answer``."""
         self._elsewhere = ask
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,8 +44,8 @@ def _labels(entry: Mapping[str, Any]) -> dict[str, str]:
 class RegistrationLookup:
     """The registrations of one run: each query runs once, on first use.
 
-    So every host of a run gets the same answer, however long the run takes. If several processes of
-    a run have one, all but one ``forward_to`` that one. Thread-safe.
+    Every host of a run therefore gets the same answer, however long the run takes. If several
+    processes of a run have one, all but one forward to that one (``forward_to``). Thread-safe.
     """
 
     def __init__(self, opener: Callable[[], Store]) -> None:
@@ -56,7 +56,7 @@ class RegistrationLookup:
         self._elsewhere: Callable[[Any], Any] | None = None
 
     def __call__(self, query: Query) -> list[dict[str, Any]]:
-        """The entries as templates see them; CcmError, the same one for every host."""
+        """The entries in the form provided to templates; CcmError, the same one for every host."""
         answer = self._answer(query)
         if isinstance(answer, CcmError):
             raise answer

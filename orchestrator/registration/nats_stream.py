@@ -1,9 +1,9 @@
-"""Registrations in a NATS JetStream stream, and values of its buckets (controller). The only
-importer of nats-py.
+"""Registrations in a NATS JetStream stream, and values of its buckets (controller). Only this
+module imports nats-py.
 
 The stream keeps the last message of each subject, so it is a table of endpoints. A server of
-version 2.11 or newer expires messages by their ``Nats-TTL``; with an older one the time in the
-entry itself counts.
+version 2.11 or newer expires messages by their ``Nats-TTL``; with an older server, the time in the
+entry itself is used.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ for _name in ("nats", "asyncio"):
 
 
 class NatsStream:
-    """See ``Store``. Each call opens a connection; calls are few: entries come in batches."""
+    """See ``Store``. Each call opens a connection; there are few calls, because entries are sent in
+    batches.
+    """
 
     def __init__(self, place: StreamAddress, clock: Callable[[], float] = time.time) -> None:
         self._place = place
@@ -243,7 +245,7 @@ class _Encrypted(Client):  # type: ignore[misc,unused-ignore]  # not all of its 
     """A client that logs in over TLS or not at all.
 
     nats-py trusts the server's greeting, which an attacker on the network can change, and would
-    send the password unencrypted if that does not require TLS.
+    send the password unencrypted if the greeting does not require TLS.
     """
 
     def _process_info(self, info: dict[str, Any], *more: Any, **named: Any) -> Any:

@@ -16,7 +16,7 @@ _OPTIONS = ("creds", "ca")
 
 
 class StreamAddress(NamedTuple):
-    """A stream of a NATS server or cluster; ``shown`` is without credentials."""
+    """A stream on a NATS server or cluster; ``shown`` has no credentials."""
 
     servers: tuple[str, ...]
     stream: str
@@ -39,7 +39,7 @@ class StreamAddress(NamedTuple):
 
 
 def parse_url(text: str, option: str = "--registration") -> StreamAddress:
-    """The place that a URL names; UsageError, which never repeats a password.
+    """The stream that a URL names; UsageError, which never repeats a password.
 
     ``option`` is the option that set it.
     """

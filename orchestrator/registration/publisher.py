@@ -1,4 +1,4 @@
-"""Hands the registrations of a run to their store as resources become stable (controller)."""
+"""Passes the registrations of a run to their store as resources become stable (controller)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Failure(NamedTuple):
 
 
 class Publisher:
-    """One thread that publishes batches. ``add`` may be called by many threads, and never waits.
+    """Publishes batches in one thread. ``add`` may be called from many threads, and never waits.
 
     Entries that could not be published are retried with the next batch and at the end. Outdated
     entries of a resource from an earlier run, such as those with another port, are removed once the
@@ -46,7 +46,7 @@ class Publisher:
         self._starting = threading.Lock()
 
     def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None:
-        """Publish the announcements of a host's resource from now on."""
+        """Start publishing the announcements of a host's resource."""
         from orchestrator.registration.entry import Registration
 
         with self._starting:
@@ -80,7 +80,7 @@ class Publisher:
             self._publish()
 
     def _gather(self) -> bool:
-        """Wait for entries, and a moment for more of them; whether there may be more."""
+        """Wait for entries, and briefly for more of them; return whether there may be more."""
         entries = self._queue.get()
         until = time.monotonic() + self._gathering
         while entries is not None:

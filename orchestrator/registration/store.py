@@ -27,17 +27,17 @@ class Store(Protocol):
         """The matching entries that are still valid, by address and port."""
 
     def remove(self, entries: Sequence[Registration]) -> None:
-        """Forget these endpoints."""
+        """Remove these endpoints."""
 
     def initialize(self, replicas: int, max_age: float) -> None:
         """Prepare it; safe to repeat. ``max_age`` in seconds, 0 for no limit."""
 
 
 def open_store(text: str | None = None, *, new: bool = False) -> Store:
-    """The store that an URL or a file names, by default a file in the state directory.
+    """The store named by a URL or a file, by default a file in the state directory.
 
-    Nothing is connected to yet. UsageError, also if a named file does not exist, unless it is a
-    ``new`` one.
+    No connection is made yet. UsageError, also if a named file does not exist, unless it is
+    ``new``.
     """
     from orchestrator.registration.nats_url import SCHEMES, parse_url
 

@@ -11,20 +11,20 @@ REGISTERED, UPDATED, REMOVED, EXPIRED = "registered", "updated", "removed", "exp
 
 
 class EntryChange(NamedTuple):
-    """One entry, and its change: ``what`` is one of the words above."""
+    """An entry and its change: ``what`` is one of the words above."""
 
     what: str
     entry: Registration
 
     def payload(self) -> dict[str, Any]:
-        """The JSON object of it."""
+        """The change as a JSON object."""
         return {"action": self.what, "entry": self.entry.payload()}
 
 
 def watch(
     look: Callable[[], list[Registration]], pause: Callable[[], None], clock: Callable[[], float]
 ) -> Iterator[EntryChange]:
-    """All entries of ``look``, then the differences after each ``pause``; endless.
+    """Yield all entries of ``look``, then the differences after each ``pause``, endlessly.
 
     Entries that appear and disappear within a pause are not seen.
     """

@@ -1,1 +1,1 @@
-"""Rollouts: when each host starts, and what stops the others."""
+"""Rollouts: decides when each host starts, and what stops the others."""

@@ -1,4 +1,4 @@
-"""Amounts of hosts: a count, or a share of the selection (controller)."""
+"""Amounts of hosts: a count or a percentage of the selection (controller)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TEXT = re.compile(r"(\d{1,8}(?:\.\d{1,3})?)(%?)", re.ASCII)
 
 
 class Amount(NamedTuple):
-    """``number`` hosts, or that many percent of all."""
+    """``number`` hosts, or this percentage of all hosts."""
 
     number: float
     percent: bool = False
@@ -19,11 +19,11 @@ class Amount(NamedTuple):
         return f"{self.number:g}{'%' if self.percent else ''}"
 
     def up(self, total: int) -> int:
-        """How many of ``total`` hosts, rounded up, never more than there are."""
+        """The number of hosts out of ``total``, rounded up, at most ``total``."""
         return min(total, self._of(total, round_up=True))
 
     def down(self, total: int) -> int:
-        """How many of ``total`` hosts, rounded down."""
+        """The number of hosts out of ``total``, rounded down."""
         return self._of(total, round_up=False)
 
     def _of(self, total: int, round_up: bool) -> int:

@@ -1,4 +1,4 @@
-"""How many hosts may fail before no other begins (controller)."""
+"""How many hosts may fail before no more hosts start (controller)."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Budget:
-    """``limit`` hosts may fail, None for any number; a host counts once."""
+    """``limit`` hosts may fail, None for any number; each host counts once."""
 
     def __init__(self, limit: int | None) -> None:
         self.limit = limit
@@ -18,13 +18,13 @@ class Budget:
 
     @classmethod
     def of(cls, max_fail: "Amount | None", hosts: int, waves: bool) -> "Budget":
-        """The budget of a rollout over so many hosts; with ``waves``, none may fail."""
+        """The budget of a rollout over this many hosts; with ``waves``, none may fail."""
         if max_fail is not None:
             return cls(max_fail.down(hosts))
         return cls(0 if waves else None)
 
     def count(self, result: HostResult) -> None:
-        """Note of how a host ended."""
+        """Record how a host ended."""
         if is_failure(result):
             self._failed.add(result.host)
 
@@ -34,7 +34,7 @@ class Budget:
 
     @property
     def failed(self) -> int:
-        """How many hosts have failed."""
+        """The number of hosts that have failed."""
         return len(self._failed)
 
     @property
@@ -44,7 +44,7 @@ class Budget:
 
     @property
     def spent(self) -> bool:
-        """Whether more hosts have failed than may."""
+        """Whether more hosts have failed than allowed."""
         return self.limit is not None and len(self._failed) > self.limit
 
 

@@ -1,4 +1,4 @@
-"""Canaries: one host of each cluster of hosts that would change alike goes first (controller)."""
+"""Canaries: one host of each cluster of hosts with the same changes goes first (controller)."""
 
 from collections.abc import Collection, Sequence
 
@@ -19,12 +19,12 @@ class Canaries:
         return host in self._behind
 
     def behind(self, failed: Collection[str]) -> set[str]:
-        """The hosts that do not begin when these have failed."""
+        """The hosts that are not started if these canaries fail."""
         return {host for name in failed for host in self._behind.get(name, ())}
 
 
 def check_clusters(clusters: Sequence[Sequence[str]], maximum: int) -> None:
-    """UsageError if there are too many to begin with."""
+    """UsageError if there are too many clusters."""
     if len(clusters) > maximum:
         raise UsageError(
             f"--canary: {len(clusters):,} groups of hosts would change differently, more than"
@@ -34,5 +34,5 @@ def check_clusters(clusters: Sequence[Sequence[str]], maximum: int) -> None:
 
 
 def ignores_canaries(max_fail: Amount | None) -> bool:
-    """Whether a canary that fails stops its cluster only, and counts in no budget."""
+    """Whether a failed canary stops only its cluster, and does not count in any budget."""
     return max_fail is None

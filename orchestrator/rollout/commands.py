@@ -1,10 +1,11 @@
-"""Commands that a rollout runs on the controller, as people write them."""
+"""Commands that a rollout runs on the controller."""
 
 
 def parse_command(text: str) -> str:
-    """A line of shell that does something; ValueError for none, which would always end well.
+    """Return a shell command line; ValueError if it is empty, because an empty line would always
+    succeed.
 
-    It mostly is that of a variable that is not set.
+    It usually results from a variable that is not set.
     """
     if not text.strip():
         raise ValueError("the command is empty")

@@ -1,12 +1,13 @@
-"""Until when hosts may begin (controller)."""
+"""The time until which hosts may start (controller)."""
 
 import time
 
 
 def parse_until(text: str, now: float | None = None) -> float:
-    """The next ``05:00`` of this machine's clock, or a date and time; seconds of ``time.time()``.
+    """The next ``05:00`` on this machine's clock, or a date and time, in seconds of
+    ``time.time()``.
 
-    ValueError, also for a date that is over.
+    ValueError, also for a date in the past.
     """
     # Every report has a clock; only --until reads one.
     import re
@@ -29,7 +30,9 @@ def parse_until(text: str, now: float | None = None) -> float:
 
 
 def _next(hour: int, minute: int, now: float) -> float:
-    """When the local clock shows that next, also across a change to summer time."""
+    """The next time at which the local clock shows this time, even across a change to daylight
+    saving time.
+    """
     today = time.localtime(now)
     for days in (0, 1):
         date = (today.tm_year, today.tm_mon, today.tm_mday + days)
@@ -40,7 +43,7 @@ def _next(hour: int, minute: int, now: float) -> float:
 
 
 def clock_text(at: float) -> str:
-    """A moment as people read it on this machine: the time, with the day where that is another."""
+    """A time in readable form on this machine's clock, with the day if it is not today."""
     then = time.localtime(at)
     today = time.strftime("%Y-%m-%d", then) == time.strftime("%Y-%m-%d")
     return time.strftime("%H:%M" if today else "%Y-%m-%d %H:%M", then)

@@ -13,7 +13,7 @@ _KEY = r"""(?mx)(?:^|\A(?:[ \t]*(?:[#%][^\n]*|---[ \t]*(?:\#[^\n]*)?)?\n)*[ \t]+
 def is_stages(path: str) -> bool:
     """Whether a file contains stages rather than a manifest; false for an unreadable one.
 
-    UsageError for what can be read only once, such as the pipe of ``<(command)``.
+    UsageError for a file that can be read only once, such as the pipe of ``<(command)``.
     """
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         message = f"{path} is not a regular file, but a manifest is read more than once"

@@ -19,7 +19,7 @@ _TICK = 0.2  # seconds
 
 
 class GateTime:
-    """How long a gate may run, and whether its result is still needed."""
+    """The time that a gate has left, and whether its result is still needed."""
 
     def __init__(self, seconds: float, cancelled: threading.Event) -> None:
         self._end = time.monotonic() + seconds
@@ -27,7 +27,7 @@ class GateTime:
 
     @property
     def left(self) -> float:
-        """The remaining seconds; 0 when they are over or the result is not needed."""
+        """The remaining seconds; 0 if the time is up or the result is not needed."""
         return 0.0 if self._cancelled.is_set() else max(0.0, self._end - time.monotonic())
 
     @property
@@ -36,17 +36,17 @@ class GateTime:
         return self._cancelled.is_set()
 
     def sleep(self, seconds: float) -> bool:
-        """Wait; whether there is patience left after it."""
+        """Wait; return whether there is time left afterwards."""
         self._cancelled.wait(min(seconds, self.left))
         return self.left > 0
 
     @contextmanager
     def bounds(self, window: Window[Any]) -> Iterator[None]:
-        """Interrupt the window that runs in the block when no time is left."""
+        """Interrupt the window that runs in the block when the time is up."""
         done = threading.Event()
 
         def guard() -> None:
-            """Interrupt the window when no time is left."""
+            """Interrupt the window when the time is up."""
             while not done.wait(min(_TICK, self.left)):
                 if not self.left:
                     window.interrupt()
@@ -62,8 +62,8 @@ class GateTime:
 class Gate(Protocol):
     """Runs in its own thread; ``name`` is for people, ``seconds`` is its timeout.
 
-    ``hears_all``: it checks the complete wave, failed hosts included; otherwise only hosts that are
-    healthy so far, if there are any.
+    ``hears_all``: it checks the complete wave, including failed hosts; otherwise only the hosts
+    that are healthy so far, if there are any.
     """
 
     name: str
@@ -85,7 +85,7 @@ class GateRunner:
         self._verdict: GateAnswer | None = None
 
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
-        """Begin to ask about the hosts of a wave."""
+        """Start running the gates for the hosts of a wave."""
         self._verdict = None
         asked = (wave, list(results))
         threading.Thread(target=self._ask, args=asked, name="gates", daemon=True).start()
@@ -137,5 +137,5 @@ class GateRunner:
 
 
 def failed_result(result: HostResult, kind: str, message: str) -> HostResult:
-    """The new result of a host that a gate found wrong."""
+    """The new result of a host that failed a gate."""
     return result._replace(outcome=outcome.FAILED, kind=kind, message=message)

@@ -1,4 +1,4 @@
-"""Commands on the controller before and after each host, such as to drain it (controller)."""
+"""Commands on the controller before and after each host, for example to drain it (controller)."""
 
 import threading
 import time
@@ -17,7 +17,7 @@ BEFORE, AFTER = "rollout.before_host", "rollout.after_host"
 
 
 class HookedTask(HostTask[HostResult]):
-    """A host's task between two commands, each may be "".
+    """A host's task between two commands, each of which may be "".
 
     If the first one fails, the host is not contacted. The second one runs whenever the first one
     started, even if the user ends the run; if it fails, its host has failed. ``message`` is their
@@ -55,7 +55,7 @@ class HookedTask(HostTask[HostResult]):
         return failed_result(self._task.held(), BEFORE, wrong) if wrong else None
 
     def _finish(self, result: dict[str, Any]) -> str:
-        """Run the command after the host; returns the problem, "" for success."""
+        """Run the command after the host; return the problem, or "" for success."""
         if not self._after:
             return ""
         return _run("after-host", self._after, {**self._message, "result": result}, lambda: False)
@@ -80,7 +80,7 @@ class HookedTask(HostTask[HostResult]):
         self._task.cancel()
 
     def abandon(self) -> None:
-        """Give up on the host."""
+        """Abandon the host."""
         self._task.abandon()
 
     def tend(self, now: float) -> None:
@@ -88,15 +88,15 @@ class HookedTask(HostTask[HostResult]):
         self._task.tend(now)
 
     def _leave(self) -> None:
-        """The task has let go of its connection itself."""
+        """Do nothing, because the task has already released its connection."""
 
 
 def _run(what: str, command: str, message: dict[str, Any], is_over: Callable[[], bool]) -> str:
-    """Run a command; returns the problem, "" for success."""
+    """Run a command; return the problem, or "" for success."""
     end = time.monotonic() + SECONDS
 
     def left() -> float:
-        """Seconds until the time limit."""
+        """The number of seconds until the time limit."""
         return 0.0 if is_over() else end - time.monotonic()
 
     try:

@@ -24,8 +24,9 @@ _LINGER = 0.5
 
 
 class CommandResult(NamedTuple):
-    """The result of a command: ``code`` is None if it was killed, ``output`` the end of its
-    output, on one line and without logins of URLs."""
+    """The result of a command: ``code`` is None if it was killed, ``output`` the end of its output,
+    on one line and without logins in URLs.
+    """
 
     code: int | None
     output: str
@@ -34,8 +35,8 @@ class CommandResult(NamedTuple):
 def run_command(command: str, message: Any, left: Callable[[], float]) -> CommandResult:
     """Run a shell command line with ``message`` as JSON on its standard input.
 
-    When no seconds are ``left``, it is ended with all processes that it started. OSError if there
-    is no shell.
+    When no time is ``left``, it is killed together with all processes that it started. OSError if
+    there is no shell.
     """
     output = LastBytes(KEPT)
     with running(
@@ -48,7 +49,8 @@ def run_command(command: str, message: Any, left: Callable[[], float]) -> Comman
 
 
 class CommandGate:
-    """A gate command decides: exit code 0 continues, 75 waits, anything else stops.
+    """A gate that is decided by a command: exit code 0 continues, 75 waits, and anything else
+    stops.
 
     ``about`` is the information about the run in addition to the hosts of the wave, ``again`` the
     seconds until it runs again.
@@ -89,7 +91,7 @@ class CommandGate:
 
 
 def failure_text(ran: CommandResult, seconds: float) -> str:
-    """The message for a failed command, with ``seconds`` of time."""
+    """The message for a failed command, which had ``seconds`` of time."""
     if ran.code is None:
         how = f"timed out after {seconds:g} s"
     elif ran.code == NOT_YET:

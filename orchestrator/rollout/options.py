@@ -34,11 +34,11 @@ class RolloutOptions(NamedTuple):
 
     @property
     def given(self) -> bool:
-        """Whether there is any limit."""
+        """Whether any limit is set."""
         return self != RolloutOptions()
 
     def record(self) -> dict[str, Any]:
-        """The given options, in their command line form; a login in a command is masked."""
+        """The options that are set, in their command line form; a login in a command is masked."""
         from orchestrator.rollout.deadline import clock_text
 
         masked = Mask().text

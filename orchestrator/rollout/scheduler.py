@@ -1,4 +1,4 @@
-"""The course of a rollout: wave after wave, within budget, gates and deadline (controller)."""
+"""Schedules a rollout: wave after wave, within budget, gates and deadline (controller)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ class GateAnswer(NamedTuple):
 
 
 class Gates(Protocol):
-    """The gates after a wave; they run in other threads, so the window keeps updating its view."""
+    """The gates after a wave; they run in other threads, so that the window can keep updating its
+    view.
+    """
 
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
-        """Begin to ask about the hosts of a wave."""
+        """Start running the gates for the hosts of a wave."""
         ...
 
     def verdict(self) -> GateAnswer | None:
@@ -50,21 +52,21 @@ class NoGates:
     """Lets each wave pass."""
 
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
-        """There is nothing to run."""
+        """Do nothing, because there are no gates."""
 
     def verdict(self) -> GateAnswer | None:
         """Continue."""
         return GateAnswer()
 
     def cancel(self) -> None:
-        """There is nothing to cancel."""
+        """Do nothing, because there are no gates."""
 
 
 class StagePosition(NamedTuple):
     """The position of a scheduler in a run: the number of earlier waves, and the hosts ``behind``
     it.
 
-    ``budget`` replaces that of its options, ``overall`` is that of the run.
+    ``budget`` replaces the budget in its options; ``overall`` is the budget of the run.
     """
 
     waves_before: int = 0
@@ -77,11 +79,11 @@ ALONE = StagePosition()
 
 
 class RolloutScheduler:
-    """Hosts by wave; ``make`` makes the task of the next one.
+    """Schedules hosts by wave; ``make`` creates the task of the next one.
 
-    ``publish`` receives the progress of the rollout. A host that a gate finds wrong finishes again,
-    with another result. The first host of each of the ``clusters`` is in the first wave; ``gates``
-    are run for each of those alone, and if one fails, its cluster is skipped.
+    ``publish`` receives the progress of the rollout. A host that fails a gate finishes again, with
+    a new result. The first host of each of the ``clusters`` is in the first wave; ``gates`` are run
+    for each of these hosts separately, and if one fails, its cluster is skipped.
     """
 
     def __init__(
@@ -122,7 +124,7 @@ class RolloutScheduler:
         self._options = options
 
     def planned(self, again: str) -> run_events.RolloutPlanned:
-        """Who is in which wave; ``again`` is the command that continues."""
+        """The hosts of each wave; ``again`` is the command that continues."""
         return run_events.RolloutPlanned(
             self.waves(), self.budget.limit, self._options.record(), again
         )
@@ -138,13 +140,15 @@ class RolloutScheduler:
 
     @property
     def spare(self) -> int | None:
-        """How many more hosts may fail, of the stage and of the run."""
+        """The number of additional hosts that may fail, within the limits of the stage and
+        the run.
+        """
         left = [each.left for each in (self.budget, self._stage.overall) if each is not None]
         return min((one for one in left if one is not None), default=None)
 
     @property
     def over(self) -> bool:
-        """Whether each host has run, and the gates have let the last wave pass."""
+        """Whether each host has run and the last wave has passed its gates."""
         begun = self._wave == len(self._waves) and not self._waiting
         return begun and not self._running and not self._rounds and not self._stopped
 
@@ -169,7 +173,7 @@ class RolloutScheduler:
         return None
 
     def ended(self, name: str, answer: HostResult) -> None:
-        """Count it; after the last host of a wave, run the gates."""
+        """Count the host; after the last host of a wave, run the gates."""
         self._sharing.end(self._running.pop(name).vars)
         self._results.append(answer)
         self._count(answer)
@@ -208,11 +212,11 @@ class RolloutScheduler:
 
     @property
     def _first(self) -> bool:
-        """Whether this is the wave of the canaries."""
+        """Whether this is the wave with the canaries."""
         return self._wave == 1 and bool(self._canaries)
 
     def _start_gates(self) -> None:
-        """Run the gates for the wave, or for each healthy canary alone."""
+        """Run the gates for the wave, or for each healthy canary separately."""
         groups = [[one] for one in self._results] if self._first else [self._results]
         lost = [self._first and is_failure(group[0]) for group in groups]
         self._rounds = [NoGates() if one else self._gates() for one in lost]
@@ -220,7 +224,7 @@ class RolloutScheduler:
             asked.ask(self._number, group)
 
     def _check_gates(self) -> None:
-        """Collect the results of the gates once all are there, and check the deadline."""
+        """Collect the results of the gates once they are complete, and check the deadline."""
         verdicts = [asked.verdict() for asked in self._rounds] if not self._stopped else []
         known = [verdict for verdict in verdicts if verdict is not None]
         if known and len(known) == len(verdicts):
@@ -231,7 +235,7 @@ class RolloutScheduler:
             self._stop(UNTIL, "")
 
     def _apply_verdicts(self, verdicts: Sequence[GateAnswer]) -> None:
-        """Count the hosts that the gates found wrong, and continue as far as the gates allow."""
+        """Count the hosts that failed the gates, and continue as far as the gates allow."""
         wrong = {result.host for result in self._results if is_failure(result)}
         for verdict, result in zip(verdicts, self._results, strict=False):
             failed = list(verdict.failed)
@@ -249,7 +253,7 @@ class RolloutScheduler:
             self._skip(self._canaries.behind(wrong))
 
     def _skip(self, lost: set[str]) -> None:
-        """These hosts do not begin."""
+        """Skip these hosts."""
         for wave in self._waves[self._wave :]:
             self._skipped += [host for host in wave if host.name in lost]
             wave[:] = [host for host in wave if host.name not in lost]

@@ -1,4 +1,6 @@
-"""So many hosts at once that share a value of a variable, as a rack (controller)."""
+"""Limits the number of parallel hosts that share the value of a variable, such as a rack
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ FEW = 5
 
 
 class SharedLimit(NamedTuple):
-    """At most ``maximum`` hosts at once with the same value of ``variable``; a dot in its name sets
-    a nested key."""
+    """At most ``maximum`` hosts in parallel with the same value of ``variable``; a dot in its name
+    selects a nested key.
+    """
 
     variable: str
     maximum: int
@@ -45,18 +48,18 @@ class SharedLimits:
         self._running: Counter[tuple[str, str]] = Counter()
 
     def admits(self, vars_: Mapping[str, Any]) -> bool:
-        """Whether a host with these variables may begin now."""
+        """Whether a host with these variables may start now."""
         return all(
             self._running[limit.variable, value] < limit.maximum
             for limit, value in self._values(vars_)
         )
 
     def begin(self, vars_: Mapping[str, Any]) -> None:
-        """A host with these variables runs."""
+        """Record that a host with these variables is running."""
         self._running.update((limit.variable, value) for limit, value in self._values(vars_))
 
     def end(self, vars_: Mapping[str, Any]) -> None:
-        """It has ended."""
+        """Record that a host with these variables has ended."""
         self._running.subtract((limit.variable, value) for limit, value in self._values(vars_))
 
     def _values(self, vars_: Mapping[str, Any]) -> list[tuple[SharedLimit, str]]:
@@ -79,7 +82,7 @@ def check_sharing(limits: Sequence[SharedLimit], hosts: Sequence[Any]) -> Iterat
 
 
 def value_of(variable: str, vars_: Mapping[str, Any]) -> str | None:
-    """The value of a variable as text: 7 and "7" are equal; None if it is not set."""
+    """The value of a variable as text, so that 7 and "7" are equal; None if it is not set."""
     found: Any = vars_
     for key in variable.split("."):
         found = found.get(key, _UNSET) if isinstance(found, Mapping) else _UNSET

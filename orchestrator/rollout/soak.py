@@ -1,4 +1,4 @@
-"""Soaking: the health checks of a wave's hosts once more, after a while (controller)."""
+"""Soaking: runs the health checks of a wave's hosts again after a while (controller)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,8 +21,8 @@ Monitor = Callable[[Target, Callable[[run_events.Event], None]], HostTask[HostRe
 class Soak:
     """Waits ``wait`` seconds, then runs the health checks of each host.
 
-    ``monitor`` makes the task that does so on one host and publishes its events. A host with failed
-    checks, or an unreachable one, is wrong.
+    ``monitor`` creates the task that does this on one host and publishes its events. A host with
+    failed checks and an unreachable host fail the gate.
     """
 
     hears_all = False

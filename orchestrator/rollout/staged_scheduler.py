@@ -1,4 +1,4 @@
-"""The course of a rollout in stages: each begins when the one before it has passed (controller)."""
+"""Schedules a rollout in stages: each starts when the previous one has passed (controller)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from orchestrator.rollout.scheduler import RolloutScheduler, StagePosition
 
 
 class StageRun(NamedTuple):
-    """A stage of a rollout: its hosts, and what makes its course, given its place in the run."""
+    """A stage of a rollout: its hosts, and the factory of its scheduler, which receives its
+    position in the run.
+    """
 
     name: str
     hosts: Sequence[Target]
@@ -26,9 +28,9 @@ class StageRun(NamedTuple):
 class StagedScheduler:
     """Runs the schedulers of the stages one after the other.
 
-    A stage passes if no more of its hosts failed than may, by default none, and its gates passed.
-    With a ``max_fail`` in the ``options``, those of the complete run, that many may fail in all
-    stages together, and a stage has its own limit only if it sets one.
+    A stage passes if its gates passed and at most the allowed number of its hosts failed, by
+    default none. With a ``max_fail`` in the ``options`` of the complete run, this number may fail
+    in all stages together, and a stage has its own limit only if it sets one.
     """
 
     def __init__(self, runs: Sequence[StageRun], options: RolloutOptions) -> None:
@@ -76,7 +78,7 @@ class StagedScheduler:
 
     @property
     def spare(self) -> int | None:
-        """How many more hosts may fail."""
+        """The number of additional hosts that may fail."""
         return self._now.spare
 
     @property
@@ -85,7 +87,7 @@ class StagedScheduler:
         return self._now.held
 
     def next(self) -> HostTask[HostResult] | None:
-        """The next host of the stage, of the next stage once this one has passed."""
+        """The next host of the stage, or of the next stage once this one has passed."""
         task = self._now.next()
         while task is None and self._now.over and self._at < len(self._schedulers) - 1:
             self._at += 1
@@ -93,7 +95,7 @@ class StagedScheduler:
         return task
 
     def ended(self, name: str, answer: HostResult) -> None:
-        """Count it."""
+        """Count the host."""
         self._now.ended(name, answer)
 
     def rest(self) -> Iterator[HostTask[HostResult]]:
@@ -102,5 +104,5 @@ class StagedScheduler:
             yield from scheduler.rest()
 
     def interrupt(self) -> None:
-        """The gates need not answer."""
+        """Stop waiting for the gates."""
         self._now.interrupt()

@@ -27,8 +27,8 @@ class Stage(NamedTuple):
     """A stage as written in its file.
 
     ``hosts`` is a pattern; ``take`` limits it to the first hosts, None for all. ``manifest`` is a
-    path that can be opened. Both have their positions. The options of the complete run apply where
-    a value is None or empty.
+    path that can be opened. Both have their positions. The options of the complete run apply if a
+    value is None or empty.
     """
 
     name: str
@@ -78,7 +78,7 @@ def read_stages(path: str) -> list[Stage]:
 
 
 def stages_notes(path: str) -> list[Problem]:
-    """A note for each place in a stages file that YAML 1.1 would read otherwise."""
+    """A note for each place in a stages file that YAML 1.1 would read differently."""
     return document.ambiguous_values(document.read_document(path, []))
 
 
@@ -101,7 +101,7 @@ def _complaints(root: document.Node) -> list[Problem]:
 
 
 def _stage(node: document.Node, directory: str, problems: list[Problem]) -> Stage:
-    """A document that matches the schema; other mistakes are among the problems."""
+    """A stage from a document that matches the schema; other mistakes are added to the problems."""
 
     def parsed(key: str, parse: Callable[[str], Any]) -> tuple[Any, ...]:
         """The parsed words of a list; mistakes become problems."""
@@ -142,7 +142,7 @@ def _written(node: document.Node, key: str) -> PositionedValue:
 
 
 def _duplicates(nodes: document.Node, stages: list[Stage]) -> list[Problem]:
-    """Duplicate names: reports identify stages by name."""
+    """Report duplicate names, because reports identify stages by name."""
     found, seen = [], dict[str, Position]()
     for node, stage in zip(_nodes(nodes), stages, strict=True):
         at = _written(node, "name").position

@@ -1,4 +1,4 @@
-"""Waves: how far a rollout goes before the next hosts may begin (controller)."""
+"""Waves: how far a rollout goes before the next hosts may start (controller)."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -11,8 +11,8 @@ T = TypeVar("T")
 def parse_waves(text: str) -> tuple[Amount, ...]:
     """Parse ``1,10%,100%``, the total number of hosts after each wave; ValueError.
 
-    Counts must increase, and so must shares; which of a count and a share is more, the selection
-    decides.
+    Counts must increase, and so must percentages; a count and a percentage can be compared only for
+    a given selection.
     """
     waves = tuple(map(parse_amount, text.split(",")))
     last: dict[bool, Amount] = {}
@@ -30,7 +30,7 @@ def parse_waves(text: str) -> tuple[Amount, ...]:
 
 
 def divide(hosts: Sequence[T], waves: Sequence[Amount]) -> list[list[T]]:
-    """The hosts by wave, in their order; the last wave has all that are left, none is empty."""
+    """The hosts by wave, in order; the last wave has all remaining hosts, and no wave is empty."""
     bounds = [*(wave.up(len(hosts)) for wave in waves), len(hosts)]
     divided, done = [], 0
     for bound in bounds:

@@ -34,14 +34,14 @@ _SKEW = 300  # seconds that the clock of the plan's author may be ahead
 
 
 class PlanFilePush:
-    """The push of the plan file of a request."""
+    """The push of the plan file in a request."""
 
     def __init__(self, request: RunRequest, reporter: Reporter) -> None:
         self._request = request
         self._reporter = reporter
 
     def run(self) -> RunResult:
-        """Check the file, and push to the hosts that are as the plan expects them."""
+        """Check the file, and push to the hosts that match the plan."""
         request, required, path = self._request, self._request.plan, self._request.manifest
         text = read_text(path, own=not required.signers)
         require_digest(path, text, required.digest)
@@ -121,7 +121,7 @@ class PlanPush:
         self._words = words
 
     def run(self) -> RunResult:
-        """Push it to its hosts, or to the selected ones."""
+        """Push the plan to its hosts, or to the selected ones."""
         from orchestrator.image import build
 
         plan, request, record = self._plan, self._request, self._plan.record
@@ -221,7 +221,7 @@ class PlanPush:
 
 
 def resolved_request(request: RunRequest, record: Record) -> RunRequest:
-    """The request for a push of the plan's inputs, with the options that it fixes."""
+    """The request for pushing the inputs of the plan, with the options that it fixes."""
     inventory = request.hosts.inventory or record["inventory"] or None
     return request._replace(
         manifest=record["manifest"],
@@ -232,7 +232,7 @@ def resolved_request(request: RunRequest, record: Record) -> RunRequest:
 
 
 def require_digest(path: str, text: bytes, expected: str | None) -> None:
-    """PlanError for another version of the file than was expected."""
+    """PlanError for a version of the file other than the expected one."""
     if expected is not None and hashlib.sha256(text).hexdigest() != expected:
         raise PlanError(
             f"{path} was replaced after it was confirmed: nothing was changed",
@@ -250,7 +250,7 @@ def require_id(plan: PlanFile, expected: str | None) -> None:
 
 
 def _require_planned(names: Iterable[str], planned: Container[str]) -> None:
-    """UsageError for hosts that were picked and that a plan is not for."""
+    """UsageError for selected hosts that the plan does not contain."""
     unplanned = list(dict.fromkeys(name for name in names if name not in planned))
     if unplanned:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Selects a canary for each cluster of hosts that would change alike (controller)."""
+"""Selects a canary for each cluster of hosts with the same changes (controller)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Clusters = tuple[tuple[str, ...], ...]
 
 
 class CanaryPush:
-    """A push that begins with a canary of each cluster of hosts."""
+    """A push that starts with a canary of each cluster of hosts."""
 
     def __init__(self, push: PushJob, flow: PushFlow) -> None:
         self._push = push
         self._flow = flow
 
     def run(self) -> RunResult:
-        """Preview, cluster the hosts by what would change, and push with the canaries.
+        """Preview, cluster the hosts by their changes, and push with the canaries.
 
         A preview ends with a warning if a push would have too many clusters.
         """
@@ -76,7 +76,7 @@ def with_clusters(push: PushJob, collected: RunCollector, flow: PushFlow) -> Pus
 
 
 def collect(events: Iterable[run_events.Event]) -> RunCollector:
-    """The events of a preview, collected."""
+    """Run a preview and collect its events."""
     collected = RunCollector()
     for event in events:
         collected.handle(event)

@@ -1,4 +1,4 @@
-"""Which engine runs the hosts of a push: threads, processes or Dask (controller)."""
+"""Chooses the engine that runs the hosts of a push: threads, processes or Dask (controller)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _DASK = "dask://"
 class EngineChoice(NamedTuple):
     """The name of an engine, and the number of ``processes``.
 
-    None: one per core, at most ``MAX_PROCESSES``. ``scheduler`` is that of Dask, as HOST:PORT.
+    None: one per core, at most ``MAX_PROCESSES``. ``scheduler`` is the address of the Dask
+    scheduler, as HOST:PORT.
     """
 
     word: str = AUTO
@@ -53,7 +54,7 @@ class Workers(Protocol):
         ...
 
     def close(self) -> None:
-        """Close the engine, in use or not; may be called repeatedly."""
+        """Close the engine, whether or not it is in use; may be called repeatedly."""
         ...
 
 
@@ -61,12 +62,12 @@ class RemoteEngineSource(Protocol):
     """The part of a push that workers on other machines need."""
 
     def engine(self, scheduler: str, spec: EngineSpec) -> Workers:
-        """The workers of a Dask scheduler, which has answered. UsageError."""
+        """The workers of a Dask scheduler that has responded. UsageError."""
         ...
 
 
 class EngineSpec(NamedTuple):
-    """The work for an engine: the hosts of a run, how many at a time, and the jobs.
+    """The work for an engine: the hosts of a run, how many in parallel, and the jobs.
 
     ``planners`` are those of the manifests; the planner of a job may wrap one. ``remote`` is the
     input of workers on other machines.
@@ -81,7 +82,7 @@ class EngineSpec(NamedTuple):
 
 
 def parse_engine(text: str, where: str = "--engine") -> EngineChoice:
-    """The choice for a word; errors name ``where`` it is from; UsageError."""
+    """The choice for a word; errors name ``where`` the word comes from. UsageError."""
     if text.startswith(_DASK):
         from orchestrator.cluster.trust import scheduler_address
 
@@ -101,7 +102,7 @@ def parse_engine(text: str, where: str = "--engine") -> EngineChoice:
 
 @contextlib.contextmanager
 def start_engine(choice: EngineChoice, spec: EngineSpec) -> Iterator[Engage]:
-    """Creates the engine once there is a bus; processes are started now. UsageError."""
+    """Create the engine once there is a bus; processes are started immediately. UsageError."""
     workers = _of_dask(choice, spec) if choice.word == DASK else _started(choice, spec)
     if workers is None:
         from orchestrator.fleet.engine import ThreadEngine
@@ -170,7 +171,7 @@ def _processes(choice: EngineChoice, spec: EngineSpec) -> int:
 
 
 def _cores() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system

@@ -1,7 +1,7 @@
 """The facts of other hosts that the templates of a run read (controller).
 
-Facts that were gathered last are cached on this machine. Missing or old ones are gathered before
-the first host of the run is changed.
+The facts that were gathered last are cached on this machine. Missing or old facts are gathered
+before the first host of the run is changed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def max_age(text: str) -> float:
 
 
 class FactReads(NamedTuple):
-    """The view of an inventory for templates, and the hosts whose facts they read; ``stale`` are
+    """The view of an inventory for templates, and the hosts whose facts they read; ``stale`` has
     those without recent facts.
     """
 
@@ -61,7 +61,7 @@ class FactReads(NamedTuple):
 def show_hosts(
     planners: Iterable[Planner], inventory: Inventory, oldest: float | None = None
 ) -> FactReads:
-    """Set the hosts that the planners' templates see, with the cached facts of others.
+    """Set the hosts that the planners' templates can read, with the cached facts of others.
 
     ``oldest`` is their maximum age in seconds, None for any age. No host is contacted.
     """
@@ -95,7 +95,7 @@ def show_hosts(
 def take_answers(
     read: FactReads, answers: Mapping[str, HostFacts | CcmError], warn: Callable[[str], None]
 ) -> None:
-    """Store the new facts of hosts, and show them to templates.
+    """Store the new facts of hosts, and provide them to templates.
 
     If a host could not be queried, the hosts that read its facts are refused. ``warn`` receives the
     reason why facts cannot be stored.
@@ -118,7 +118,7 @@ def take_answers(
 
 
 def keep_facts(host: Host, gathered: HostFacts, failed: dict[str, None]) -> HostRecord | None:
-    """Store the facts of a host, custom ones included; None if they are too large.
+    """Store the facts of a host, including custom ones; None if they are too large.
 
     ``failed`` receives the reason why they cannot be stored, which is the same for all hosts.
     """

@@ -32,7 +32,7 @@ def gates_of(
     reporter: "Reporter",
     publish: "Publish",
 ) -> "Callable[[], Gates]":
-    """Creates the gates that follow a wave."""
+    """Create the gates that follow a wave."""
     options = config.rollout
     about = {"run_id": config.settings.run_id, "manifest": push.what}
     if stage := next((host.stage for host in targets.hosts if isinstance(host, StageHost)), ""):
@@ -68,7 +68,7 @@ def _gate(
 
 
 def _monitor(push: "PushJob", targets: "Targets", config: "PushConfig") -> Any:
-    """Creates the task that only runs a host's health checks."""
+    """Create the task that only runs a host's health checks."""
     settings = config.settings
     settings = settings._replace(options=settings.options._replace(monitor_only=True))
 
@@ -91,7 +91,7 @@ class Confirmation:
         self._reporter = reporter
 
     def ask(self, wave: int, results: "Sequence[HostResult]", time_left: GateTime) -> GateAnswer:
-        """Show the outcome of the wave, and ask."""
+        """Show the outcome of the wave, and prompt."""
         if not self._reporter.is_terminal:
             return GateAnswer("cannot prompt for confirmation without a terminal")
         question = f"wave {wave}: {outcome_of_wave(results)}. Continue?"
@@ -102,7 +102,7 @@ class Confirmation:
 
 
 def outcome_of_wave(results: "Sequence[HostResult]") -> str:
-    """How many hosts of a wave are healthy, and which are not or were changed."""
+    """The number of healthy hosts in a wave, and the hosts that are not healthy or were changed."""
     wrong = [result.host for result in results if result.outcome != outcome.OK]
     changed = [result.host for result in results if result.changed]
     well = len(results) - len(wrong)
@@ -115,7 +115,7 @@ def outcome_of_wave(results: "Sequence[HostResult]") -> str:
 def with_hooks(
     make: "Callable[[Target], HostTask[HostResult]]", config: "PushConfig"
 ) -> "Callable[[Target], HostTask[HostResult]]":
-    """The same tasks, with the commands of --before-host and --after-host around each."""
+    """The same tasks, each wrapped in the commands of --before-host and --after-host."""
     options = config.rollout
     if not options.before_host and not options.after_host:
         return make

@@ -75,7 +75,7 @@ def push_resource(
     reporter: Reporter,
     subscribers: Sequence[Subscriber] = (),
 ) -> RunResult:
-    """Push the resource ``name``, which ``prepare`` makes once the hosts are known.
+    """Push the resource ``name``, which ``prepare`` creates once the hosts are known.
 
     The run is stored if it has an inventory. UsageError, InputError.
     """
@@ -104,7 +104,7 @@ def run_on_hosts(
 ) -> RunResult:
     """Run the planner's plan on each host, outside of any manifest.
 
-    ``title`` is the command for display, ``words`` are those of a command line that repeats it.
+    ``title`` is the command for display, ``words`` are the words of a command line that repeats it.
     ``ready`` is called once the hosts are known, before the first one is contacted.
     """
     request = request._replace(run=request.run._replace(adhoc=True, diff=False))

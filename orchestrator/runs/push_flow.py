@@ -1,4 +1,4 @@
-"""The part that all commands share: from a job and its hosts to a result (controller)."""
+"""The steps that all commands share, from a job and its hosts to a result (controller)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class PushFlow:
 
     @classmethod
     def prepare(cls, request: RunRequest, reporter: Reporter) -> PushFlow:
-        """Check a request, read the data that it names by URLs, and choose its hosts.
+        """Check a request, read its data from URLs, and choose its hosts.
 
         UsageError, InputError. No host is contacted.
         """
@@ -78,7 +78,9 @@ class PushFlow:
         return cls(request, chosen, reporter)
 
     def run(self, push: PushJob) -> RunResult:
-        """Push to the chosen hosts; everything that needs no host was checked before."""
+        """Push to the chosen hosts; everything that can be checked without a host was checked
+        before.
+        """
         request, chosen, reporter = self.request, self.chosen, self.reporter
         # The name of a resource may contain a login, as with ccm ensure exec.
         mask = Mask().text
@@ -117,7 +119,7 @@ class PushFlow:
         return result
 
     def _shown_hosts(self, push: PushJob) -> FactReads | None:
-        """The hosts that the templates of all stages see: the complete inventory, not only the
+        """The hosts that the templates of all stages can read: the complete inventory, not only the
         selection, except for hosts that are not ``visible`` in the request.
         """
         if not push.sites:
@@ -132,7 +134,7 @@ class PushFlow:
 
     def _know_facts(self, read: FactReads, connector: Connector, *, by_workers: bool) -> None:
         """Gather the facts of other hosts that templates read, before the first change. A preview
-        reports the facts that it uses. ``by_workers``: the workers of the engine ask.
+        reports the facts that it uses. ``by_workers``: the workers of the engine gather them.
         """
         if read.stale:
             self._gather(read, connector, by_workers=by_workers)
@@ -149,7 +151,7 @@ class PushFlow:
         windows: list[Window[Any]] = []
 
         def interrupt() -> None:
-            """Interrupt the current hosts."""
+            """Interrupt the hosts that are running."""
             for window in windows:
                 window.interrupt()
 
@@ -260,5 +262,5 @@ def own_types(push: PushJob) -> dict[str, bytes]:
 
 
 def user_at_host() -> str:
-    """The user and controller, as the lock of a host shows them to others."""
+    """The user and controller, as shown in the lock of a host."""
     return f"{local_user()}@{os.uname().nodename}"

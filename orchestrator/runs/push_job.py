@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 class PushJob(NamedTuple):
-    """The job of a push; everything in it was checked, and no host was contacted.
+    """The job of a push; everything in it has been checked, but no host contacted.
 
     ``what`` is the path of the manifest or of the stages file, or the words of a command. With
-    ``stored``, the run directory stays. ``subscribers`` receive the events of the run. ``identity``
-    is the name under which hosts store the manifest, "" for none. ``binder`` replaces the planner
-    when a plan file is written or applied. A command over the fleet has no ``site``. ``words`` are
-    those of a command line that repeats it. ``remarks`` makes the warnings after the last host. The
-    first host of each of the ``clusters`` is its canary.
+    ``stored``, the run directory is kept. ``subscribers`` receive the events of the run.
+    ``identity`` is the name under which hosts store the manifest, "" for none. ``binder`` replaces
+    the planner when a plan file is written or applied. A command across the fleet has no ``site``.
+    ``words`` are the words of a command line that repeats it. ``remarks`` creates the warnings
+    after the last host. The first host of each of the ``clusters`` is its canary.
     """
 
     command: str
@@ -89,7 +89,7 @@ class PushConfig(NamedTuple):
     hosts after the push. ``again`` are the words of the command that repeats it, without ``-l``;
     ``retry`` those for failed hosts. ``keep`` is the number of stored runs. ``remote`` is the input
     of workers on other machines. The run is copied to the ``history``. With ``runs``, the run is
-    stored in that directory, which keeps all.
+    stored in that directory, which keeps all runs.
     """
 
     settings: RunSettings

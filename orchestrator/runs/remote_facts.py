@@ -68,7 +68,8 @@ def gather_by_workers(
     warn: Callable[[str], None],
     watch: Callable[[Window[Any]], None],
 ) -> dict[str, HostFacts | CcmError]:
-    """Host name → Gathered of each of the ``chosen``, or the CcmError that prevented it.
+    """Return a map from the name of each ``chosen`` host to Gathered, or to the CcmError that
+    prevented it.
 
     Workers of the hosts' sites log in and change nothing; this machine gathers the facts of local
     hosts. ``watch`` receives the window before it starts. UsageError if there is no worker.

@@ -23,13 +23,13 @@ _ELSE = "use --engine threads or processes, which overrides CCM_ENGINE"
 
 
 def require_dask(what: str) -> None:
-    """UsageError where Dask is not installed."""
+    """UsageError if Dask is not installed."""
     if find_spec("distributed") is None:
         raise UsageError(f"{what} needs Dask", hint="pip install 'ccm-push[dask]'")
 
 
 class RemoteWork:
-    """A push as workers need it. ``warn`` shows a warning to the user."""
+    """A push in the form that workers need. ``warn`` shows a warning to the user."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class RemoteWork:
         self._warn = warn
 
     def engine(self, scheduler: str, spec: "EngineSpec") -> "DaskEngine":
-        """The engine of the scheduler at ``HOST:PORT``, which has answered. UsageError."""
+        """The engine for the scheduler at ``HOST:PORT``, which has responded. UsageError."""
         from orchestrator.cluster import trust
         from orchestrator.cluster.dask_engine import DaskEngine
         from orchestrator.cluster.remote_link import RunBundle
@@ -210,7 +210,9 @@ class RemoteWork:
         return record
 
     def _jumps(self) -> "dict[str, Any]":
-        """The hosts of the inventory that others are reached through, with all their own."""
+        """The hosts of the inventory through which others are reached, including their own jump
+        hosts.
+        """
         from orchestrator.cluster.remote_host import host_record
         from orchestrator.transport.settings import hop_names
 
@@ -225,7 +227,7 @@ class RemoteWork:
         return jumps
 
     def _left_out(self) -> "set[Path]":
-        """Files and directories in the directory of a site that are the controller's own."""
+        """Files and directories in the directory of a site that belong to the controller."""
         from orchestrator.cluster.trust import VARIABLE, default_directory
 
         tls = str(os.environ.get(VARIABLE) or default_directory())

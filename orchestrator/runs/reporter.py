@@ -16,19 +16,19 @@ class VerifyReporter(Protocol):
     """Shows a verify: the start, each outcome, and the assessment at the end."""
 
     def begin(self, name: str, hosts: int) -> None:
-        """A verify of the manifest ``name`` starts on so many hosts."""
+        """A verify of the manifest ``name`` starts on this many hosts."""
         ...
 
     def answered(self, hosts: int) -> None:
-        """So many hosts checked. Called from any thread."""
+        """This many hosts have been checked. Called from any thread."""
         ...
 
     def take(self, outcome: Outcome) -> None:
-        """One check has an outcome."""
+        """Receive the outcome of one check."""
         ...
 
     def finish(self, assessment: Assessment, seconds: float) -> None:
-        """All checks are done; they took so many ``seconds``."""
+        """All checks are done; they took this many ``seconds``."""
         ...
 
 
@@ -40,7 +40,7 @@ class Reporter(Protocol):
 
     @property
     def is_terminal(self) -> bool:
-        """Whether there is a terminal for questions."""
+        """Whether there is a terminal for prompts."""
         ...
 
     @property
@@ -53,7 +53,7 @@ class Reporter(Protocol):
         ...
 
     def on_this_machine(self) -> None:
-        """Nothing names hosts, so the run is about this machine."""
+        """Report that no hosts are named, so the run applies to this machine."""
         ...
 
     def say(self, text: str) -> None:
@@ -65,7 +65,7 @@ class Reporter(Protocol):
         ...
 
     def note(self, text: str) -> None:
-        """Show a remark that is no part of the report."""
+        """Show a remark that is not part of the report."""
         ...
 
     def warn(self, text: str) -> None:
@@ -73,7 +73,7 @@ class Reporter(Protocol):
         ...
 
     def ask_secret(self, prompt: str) -> str:
-        """Prompt for a password; "" for none. Called from any thread."""
+        """Prompt for a password; "" if there is none. Called from any thread."""
         ...
 
     def confirm(self, question: str, remaining: Callable[[], float]) -> bool | None:
@@ -82,21 +82,23 @@ class Reporter(Protocol):
         ...
 
     def for_preview(self) -> Reporter:
-        """The reporter of a preview that a push makes first: it shows failures only."""
+        """The reporter for the preview that a push runs first: it shows only failures."""
         ...
 
     def interruptible(self, interrupt: Callable[[], None]) -> AbstractContextManager[object]:
-        """While it is entered, the first request to stop calls ``interrupt``, and a second one
-        ends the process."""
+        """Within this context, the first request to stop calls ``interrupt``, and a second one ends
+        the process.
+        """
         ...
 
     def subscribers(self, command: str, subject: str) -> Sequence[Subscriber]:
-        """The subscribers to the events of the run: a ``command`` with a ``subject``, which is a
-        manifest, a resource or the words of a command."""
+        """The subscribers to the events of the run: of a ``command`` with a ``subject``, which is a
+        manifest, a resource or the words of a command.
+        """
         ...
 
     def start(self) -> None:
-        """Start the live view: there are no more questions."""
+        """Start the live view; there are no more prompts."""
         ...
 
     def tick(self) -> None:
@@ -104,7 +106,7 @@ class Reporter(Protocol):
         ...
 
     def close(self) -> None:
-        """All events were published."""
+        """All events have been published."""
         ...
 
     def summary(self, result: RunResult) -> None:
@@ -112,7 +114,7 @@ class Reporter(Protocol):
         ...
 
     def verifying(self) -> VerifyReporter:
-        """Shows the verify that follows a push."""
+        """The reporter for the verify that follows a push."""
         ...
 
     def finished(self, result: RunResult) -> None:

@@ -28,7 +28,8 @@ class Subject(enum.Enum):
 class HostChoice(NamedTuple):
     """The selection of hosts: the sources of the ``inventory``, None for this host, and the
     patterns of ``limit``, None for all hosts. Words such as ``failed`` mean the runs of ``past``,
-    None for those of this user. Templates see the hosts named in ``visible``, None for all."""
+    None for those of this user. Templates can read the hosts named in ``visible``, None for all.
+    """
 
     inventory: list[str] | None = None
     limit: list[str] | None = None
@@ -62,7 +63,7 @@ class PlanRequirements(NamedTuple):
 class StageChoice(NamedTuple):
     """The selected stages of a file: from the one named ``begin`` on, or ``stage`` alone.
 
-    With names in ``among``, only these, which are those of a plan.
+    With names in ``among``, only these stages, which are those of a plan.
     """
 
     begin: str | None = None
@@ -81,7 +82,7 @@ class RunRequest(NamedTuple):
     ``manifest`` is the path of a manifest, of a stages file or of a plan, as set in ``subject``; ""
     for commands without one. ``verify`` checks the hosts again after the push. ``keep`` is how many
     runs the state directory keeps; with ``runs``, the run is stored in that directory instead,
-    which keeps all. Without an ``engine`` only threads are possible. The run is copied to the
+    which keeps all. Without an ``engine``, only threads are possible. The run is copied to the
     ``history``, if there is one.
     """
 

@@ -37,7 +37,7 @@ class RunResult(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        """Whether the request was carried out completely and every host is healthy."""
+        """Whether the request was performed completely and every host is healthy."""
         done = not (self.interrupted or self.incomplete or self.faults or self.left_out)
         verified = self.assessment is None or self.assessment.exit_code == 0
         return done and verified and all(one.outcome == outcome.OK for one in self.results)

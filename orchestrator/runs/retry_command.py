@@ -1,4 +1,4 @@
-"""Writes the command line that repeats a run, for hosts that are then chosen (controller)."""
+"""Writes the command line that repeats a run, for hosts that are then selected (controller)."""
 
 import os
 from contextlib import suppress
@@ -26,7 +26,8 @@ _VALUES = (*_OF_PLAN, "user", "registration")
 def retry_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
     """Return the same command line without ``-l``; empty if no command line is equivalent.
 
-    Values of ``--data`` and ``--fact`` are left for the user to write: they may be secret.
+    Values of ``--data`` and ``--fact`` are left for the user to fill in, because they may be
+    secret.
     """
     repeatable = push.words or push.command in _OF_MANIFESTS
     if not (push.stored and request.hosts.inventory and repeatable):
@@ -52,7 +53,9 @@ def retry_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
 
 
 def retry_failed_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
-    """Return the command for failed hosts. A host accepts a plan once, so it creates a new plan."""
+    """Return the command for failed hosts. A host accepts a plan only once, so the command creates
+    a new plan.
+    """
     repeated = retry_words(push, request)
     if not (repeated and push.binder is not None and push.words):
         return repeated

@@ -42,7 +42,9 @@ AFTER_HOST_GRACE = 60.0  # seconds that --after-host has once the run is interru
 
 
 def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Reporter) -> RunResult:
-    """Push to the targets; everything was checked before. UsageError without a run's directory."""
+    """Push to the targets; everything was checked before. UsageError if the run directory cannot be
+    created.
+    """
     begin = _begin(push, targets, config)
     with contextlib.ExitStack() as stack:
         # Processes start before any thread, and before files are open that they would inherit.
@@ -192,7 +194,7 @@ class _Part(NamedTuple):
 
 
 def _parts(push: PushJob, targets: Targets, config: PushConfig) -> list[_Part]:
-    """The stages of a push; the complete push if it has none."""
+    """The stages of a push, or the complete push if it has none."""
     if not push.stages:
         return [_Part(push, targets, config)]
     return [
@@ -300,14 +302,14 @@ def _begin(push: PushJob, targets: Targets, config: PushConfig) -> run_events.Ru
 
 
 def _publish_remarks(remarks: Iterable[str], bus: Bus) -> None:
-    """Report notices of the run that belong to no host."""
+    """Report notices of the run that do not belong to a host."""
     for text in remarks:
         bus.publish(run_events.HostNotice("", "warning", text))
 
 
 def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
-    """Publish the remaining registrations, and report failures to each of their hosts; whether
-    there were any.
+    """Publish the remaining registrations, and report failures to each affected host; return
+    whether there were any.
     """
     failure = publisher.close(INTERRUPTED_CLOSING if interrupted else CLOSE_TIMEOUT)
     _publish_remarks(filter(None, [publisher.warning]), bus)

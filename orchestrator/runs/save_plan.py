@@ -1,4 +1,4 @@
-"""Previews a push and makes a plan of it (controller)."""
+"""Previews a push and creates a plan from it (controller)."""
 
 from __future__ import annotations
 

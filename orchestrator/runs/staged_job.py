@@ -34,7 +34,7 @@ class StagedJob:
     def job(self) -> PushJob:
         """Read and check the stages and their manifests; no host is contacted.
 
-        InputError with every mistake, also in the manifests; UsageError.
+        InputError with every mistake, including those in the manifests; UsageError.
         """
         from orchestrator.fleet.host.stage_host import StageHost
         from orchestrator.planning.host_secrets import HostSecrets
@@ -154,7 +154,7 @@ class StagedJob:
 
 
 def _in_sequence(stages: list[PushStage]) -> Iterator[PushStage]:
-    """The stages of a preview: each host sees the effects of the earlier stages."""
+    """The stages of a preview: each host includes the effects of its earlier stages."""
     from orchestrator.planning.staged_preview import EarlierStage, StagedPlanner
 
     before: list[EarlierStage] = []

@@ -40,7 +40,7 @@ class VerifyRequest(NamedTuple):
 
 
 def verify_hosts(request: VerifyRequest, reporter: Reporter, view: VerifyReporter) -> Assessment:
-    """Check everything that needs no host, then the hosts. UsageError, InputError."""
+    """Check everything that needs no host, then check the hosts. UsageError, InputError."""
     from orchestrator.fleet.descriptors import raise_limit
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import show_hosts
@@ -81,7 +81,9 @@ def verify_hosts(request: VerifyRequest, reporter: Reporter, view: VerifyReporte
 def run_verify(
     checkup: VerifyJob, reporter: Reporter, view: VerifyReporter, keep: Keep | None = None
 ) -> Assessment:
-    """Run all checks; ``view`` and ``keep`` get each outcome. An interrupt ends them in order."""
+    """Run all checks; ``view`` and ``keep`` receive each outcome. An interrupt stops them
+    gracefully.
+    """
     view.begin(checkup.manifest.name, len(checkup.hosts))
     start = time.monotonic()
     active: list[Window[Any] | None] = [None]
@@ -109,7 +111,7 @@ def run_verify(
 
 
 def check_options(run: RunOptions) -> None:
-    """Refuse ``--verify`` of a run that changes nothing, before anything is read. UsageError."""
+    """Refuse ``--verify`` for a run that changes nothing, before anything is read. UsageError."""
     for option, is_set in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
         if is_set:
             raise UsageError(
@@ -119,7 +121,7 @@ def check_options(run: RunOptions) -> None:
 
 
 def verify_after_push(checkup: VerifyJob) -> VerifyAfterPush:
-    """A function that verifies the hosts that a push reached."""
+    """Return a function that verifies the hosts that a push reached."""
 
     def check(results: Sequence[HostResult], reporter: Reporter, keep: Keep) -> Assessment:
         """Verify the hosts that finished their plan."""

@@ -38,8 +38,8 @@ def select_targets(
 ) -> TargetSelection:
     """Read the inventory and select hosts; without an inventory, this host. UsageError, InputError.
 
-    ``warn`` gets the warnings of the inventory. Words such as ``failed`` mean the last push of the
-    ``manifest``; with ``among``, of these hosts only.
+    ``warn`` receives the warnings of the inventory. Words such as ``failed`` refer to the last push
+    of the ``manifest``; with ``among``, only on these hosts.
     """
     if options.inventory is None:
         if options.limit:
@@ -80,9 +80,9 @@ def connector(
 ) -> Connector:
     """The transport, with all required passwords; contacts no host.
 
-    ``ask`` prompts for a password; None without a terminal. ``own_types`` are sent with the
-    runtime: ``site.types.sources()``. Without ``reaches``, workers log in to the hosts, and this
-    machine needs no route to them.
+    ``ask`` prompts for a password; None without a terminal. ``own_types``, from
+    ``site.types.sources()``, are sent with the runtime. Without ``reaches``, workers log in to the
+    hosts, and this machine needs no route to them.
     """
     from orchestrator.image import build
     from orchestrator.transport import Connector, Credentials, Settings
@@ -112,7 +112,7 @@ def planner(manifest: str, options: PlanOptions) -> tuple[Site, Planner]:
 
 
 def _archived(url: str, archives: Archives) -> Path:
-    """The manifest of an archive on another machine; InputError."""
+    """The manifest in an archive on another machine; InputError."""
     try:
         archived = archives.get(url)
     except SourceError as error:
@@ -125,7 +125,7 @@ def _archived(url: str, archives: Archives) -> Path:
 
 
 def with_sources(request: RunRequest) -> RunRequest:
-    """The request with the data that it names by URLs, read once for all that is pushed.
+    """The request with its data from URLs, read once for the complete push.
 
     InputError.
     """

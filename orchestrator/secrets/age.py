@@ -47,7 +47,7 @@ def decrypt(data: bytes, identities: Sequence[Any], name: str) -> bytes:
 
 
 def stanzas(data: bytes) -> list[str]:
-    """The recipient lines of the header: a kind, and for an SSH key a tag of it."""
+    """The recipient lines of the header: each has a kind and, for an SSH key, a tag of the key."""
     if data.startswith(b"-----BEGIN"):
         body = data.split(b"-----END")[0].split(b"\n", 1)[-1]
         try:
@@ -83,14 +83,16 @@ def _recipient(pyrage: Any, text: str) -> Any:
 
 
 def _named(text: str) -> str:
-    """A recipient for messages. A private key in its place is never shown."""
+    """A recipient for messages. A private key that is used as a recipient by mistake is never
+    shown.
+    """
     if "SECRET-KEY" in text.upper() or "PRIVATE KEY" in text:
         return "a private key"
     return repr(text[:60])
 
 
 def recipients_of(entries: Sequence[str], directory: str = "") -> list[str]:
-    """The public keys of the entries, each a key or a file with one in each line; SecretError."""
+    """The public keys of the entries, each a key or a file with one key per line; SecretError."""
     found: list[str] = []
     for entry in entries:
         if entry.startswith(("age1", *_SSH)):

@@ -20,12 +20,14 @@ from remote_runtime.errors import UsageError
 
 _MARKS = (b"$ANSIBLE_VAULT;", b"age-encryption.org/v1", b"BEGIN AGE ENCRYPTED", b"sops")
 _DATA = (".yaml", ".yml", "")
-"""Endings of files that may have encrypted values among values in clear."""
+"""Extensions of files that may have encrypted values among plaintext values."""
 _MANIFESTS = (".yaml", ".yml", ".j2", ".jet", ".tmpl", ".json")
 
 
 class Audit(NamedTuple):
-    """``readers`` and ``unused`` are lines for the user, ``clear`` and ``broken`` are problems."""
+    """The findings; ``readers`` and ``unused`` are lines for the user, ``clear`` and ``broken`` are
+    problems.
+    """
 
     checked: int
     readers: list[str]
@@ -63,7 +65,9 @@ def audit(directory: Path, files: Sequence[str], keys: KeySources) -> Audit:
 
 
 def _encrypted(path: str) -> bytes | None:
-    """The bytes of a file with something encrypted; None for any other, and for a large one."""
+    """The bytes of a file that contains encrypted text; None for other files, and for
+    large ones.
+    """
     try:
         if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > MAX_BYTES:
             return None
@@ -78,7 +82,7 @@ def _encrypted(path: str) -> bytes | None:
 
 
 def _keys_in_git(paths: Sequence[str], keys: KeySources) -> list[Finding]:
-    """The keys of the project that are in the repository themselves."""
+    """The keys of the project that are themselves in the repository."""
     own = [*keys.identities, *(one.file for one in keys.vault.values())]
     known = {os.path.realpath(os.path.expanduser(path)) for path in own if path}
     what = "a key of the project, which must not be in the repository"
@@ -90,7 +94,7 @@ def _keys_in_git(paths: Sequence[str], keys: KeySources) -> list[Finding]:
 
 
 def _bad_references(texts: Mapping[str, str], keys: KeySources) -> Iterator[str]:
-    """The references without a source, from the files next to which they would be searched."""
+    """The references without a source, as found from the files that contain them."""
     for path, text in texts.items():
         if "secret" not in text or not path.endswith(_MANIFESTS):
             continue
@@ -141,7 +145,9 @@ def _unused_keys(
 
 
 def _is_data(path: str, others: Sequence[str]) -> bool:
-    """Whether a file may be read by a convention: a data directory, a manifest or Ansible's."""
+    """Whether a file may be read by convention: in a data directory, a manifest, or one of
+    Ansible's.
+    """
     parts = Path(os.path.abspath(path)).parts
     if {"group_vars", "host_vars", "vars", "defaults"} & set(parts):
         return True

@@ -1,4 +1,4 @@
-"""Checks of secrets without their key: whether the source and the path exist (controller)."""
+"""Checks secrets without their key: whether the source and the path exist (controller)."""
 
 from __future__ import annotations
 

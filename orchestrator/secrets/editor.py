@@ -34,7 +34,7 @@ class EncryptionMethod(NamedTuple):
 
 
 class Editor:
-    """Opens a file, shows its plain text, and encrypts the changes.
+    """Opens a file, shows its plaintext, and encrypts the changes.
 
     An unchanged value keeps its encrypted text, so that a diff shows only the changes.
     """
@@ -49,7 +49,7 @@ class Editor:
         self._lock = EncryptionMethod("")
 
     def text(self) -> str:
-        """The plain text. Encrypted values inside YAML keep their tags; SecretError."""
+        """The plaintext. Encrypted values in YAML keep their tags; SecretError."""
         name = str(self.path)
         if self.kind == "sops":
             raise SecretError(f"{name} is encrypted with sops", hint=f"use sops edit {name}")
@@ -77,11 +77,11 @@ class Editor:
         return replaced(text, changes, name)
 
     def save(self, text: str) -> None:
-        """Encrypt the plain text, and replace the file. SecretError, OSError."""
+        """Encrypt the plaintext, and replace the file. SecretError, OSError."""
         write(self.path, self.sealed(text))
 
     def sealed(self, text: str) -> bytes:
-        """The content of the file for a plain text; SecretError."""
+        """The content of the file for a plaintext; SecretError."""
         if self.kind != "plain":
             return seal(self._keyring, text.encode("utf-8"), self._lock)
         name = str(self.path)
@@ -99,7 +99,7 @@ class Editor:
         return replaced(text, changes, name).encode("utf-8")
 
     def set(self, path: Steps, value: str, lock: EncryptionMethod) -> None:
-        """Set one value, encrypted with its own tag, else with that of ``lock``. SecretError."""
+        """Set one value, encrypted with its own tag or else with that of ``lock``. SecretError."""
         name = str(self.path)
         if self.kind != "plain":
             text = self.text()
@@ -148,7 +148,7 @@ def seal(keyring: Keyring, plain: bytes, lock: EncryptionMethod) -> bytes:
 
 
 def default_lock(keyring: Keyring) -> EncryptionMethod:
-    """How a new value is encrypted: with age if the project has recipients, else as a vault."""
+    """The method for encrypting a new value: age if the project has recipients, else a vault."""
     if keyring.sources.recipients:
         return EncryptionMethod("!age")
     if keyring.sources.vault or keyring.sources.prompt:
@@ -169,7 +169,9 @@ def plain_text(path: Path, steps: Steps | None, keyring: Keyring) -> Any:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replace a file at once, with its mode; a new one is 0644, since it is encrypted. OSError."""
+    """Replace a file atomically, keeping its mode; a new one has mode 0644, because it is
+    encrypted. OSError.
+    """
     real = Path(os.path.realpath(path))
     mode = real.stat().st_mode & 0o777 if real.exists() else 0o644
     with replacing(real, mode, durable=True) as out:

@@ -1,4 +1,4 @@
-"""Why a secret could not be read or written (controller)."""
+"""Reasons why a secret could not be read or written (controller)."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _SOPS = re.compile(
 
 
 def kind_of(data: bytes) -> Kind:
-    """The format of a file, by its content. A plain one may have encrypted values."""
+    """The format of a file, based on its content. A plain file may contain encrypted values."""
     if data.startswith(MARK.encode("ascii")):
         return "vault"
     if data.startswith((AGE_BINARY, AGE_ARMOR)):
@@ -31,7 +31,9 @@ def kind_of(data: bytes) -> Kind:
 
 
 def require_whole(data: bytes, name: str) -> Kind:
-    """The kind of a file that can be decrypted as far as shows without a key; SecretError."""
+    """The kind of a file that can be decrypted, as far as this is visible without a key;
+    SecretError.
+    """
     if _CONFLICT.search(data):
         message = f"{name} has unresolved merge conflicts"
         hint = "encrypted text cannot be merged line by line: keep one side completely"
@@ -47,7 +49,7 @@ def require_whole(data: bytes, name: str) -> Kind:
 
 
 def document_of(text: str, name: str) -> Node:
-    """The YAML of a source, which may have encrypted values; SecretError without its text."""
+    """The YAML in a source, which may contain encrypted values; SecretError if it is not YAML."""
     try:
         return parse_data(text, name)
     except InputError as error:
@@ -58,7 +60,7 @@ def document_of(text: str, name: str) -> Node:
 
 
 def node_below(root: Node, path: tuple[str, ...], name: str) -> Node:
-    """The node at a path of keys and list indexes; SecretError with the nearest key."""
+    """The node at a path of keys and list indexes; SecretError with the most similar key."""
     node = root
     for number, key in enumerate(path):
         found: Node | None = None
@@ -79,7 +81,9 @@ def node_below(root: Node, path: tuple[str, ...], name: str) -> Node:
 
 
 def check_path(data: bytes, path: tuple[str, ...] | None, name: str) -> None:
-    """SecretError if the file cannot have a value at the path, as far as shows without a key."""
+    """SecretError if the file cannot have a value at the path, as far as this is visible without a
+    key.
+    """
     kind = require_whole(data, name)
     if kind in ("vault", "age") or path is None:
         return
@@ -99,7 +103,7 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def _is_structured(text: str) -> bool:
-    """Whether a file of sops is YAML or JSON, rather than dotenv or INI."""
+    """Whether a sops file is YAML or JSON, rather than dotenv or INI."""
     return re.search(r"^sops:|\"sops\"", text, re.MULTILINE) is not None
 
 

@@ -1,6 +1,6 @@
-"""The sources of keys: ``secrets`` of ``ccm.yaml`` and the environment (controller).
+"""The sources of keys: ``secrets`` in ``ccm.yaml`` and the environment (controller).
 
-Every command that plans makes one of these, so this module imports little.
+Every command that plans uses this module, so it imports little.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMMAND_SECONDS = 30.0
 class PasswordSource(NamedTuple):
     """The source of a vault password: a file, or the output of a shell command.
 
-    ``where`` is the setting that names it. As Ansible does, an executable file is run.
+    ``where`` is the setting that names it. As in Ansible, an executable file is run.
     """
 
     file: str = ""
@@ -30,7 +30,7 @@ class PasswordSource(NamedTuple):
 
 
 class CommandSource(NamedTuple):
-    """A shell command whose output is the source ``cmd:NAME``; it has ``seconds`` of time."""
+    """A shell command whose output is the source ``cmd:NAME``; it may run for ``seconds``."""
 
     command: str
     seconds: float = COMMAND_SECONDS
@@ -41,8 +41,8 @@ class KeySources(NamedTuple):
 
     ``directory`` is that of ``ccm.yaml``, "" without one. ``vault`` has the passwords by vault ID.
     ``identities`` and ``recipients`` are those of age; a recipient is a public key or a file of
-    them. ``commands`` are the sources ``cmd:NAME``. ``prompt`` asks on a terminal, None without
-    one.
+    them. ``commands`` are the sources ``cmd:NAME``. ``prompt`` prompts on a terminal; None without
+    a terminal.
     """
 
     directory: str = ""
@@ -53,7 +53,7 @@ class KeySources(NamedTuple):
     prompt: Callable[[str], str] | None = None
 
     def files(self) -> list[str]:
-        """The files with keys, which leave this machine by no way."""
+        """The files with keys, which must never leave this machine."""
         paths = [*self.identities, *(one.file for one in self.vault.values())]
         return [os.path.expanduser(path) for path in paths if path]
 
@@ -61,9 +61,10 @@ class KeySources(NamedTuple):
 def key_sources(
     written: Mapping[str, Any], directory: str, environ: Mapping[str, str]
 ) -> KeySources:
-    """The keys that ``secrets`` of the project file names, and those of the environment, which win.
+    """The keys that ``secrets`` in the project file names, and those in the environment, which take
+    precedence.
 
-    ``written`` has absolute paths, as the reader of the project file makes them.
+    ``written`` has absolute paths, from the reader of the project file.
     """
     age = written.get("age", {})
     vault = dict(_of_file(written.get("vault", {})))
@@ -92,7 +93,7 @@ def _source(one: Mapping[str, str], where: str) -> PasswordSource:
 
 
 def _of_environ(environ: Mapping[str, str]) -> Mapping[str, PasswordSource]:
-    """Ansible's own variables, then ccm's, which wins."""
+    """Ansible's variables, then ccm's, which take precedence."""
     found = {}
     for entry in filter(None, environ.get(ANSIBLE_LIST, "").split(",")):
         name, at, path = entry.strip().rpartition("@")

@@ -54,7 +54,7 @@ class Keyring:
         return found
 
     def open_value(self, tag: str, text: str, name: str) -> bytes:
-        """The plain bytes of a value with the tag ``!vault`` or ``!age``; SecretError."""
+        """The decrypted bytes of a value with the tag ``!vault`` or ``!age``; SecretError."""
         if tag == "vault":
             return self.passwords.open(text)[0]
         from orchestrator.secrets.age import decrypt
@@ -62,7 +62,9 @@ class Keyring:
         return decrypt(text.strip().encode("utf-8"), self.identities(), name)
 
     def open_file(self, data: bytes, path: str, name: str) -> bytes:
-        """The plain bytes of a file, by its content; SecretError. A plain file is not changed."""
+        """The decrypted bytes of a file, based on its content; SecretError. A plain file is
+        returned unchanged.
+        """
         kind = require_whole(data, name)
         if kind == "vault":
             return self.passwords.open(decoded(data, name))[0]
@@ -75,7 +77,7 @@ class Keyring:
         return data
 
     def run(self, reference: Reference) -> bytes:
-        """The output of a command of the project, without its last newlines; SecretError."""
+        """The output of a command of the project, without trailing newlines; SecretError."""
         source = self.sources.commands.get(reference.command)
         if source is None:
             raise unknown_command(reference, self.sources)
@@ -141,12 +143,12 @@ def read_bytes(path: str, name: str, hint: str = _RELATIVE) -> bytes:
 
 
 def inline_key(tag: str, text: str) -> str:
-    """The name of an inline value in caches and questions."""
+    """The name of an inline value in caches and requests."""
     return f"!{tag} {hashlib.sha256(text.encode('utf-8')).hexdigest()}"
 
 
 def located(source: str, directory: str, project: str) -> str:
-    """The path of a file source: next to the manifest, else next to ``ccm.yaml``."""
+    """The path of a source file: next to the manifest, else next to ``ccm.yaml``."""
     path = os.path.join(directory, os.path.expanduser(source))
     if not os.path.exists(path) and project:
         other = os.path.join(project, os.path.expanduser(source))

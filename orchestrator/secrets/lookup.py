@@ -1,6 +1,6 @@
-"""The secrets of one run: each source is opened once, at its first use (controller).
+"""The secrets of one run: each source is opened once, on first use (controller).
 
-Planning a host collects the sources that it needs and opens them side by side; see ``collecting``.
+Planning a host collects the sources that it needs and opens them in parallel; see ``collecting``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from orchestrator.support.background_call import BackgroundCall
 from remote_runtime.errors import CcmError
 
 AT_ONCE = 16
-"""Sources that are opened side by side."""
+"""The number of sources that are opened in parallel."""
 PLACEHOLDER = "[secret that is being read]"
 Ask = Callable[[Any], Any]
 Open = Callable[[], Any]
@@ -52,8 +52,8 @@ class SecretLookup:
     def __call__(self, text: str, directory: str, is_bounded: bool = False) -> Any:
         """The value of a reference in a manifest of this directory; CcmError.
 
-        ``is_bounded``: the manifest may be the work of others, so that it reads only files below
-        its directory, unless it belongs to the project.
+        ``is_bounded``: the manifest may come from someone else, so it may read only files below its
+        directory, unless it belongs to the project.
         """
         reference = _parsed(text)
         if self._elsewhere is not None:
@@ -67,14 +67,14 @@ class SecretLookup:
         return found.value(reference.path) if isinstance(found, SecretSource) else found
 
     def inline(self, tag: str, text: str) -> str:
-        """The plain text of an inline value; CcmError."""
+        """The plaintext of an inline value; CcmError."""
         key = inline_key(tag, text)
         if self._elsewhere is not None:
             return str(self._once(key, lambda: self._asked({"inline": text, "tag": tag})))
         return str(self._once(key, lambda: self._inline(tag, text)))
 
     def whole(self, path: str) -> str:
-        """The text of an encrypted file of data; CcmError."""
+        """The text of an encrypted data file; CcmError."""
         real = os.path.realpath(path)
         if self._elsewhere is not None:
             place = os.path.relpath(path, self._root)
@@ -83,7 +83,9 @@ class SecretLookup:
         return str(found.value(None))
 
     def forward_to(self, ask: Ask) -> None:
-        """Have another process answer, by its ``answer``. It alone has the keys."""
+        """Forward requests to another process, which alone has the keys; ``ask`` returns the result
+        of its ``answer``.
+        """
         self._elsewhere = ask
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,7 +160,9 @@ class SecretLookup:
             return call
 
     def _require_own(self, reference: Reference, directory: str) -> None:
-        """SecretError if a manifest that may be others' work reads a secret of the project."""
+        """SecretError if a manifest that may come from someone else reads a secret of
+        the project.
+        """
         if self._project and _is_below(directory, self._project):
             return
         path = located(reference.source, directory, self._project)
@@ -170,9 +174,9 @@ class SecretLookup:
 
 @contextmanager
 def collecting() -> Iterator[dict[str, Open]]:
-    """In the block, a secret that is not known yet is a placeholder in this thread.
+    """In the block, secrets that are not known yet are placeholders in this thread.
 
-    Yields the missing sources, each with a function that begins to open it. If none is missing, the
+    Yields the missing sources, each with a function that starts opening it. If none is missing, the
     result of the block is complete; otherwise it must be dropped.
     """
     missed: dict[str, Open] = {}
@@ -184,7 +188,9 @@ def collecting() -> Iterator[dict[str, Open]]:
 
 
 def open_all(missed: Mapping[str, Open]) -> None:
-    """Open the sources in parallel, and wait for all. Reading the secret raises its error."""
+    """Open the sources in parallel, and wait for all of them. A failed source raises its error when
+    the secret is read.
+    """
     calls = [begin() for begin in missed.values()]
     for call in calls:
         try:

@@ -32,9 +32,9 @@ class VaultPasswords:
         self._known: dict[str, bytes | SecretError] = {}
 
     def open(self, text: str) -> tuple[bytes, str]:
-        """The plain bytes of a vault, and the ID of the password that opens it; SecretError.
+        """The decrypted bytes of a vault, and the ID of the password that opens it; SecretError.
 
-        The password of the vault's own ID is tried first, then the others, as Ansible does.
+        As in Ansible, the password of the vault's own ID is tried first, then the others.
         """
         envelope = read_envelope(text)
         failed: list[SecretError] = []

@@ -24,10 +24,10 @@ _MEMORY = ("XDG_RUNTIME_DIR", "/dev/shm")
 
 @contextlib.contextmanager
 def private_directory() -> Iterator[Path]:
-    """A directory of mode 0700 in memory if possible, which is removed at the end.
+    """A directory with mode 0700, in memory if possible, which is removed at the end.
 
-    SIGINT is left to the editor; SIGTERM, SIGHUP and SIGQUIT remove it and end ccm. A process of
-    its own removes it if ccm is killed.
+    SIGINT is left to the editor; SIGTERM, SIGHUP and SIGQUIT remove the directory and end ccm. A
+    separate process removes it if ccm is killed.
     """
     directory = Path(tempfile.mkdtemp(prefix="ccm-", dir=_in_memory()))
     guard = subprocess.Popen(
@@ -40,7 +40,7 @@ def private_directory() -> Iterator[Path]:
     before: dict[signal.Signals, Any] = {}
 
     def leave(number: int, frame: FrameType | None) -> None:
-        """Remove the directory and end."""
+        """Remove the directory and exit."""
         if number == signal.SIGINT:
             return
         _remove(directory)
@@ -70,8 +70,8 @@ def edit_text(
 ) -> Made:
     """The result of ``accept`` for the edited text; SecretError if the editor fails.
 
-    If ``accept`` raises SecretError, ``again`` decides whether the editor opens once more, with the
-    text as the user left it. The file has mode 0600. It is removed, with all files that the editor
+    If ``accept`` raises SecretError, ``again`` decides whether the editor opens again with the
+    edited text. The file has mode 0600. It is removed, together with all files that the editor
     leaves next to it.
     """
     with private_directory() as directory:
@@ -105,7 +105,7 @@ def _run_editor(path: Path) -> None:
 
 
 def _in_memory() -> str | None:
-    """A directory in memory that only this user can look into, or any; None for the default."""
+    """A directory in memory, preferably one that only this user can read; None for the default."""
     for place in _MEMORY:
         path = place if place.startswith("/") else os.environ.get(place, "")
         with contextlib.suppress(OSError):

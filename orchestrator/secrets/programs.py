@@ -1,4 +1,4 @@
-"""Runs a program that prints a secret, with bounds (controller)."""
+"""Runs a program that prints a secret, with limits (controller)."""
 
 from __future__ import annotations
 

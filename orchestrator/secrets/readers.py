@@ -27,7 +27,9 @@ def is_encrypted(data: bytes) -> bool:
 
 
 def readers_of(data: bytes, name: str, keys: KeySources) -> list[str]:
-    """Who can read a file, one line for each key; [] for a file in clear. SecretError."""
+    """The users who can read a file, one line for each key; [] for a plaintext
+    file. SecretError.
+    """
     kind = require_whole(data, name)
     if kind == "vault":
         return [_of_vault(decoded(data, name), keys)]
@@ -55,7 +57,7 @@ def _of_vault(text: str, keys: KeySources) -> str:
 
 
 def _of_age(data: bytes, keys: KeySources) -> Iterator[str]:
-    """The recipients of an age header. It names those of age by number only."""
+    """The recipients in an age header. For age's own keys, it has only their number."""
     try:
         known = recipients_of(keys.recipients, keys.directory)
     except SecretError:
@@ -94,7 +96,7 @@ def _shown(key: str) -> str:
 
 
 def _of_sops(text: str) -> Iterator[str]:
-    """The keys that the metadata of sops name in clear."""
+    """The keys that the plaintext metadata of sops names."""
     named: tuple[tuple[str, Any], ...] = (
         ("age key", r"\brecipient\"?:\s*\"?(age1[0-9a-z]+|ssh-\S+ \S+)"),
         ("PGP key", r"\bfp\"?:\s*\"?([0-9A-Fa-f]{16,40})"),

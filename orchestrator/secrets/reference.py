@@ -17,7 +17,7 @@ _CALL = re.compile(r"\bsecret(?:\s*\(\s*|\s+)(?P<sign>['\"`])(?P<text>[^'\"`\n]+
 class Reference(NamedTuple):
     """A value by its ``source``, a file or ``cmd:NAME``, and the ``path`` of keys inside it.
 
-    Without a path (None), it is the whole text. ``argument`` follows the command's name:
+    Without a path (None), the reference is the whole text. ``argument`` follows the command's name:
     ``cmd:pass/prod/db`` passes ``prod/db`` to the command ``pass``.
     """
 
@@ -84,7 +84,8 @@ _BEGIN, _END = ("{{", "{%", "[[", "<<", "<%", "(("), ("}}", "%}", "]]", ">>", "%
 
 
 def _is_inside(text: str, position: int) -> bool:
-    """Whether a position is between the tags of a template; else ``secret "x"`` is plain text,
-    as BIND has it."""
+    """Whether a position is between the tags of a template; outside, ``secret "x"`` is plain text,
+    for example in BIND's configuration.
+    """
     begin = max(text.rfind(one, 0, position) for one in _BEGIN)
     return begin > max(text.rfind(one, 0, position) for one in _END)

@@ -1,10 +1,10 @@
-"""Finds secrets in clear in the files of a repository, by form and by entropy (controller).
+"""Finds plaintext secrets in the files of a repository, by form and by entropy (controller).
 
 A finding names the file, the line and the form. It never contains a part of the text.
 
-The kind of a file decides how certain a finding must be. Programs have names and types where data
-has values. Tests, documents and examples have made-up passwords: there only what looks random
-counts.
+The kind of file decides how certain a finding must be. Programs have names and types where data has
+values. Tests, documents and examples have fictitious passwords, so only strings that look random
+are reported there.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _KEY_OF_SECRET = re.compile(
 
 
 def may_hold_secrets(text: str) -> bool:
-    """Whether a file of YAML has encrypted values, or keys that are named like secrets."""
+    """Whether a YAML file contains encrypted values, or keys with names that suggest secrets."""
     return _KEY_OF_SECRET.search(text) is not None
 
 
@@ -174,7 +174,7 @@ def findings_in(path: str, text: str) -> Iterator[Finding]:
 
 
 class _Kind(NamedTuple):
-    """The kind of a file: a program, generated, and a place of fictitious secrets."""
+    """The kind of a file: whether it is a program, generated, or a place for fictitious secrets."""
 
     program: bool
     generated: bool
@@ -182,7 +182,7 @@ class _Kind(NamedTuple):
 
 
 def _kind(path: str) -> _Kind:
-    """Return the kind of a file by its path. Only the name counts in an absolute path."""
+    """Return the kind of a file based on its path. For an absolute path, only the name is used."""
     *folders, name = path.split("/")
     inside = not path.startswith("/") and not _MADE_UP_FOLDERS.isdisjoint(folders)
     return _Kind(
@@ -193,7 +193,7 @@ def _kind(path: str) -> _Kind:
 
 
 def _private_keys(text: str, kind: _Kind) -> Iterator[int]:
-    """Where private keys begin. Programs and tests name the first line alone."""
+    """Where private keys begin. Programs and tests may contain only the first line."""
     for match in _PRIVATE_KEY.finditer(text):
         following = text[match.end() : match.end() + 400]
         if not (kind.program or kind.made_up) or _BODY.search(following):
@@ -248,7 +248,7 @@ def _is_mixed(text: str) -> bool:
 
 
 def _looks_random(text: str) -> bool:
-    """Whether a password is likely made by a machine: long, and of all kinds of characters."""
+    """Whether a password was probably generated: it is long and uses all kinds of characters."""
     kinds = (str.islower, str.isupper, str.isdigit)
     is_mixed = all(any(map(kind, text)) for kind in kinds)
     return is_mixed and len(text) >= 12 and entropy(text) >= _MIN_PASSWORD
@@ -275,6 +275,6 @@ def _is_quoted(line: str, at: int) -> bool:
 
 
 def entropy(text: str) -> float:
-    """Bits for each character, by how often each occurs in the text."""
+    """The entropy in bits per character, based on how often each character occurs in the text."""
     counts = Counter(text).values()
     return -sum(n / len(text) * math.log2(n / len(text)) for n in counts)

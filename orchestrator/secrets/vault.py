@@ -1,7 +1,7 @@
 """The format of ansible-vault, versions 1.1 and 1.2 with AES256 (controller).
 
-The body is hex of three lines of hex: salt, HMAC-SHA256 of the ciphertext, ciphertext. PBKDF2 with
-SHA-256 and 10,000 rounds makes the keys of AES-CTR and HMAC, and the first counter.
+The body is hex of three lines of hex: salt, HMAC-SHA256 of the ciphertext, ciphertext. The keys of
+AES-CTR and HMAC and the first counter are derived with PBKDF2, SHA-256 and 10,000 rounds.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def read_envelope(text: str) -> Envelope:
 
 
 def decrypt(envelope: Envelope, password: bytes) -> bytes | None:
-    """The plain bytes; None for a wrong password or changed content. SecretError for padding."""
+    """The decrypted bytes; None for a wrong password or changed content. SecretError for invalid
+    padding.
+    """
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     key, authentication, counter = _keys(password, envelope.salt)

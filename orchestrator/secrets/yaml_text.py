@@ -20,7 +20,7 @@ _PLAIN_LINE = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]*")
 class Span(NamedTuple):
     """A scalar in a document: its start and end, its tag, its value, and its depth.
 
-    ``flow``: it is inside brackets or braces. ``anchor`` is its ``&NAME`` and a blank, or "".
+    ``flow``: it is inside brackets or braces. ``anchor`` is its ``&NAME`` and a space, or "".
     """
 
     start: int
@@ -33,9 +33,9 @@ class Span(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """The scalars of a document by path. ``maps`` has for each block map where a key can be added,
-    and its indentation. The value of an alias counts at its anchor; ``aliases`` has the paths of
-    the others.
+    """The scalars of a document by path. ``maps`` has, for each block map, the position where a key
+    can be added and its indentation. An aliased value is listed at its anchor; ``aliases`` has the
+    paths of the aliases.
     """
 
     scalars: Mapping[Path, Span]
@@ -99,7 +99,7 @@ def _walk(text: str, node: Any, *, path: Path, found: _Collection, flow: bool) -
 
 
 def replaced(text: str, changes: Mapping[Path, str], name: str) -> str:
-    """The text with other scalars at these paths, each as YAML writes it."""
+    """The text with new scalars at these paths, each in YAML's syntax."""
     scalars = spans_of(text, name).scalars
     for path in sorted(changes, key=lambda one: scalars[one].start, reverse=True):
         span = scalars[path]
@@ -108,8 +108,8 @@ def replaced(text: str, changes: Mapping[Path, str], name: str) -> str:
 
 
 def with_value(text: str, path: Path, make: Callable[[int, bool], str], name: str) -> str:
-    """The text with a scalar at the path, which may be new; ``make`` writes it for an indentation,
-    and for brackets. SecretError if the path leads through a list, a scalar or an alias.
+    """The text with a scalar at the path, which may be new; ``make`` writes it for a given
+    indentation or for brackets. SecretError if the path leads through a list, a scalar or an alias.
     """
     spans = spans_of(text, name)
     if path in spans.scalars:
@@ -140,7 +140,7 @@ def encrypted_scalar(tag: str, text: str, indent: int, flow: bool) -> str:
 
 
 def plain_scalar(tag: str, text: str, indent: int, flow: bool) -> str:
-    """Return a plain text as a scalar with the tag of its encryption."""
+    """Return a plaintext as a scalar with the tag of its encryption."""
     lines = text.split("\n")
     is_block = "\n" in text.strip("\n") and not flow and not lines[0].startswith((" ", "\t"))
     if not (is_block and all(map(_PLAIN_LINE.fullmatch, lines)) and lines[0]):

@@ -15,7 +15,9 @@ from remote_runtime.errors import Problem
 
 DIRECTORY = "types"
 MARKS = ("__init__.py", "resource.py", "schema.json")
-"""A directory that holds two of these is a type, or wants to be one: others have a schema, too."""
+"""A directory with two of these files is, or is meant to be, a type, because other directories may
+also contain a schema.
+"""
 
 MAX_FILES = 200
 MAX_BYTES = 1 << 20
@@ -36,7 +38,7 @@ def type_directories(directory: Path) -> list[Path]:
 def read_type(home: Path, owners: Collection[int], problems: list[Problem]) -> dict[str, bytes]:
     """The modules and the schema of one type, by their path in its directory.
 
-    ``owners``: the user ids whose files are believed. Tests are left out: a directory ``tests``,
+    ``owners``: the user IDs whose files are trusted. Tests are omitted: a directory ``tests``,
     ``test_*.py`` and ``conftest.py``.
     """
     files: dict[str, bytes] = {}
@@ -61,7 +63,7 @@ def read_type(home: Path, owners: Collection[int], problems: list[Problem]) -> d
 
 
 def trust_problem(path: Path, owners: Collection[int]) -> Problem | None:
-    """Why the code there is not to be believed, or None; OSError."""
+    """The reason why the code there is not trusted, or None; OSError."""
     found = path.stat()
     if found.st_uid not in owners:
         message = f"{path} belongs to another user (id {found.st_uid}), and ccm would run its code"

@@ -1,8 +1,8 @@
 """Imports the custom types of a site on the controller, from memory (controller).
 
 Their modules have the names that they have on a target, below ``remote_runtime.resources``, so that
-the same imports work. Only one site is imported at a time: another site's types of the same names
-replace its own. No bytecode is written next to the manifest.
+the same imports work. Only one site is imported at a time: another site's types with the same names
+replace them. No bytecode is written next to the manifest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LOCK = RLock()
 
 
 class Module(NamedTuple):
-    """The source of one module and the file it was read from, as shown to the user."""
+    """The source of one module, and the file that it was read from, as shown to the user."""
 
     source: bytes
     file: str
@@ -53,7 +53,7 @@ class _Finder:
         return spec
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """The import system makes the module."""
+        """Leave the creation of the module to the import system."""
 
     def exec_module(self, module: ModuleType) -> None:
         found = self.modules[module.__name__]
@@ -67,7 +67,7 @@ def import_resource(type_name: str, modules: Mapping[str, Module]) -> type[State
     """The class ``Resource`` of a type; InputError if it cannot be imported, or could bypass the
     ports: if it is not a state type, or has providers.
 
-    ``modules`` are those of the type by their path in its directory, without the suffix.
+    ``modules`` has the modules of the type by their path in its directory, without the suffix.
     """
     found = import_member(type_name, modules, "resource", "Resource")
     if not (isinstance(found, type) and issubclass(found, StateType)):
@@ -105,7 +105,7 @@ def import_member(type_name: str, modules: Mapping[str, Module], stem: str, name
 
 
 def _provide(package: str, modules: Mapping[str, Module]) -> None:
-    """Make the modules importable, and forget what another site had by these names."""
+    """Make the modules importable, and remove another site's modules with these names."""
     wanted = {_module_name(package, path): module for path, module in modules.items()}
     below = {name for name in _FINDER.modules if _is_of(name, package)}
     if {name: _FINDER.modules[name] for name in below} == wanted:
@@ -129,12 +129,12 @@ def _is_of(name: str, package: str) -> bool:
 
 
 def described(error: BaseException) -> str:
-    """An exception of a type's code in one line."""
+    """An exception from a type's code in one line."""
     return " ".join("".join(traceback.format_exception_only(error)).split())
 
 
 def position(error: BaseException, files: set[str]) -> Position | None:
-    """The innermost place in one of the files that the exception went through."""
+    """The innermost position in one of the files through which the exception passed."""
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
         if frame.filename in files:

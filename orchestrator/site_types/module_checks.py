@@ -1,7 +1,7 @@
-"""Checks the modules of a type as far as that goes without running them (controller).
+"""Checks the modules of a type as far as possible without running them (controller).
 
-Hosts may have Python 3.6, so newer syntax is refused here and not on some of them. A type imports
-the standard library, the public modules of the runtime, and its own modules.
+Hosts may have Python 3.6, so newer syntax is refused here instead of failing on some hosts. A type
+imports the standard library, the public modules of the runtime, and its own modules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PUBLIC_MODULES = (
     "host.ports",
     "text.duration",
 )
-"""The modules of ``remote_runtime`` that a type may import; they keep their meaning."""
+"""The modules of ``remote_runtime`` that a type may import; their meaning remains stable."""
 
 _OLDEST = (3, 6)
 _SINCE = {
@@ -98,7 +98,7 @@ def _syntax(error: SyntaxError, source: bytes, file: str) -> Problem:
 
 
 def _newer(tree: ast.Module, file: str) -> Iterator[Problem]:
-    """Syntax that parses as 3.6 and fails there anyway."""
+    """Syntax that parses as Python 3.6 but fails there."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             if any(alias.name == "annotations" for alias in node.names):
@@ -151,8 +151,9 @@ def _imports(tree: ast.Module, path: str, file: str) -> Iterator[Problem]:
 
 
 def _unknown_base(node: ast.ImportFrom) -> tuple[str, str]:
-    """A name that is imported from the module of base classes but does not exist there; ("", "")
-    for none."""
+    """A name that is imported from the module of base classes but does not exist there; ("", "") if
+    there is none.
+    """
     for alias in node.names:
         if alias.name not in (*base.__all__, "base", "*"):
             hint = "derive Resource from StateType and define read, desired, apply and remove"
@@ -176,7 +177,7 @@ def _tried(tree: ast.Module) -> set[int]:
 
 
 def _names(node: ast.Import | ast.ImportFrom, package: list[str]) -> list[str]:
-    """The modules that an import names, in full."""
+    """The modules that an import names, with full names."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if not node.level:
@@ -189,7 +190,7 @@ def _names(node: ast.Import | ast.ImportFrom, package: list[str]) -> list[str]:
 
 
 def _refusal(name: str, type_name: str) -> tuple[str, str]:
-    """Why a module may not be imported, and what to do; ("", "") when it may."""
+    """The reason why a module may not be imported, and what to do; ("", "") if it may."""
     top = name.split(".")[0]
     if name == f"{_OWN}.{type_name}.verify":
         return "verify.py runs only on the controller", "move shared code to another module"

@@ -21,7 +21,7 @@ class _Mistake(NamedTuple):
 
 
 def read_schema(text: bytes, file: str, problems: list[Problem]) -> dict[str, Any] | None:
-    """The schema of a type; None if it is not even JSON with a map in it."""
+    """The schema of a type; None if it is not a JSON object."""
     try:
         schema = json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
@@ -47,7 +47,7 @@ def read_schema(text: bytes, file: str, problems: list[Problem]) -> dict[str, An
 
 
 class _TwiceError(Exception):
-    """A map has a key twice."""
+    """A map contains a key twice."""
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def _of_error(error: Any) -> Iterator[_Mistake]:
 
 
 def _of_properties(schema: dict[str, Any]) -> Iterator[_Mistake]:
-    """Names that every resource has already, and aliases of nothing."""
+    """Report names that every resource already has, and aliases of unknown properties."""
     taken = {"name", *schemas.load("common")["properties"]}
     for name, entry in schema["properties"].items():
         if name in taken:

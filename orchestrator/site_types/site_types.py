@@ -53,13 +53,15 @@ class SiteType:
         self._class: type[StateType] | None = None
 
     def load(self) -> type[StateType]:
-        """The class ``Resource``, imported the first time; InputError if that fails."""
+        """The class ``Resource``, imported on first use; InputError if that fails."""
         if self._class is None:
             self._class = import_resource(self.name, self._modules())
         return self._class
 
     def check(self, name: str, properties: dict[str, Any]) -> list[tuple[str, str]]:
-        """``Resource.check`` of the type; its own failure is a problem of the resource, too."""
+        """Run ``Resource.check`` of the type; if the method itself fails, that is a problem of the
+        resource, too.
+        """
         resource = self.load()
         try:
             return [(str(key), str(text)) for key, text in resource.check(name, properties)]
@@ -72,7 +74,7 @@ class SiteType:
         """Calls another class method of ``Resource``; InputError if that fails."""
 
         def ask(*given: Any) -> list[Any]:
-            """The answer of the type."""
+            """Call the method and return its result."""
             resource = self.load()
             try:
                 return list(getattr(resource, method)(*given))
@@ -105,7 +107,7 @@ class SiteType:
         return expectations
 
     def file(self, path: str) -> str:
-        """A file of the type as the user knows it."""
+        """A file of the type, under the path that the user knows."""
         return str(self.home / path)
 
     def _modules(self) -> dict[str, Module]:
@@ -123,7 +125,7 @@ class SiteTypes:
         self._types = {found.name: found for found in types}
 
     def get(self, name: str) -> SiteType | None:
-        """The type of that name, or None."""
+        """The type with that name, or None."""
         return self._types.get(name)
 
     def names(self) -> list[str]:

@@ -28,8 +28,9 @@ class SourceError(CcmError):
 
 
 class Address(NamedTuple):
-    """A parsed URL. ``url`` is without its fragment, which has the ``digest`` (SHA-256 in
-    hexadecimal, "" for none) and the ``manifest`` within an archive."""
+    """A parsed URL. ``url`` does not include the fragment, which has the ``digest`` (SHA-256 in
+    hexadecimal, "" for none) and the ``manifest`` within an archive.
+    """
 
     scheme: str
     host: str
@@ -50,7 +51,7 @@ def is_url(text: str) -> bool:
 
 
 def recorded_name(text: str) -> str:
-    """A source for a record: a URL without the text after ``?``."""
+    """A source as stored in a record: a URL without the text after ``?``."""
     if not is_url(text) or "?" not in text:
         return text
     url, mark, fragment = text.partition("#")
@@ -59,7 +60,7 @@ def recorded_name(text: str) -> str:
 
 
 def display_name(name: str) -> str:
-    """A data source as positions and reports name it."""
+    """A data source as shown in positions and reports."""
     return parse_address(name).shown if is_url(name) else name
 
 
@@ -99,7 +100,7 @@ def parse_address(text: str) -> Address:
 
 
 def is_key(bucket: str, key: str) -> bool:
-    """Whether these can name a NATS bucket and a key of it."""
+    """Whether these are a valid NATS bucket and a valid key in it."""
     return bool(
         re.fullmatch(_BUCKET, bucket)
         and re.fullmatch(_KEY, key)

@@ -12,11 +12,11 @@ from orchestrator.sources.address import Address, SourceError, parse_address
 
 MAX_ARCHIVE = 32 << 20
 NAMES = ("manifest.yaml", "site.yaml")
-"""The manifest of an archive that does not name one."""
+"""The manifest of an archive whose URL does not name one."""
 
 
 class Unpacked(NamedTuple):
-    """An archive's directory, and the path of its manifest below that."""
+    """An archive's directory, and the path of its manifest in it."""
 
     directory: str
     manifest: str
@@ -30,7 +30,7 @@ class Unpacked(NamedTuple):
 class Archives:
     """The archives of one run, each read once. Thread-safe.
 
-    ``known`` are the existing ones. Without ``contact`` no machine is contacted.
+    ``known`` has archives that were already read. Without ``contact``, no machine is contacted.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Archives:
             return dict(self._known)
 
     def holding(self, path: Path) -> Path | None:
-        """The directory of the archive that a manifest is of; None for one of no archive."""
+        """The directory of the archive that contains a manifest; None if no archive does."""
         for one in self.known().values():
             if one.path == path:
                 return Path(one.directory)

@@ -1,4 +1,4 @@
-"""The controller's cache of downloads with a digest, by that digest."""
+"""The controller's cache of downloads with a digest, indexed by the digest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DAY = 86_400.0
 
 
 def cache_directory() -> Path:
-    """The directory of the cache, which need not be there yet."""
+    """The directory of the cache, which may not exist yet."""
     return state_directory() / "sources"
 
 

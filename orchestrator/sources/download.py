@@ -1,4 +1,4 @@
-"""Downloads one file over HTTPS, bounded in size and time (controller)."""
+"""Downloads one file over HTTPS, limited in size and time (controller)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CODES = (301, 302, 303, 307, 308)
 
 
 def check_trust(address: Address, hosts: Collection[str]) -> None:
-    """SourceError for an address that is neither bound to a digest nor on a named host."""
+    """SourceError for an address that has no digest and is not on a named host."""
     if address.digest:
         return
     if address.scheme == "http":
@@ -40,7 +40,7 @@ def check_trust(address: Address, hosts: Collection[str]) -> None:
 def download(
     address: Address, hosts: Collection[str] = (), *, maximum: int, seconds: float = SECONDS
 ) -> bytes:
-    """The bytes at an address, at most ``maximum`` of them, within ``seconds``; SourceError.
+    """Return the bytes at an address, at most ``maximum``, within ``seconds``; SourceError.
 
     Each redirect must lead to an address that is itself allowed. The digest is not compared here.
     """
@@ -50,7 +50,7 @@ def download(
     until = time.monotonic() + seconds
 
     def work() -> None:
-        """Download, and hand over the content or the error."""
+        """Download, and pass on the content or the error."""
         try:
             answers.append(_Download(address, hosts, maximum, until).read())
         except BaseException as error:  # the waiting thread reports it
@@ -84,7 +84,7 @@ class _Download:
         self._until = until
 
     def read(self) -> bytes:
-        """All bytes; SourceError, OSError and what else urllib raises."""
+        """All bytes; SourceError, OSError and other errors that urllib raises."""
         from urllib.error import HTTPError
 
         here, opener = self._address, _opener()
@@ -140,7 +140,9 @@ _ADVICE = {
 
 
 def _opener() -> OpenerDirector:
-    """HTTP, HTTPS and the proxies of the environment; nothing else, and no redirects."""
+    """An opener for HTTP, HTTPS and the proxies of the environment, without other schemes and
+    redirects.
+    """
     from urllib import request
 
     opener = request.OpenerDirector()

@@ -1,4 +1,4 @@
-"""Reads the text that a URL names (controller)."""
+"""Reads the text at a URL (controller)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 from orchestrator.sources.address import Address, SourceError, parse_address
 
 MAX_TEXT = 4 << 20
-"""The bytes of a source of data."""
+"""The maximum size of a data source in bytes."""
 
 
 class Access(NamedTuple):
     """The source that may be read. ``hosts`` are read without a digest, and ``nats`` is the URL of
-    the server of buckets. Without ``contact`` no other machine is contacted, and only the cache is
+    the server of buckets. Without ``contact``, no other machine is contacted, and only the cache is
     used.
     """
 
@@ -48,7 +48,7 @@ def _document(address: Address, access: Access) -> str | None:
 
 
 def _value(address: Address, access: Access) -> str | None:
-    """The text of a key of a bucket; None if no machine may be contacted for it."""
+    """The text of a key in a bucket; None if no machine may be contacted for it."""
     from orchestrator.registration.bucket_key import Key
     from orchestrator.registration.errors import RegistrationError
     from orchestrator.registration.key_value import open_buckets, value_of
@@ -66,9 +66,9 @@ def _value(address: Address, access: Access) -> str | None:
 
 
 def read_bytes(address: Address, access: Access, maximum: int) -> bytes | None:
-    """The bytes at an address, of the cache where it has a digest; None as in ``read_text``.
+    """The bytes at an address, from the cache if it has a digest; None as in ``read_text``.
 
-    SourceError, even for another digest.
+    SourceError, also for a wrong digest.
     """
     from orchestrator.sources import cache
     from orchestrator.sources.download import check_trust, download

@@ -28,7 +28,7 @@ class File(NamedTuple):
 
 
 class _Bounded(io.RawIOBase):
-    """The unpacked data of a stream, up to a number of bytes."""
+    """The unpacked data of a stream, up to a maximum number of bytes."""
 
     def __init__(self, data: bytes, maximum: int) -> None:
         self._stream = gzip.GzipFile(fileobj=io.BytesIO(data))
@@ -38,7 +38,7 @@ class _Bounded(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """``_TooLargeError`` once more bytes come out than are allowed."""
+        """Read; ``_TooLargeError`` once more bytes result than are allowed."""
         found = self._stream.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
         self._left -= len(found)
         if self._left < 0:
@@ -47,13 +47,13 @@ class _Bounded(io.RawIOBase):
 
 
 class _TooLargeError(Exception):
-    """It unpacks to more than it may."""
+    """The archive unpacks to more than the allowed size."""
 
 
 def files_of(data: bytes, shown: str) -> dict[str, File]:
     """The files of a gzip-compressed tar archive by their paths; SourceError.
 
-    Only files and directories are taken, and only such as are below the archive's own directory.
+    Only files and directories below the archive's own directory are accepted.
     """
     found: dict[str, File] = {}
     try:
@@ -86,7 +86,7 @@ def files_of(data: bytes, shown: str) -> dict[str, File]:
 
 
 def write(files: Mapping[str, File], directory: Path) -> None:
-    """Put the files below a new directory. OSError."""
+    """Write the files into a new directory. OSError."""
     directory.mkdir(mode=0o700)
     for name, file in files.items():
         path = directory / name

@@ -1,1 +1,1 @@
-"""Helpers for every package of the controller; depends on none of them."""
+"""Helpers for all packages of the controller; it depends on none of them."""

@@ -12,9 +12,9 @@ from typing import BinaryIO
 def replacing(path: Path, mode: int = 0o600, *, durable: bool = False) -> Iterator[BinaryIO]:
     """A new file, which replaces the one at ``path`` once it is complete.
 
-    It is written next to it under a hidden name, and removed if that fails. ``durable``: it
-    survives a power cut, too. A device or a pipe at ``path``, such as /dev/null, is written to and
-    stays. OSError.
+    It is written next to that file under a hidden name, and removed on failure. ``durable``: it
+    also survives a power failure. A device or a pipe at ``path``, such as /dev/null, is written to
+    directly and kept. OSError.
     """
     if _is_device(path):
         with path.open("wb") as out:

@@ -1,4 +1,6 @@
-"""Bounds of waits: each its own, and none beyond the time that a host has (controller)."""
+"""Time limits of waits: each wait has its own, and none exceeds the time of its
+host (controller).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ T = TypeVar("T")
 def deadline(seconds: float, until: float | None) -> float:
     """The time at which a wait of this many seconds ends, at the latest ``until``.
 
-    Both are times of ``time.monotonic()``; None is never.
+    Both are times of ``time.monotonic()``; None means never.
     """
     end = time.monotonic() + seconds
     return end if until is None else min(end, until)
@@ -40,7 +42,7 @@ class BackgroundCall(Generic[T]):
 
     @property
     def found(self) -> T | None:
-        """Its result, None if it has not ended or failed."""
+        """Its result, None if it has not ended or has failed."""
         return self._found
 
     def wait(self, until: float | None) -> T:

@@ -10,8 +10,9 @@ T = TypeVar("T")
 
 
 class BoundedCache(Generic[T]):
-    """Values by key. It drops all values when they take more than ``maximum`` bytes.
-    Thread-safe."""
+    """Values by key. It drops all values once they take more than ``maximum``
+    bytes. Thread-safe.
+    """
 
     def __init__(self, maximum: int) -> None:
         self._maximum = maximum

@@ -70,6 +70,6 @@ def _report(error: BaseException, during: str, mask: Mask) -> str:
 
 
 def _short(filename: str) -> str:
-    """A path below the user's home without the user's name."""
+    """A path in the user's home without the user's name."""
     home = str(Path.home())
     return "~" + filename[len(home) :] if filename.startswith(home + os.sep) else filename

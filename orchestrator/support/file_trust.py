@@ -1,4 +1,4 @@
-"""Whose files are believed (controller)."""
+"""Determines whose files are trusted (controller)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ PathStatus = tuple[str, os.stat_result]
 
 
 def trusted_owners() -> set[int]:
-    """The UID of root, of this user, and for root also that of the user who became root with
-    sudo."""
+    """The UIDs of root, of this user and, if this is root, of the user who became root
+    with sudo.
+    """
     given = os.environ.get("SUDO_UID", "")
     behind = [int(given)] if os.geteuid() == 0 and given.isdecimal() else []
     return {0, os.geteuid(), *behind}
 
 
 def entries_above(path: str) -> list[PathStatus]:
-    """The parts that determine the file of a path: the path and its directory, and for a link also
-    the directory and the file of its target. OSError.
+    """The parts that determine which file is at a path: the path and its directory and, for a link,
+    also the directory and the file of its target. OSError.
     """
     directory = os.path.dirname(path) or os.curdir
     looked = [(path, os.lstat(path)), (directory, os.stat(directory))]
@@ -34,7 +35,7 @@ def entries_above(path: str) -> list[PathStatus]:
 
 
 def require_own(looked: Iterable[PathStatus], what: str, otherwise: str) -> None:
-    """InputError if one of these belongs to another user, or others can write it.
+    """InputError if one of these belongs to another user, or others can write to it.
 
     The error names ``what`` such a user could control, and the alternative ``otherwise``.
     """

@@ -1,4 +1,4 @@
-"""SHA-256 as ``hashlib`` has it, which takes 2 ms to load (controller)."""
+"""SHA-256 like that of ``hashlib``, which takes 2 ms to load (controller)."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 def sha256(data: bytes = b"", size: int = 0) -> "_Hash":
-    """Like ``hashlib.sha256``, for about ``size`` bytes: OpenSSL's where that is loaded or pays."""
+    """Like ``hashlib.sha256``, for about ``size`` bytes: OpenSSL's if it is loaded or worth
+    loading.
+    """
     loaded = sys.modules.get("_hashlib")  # the import statement would take as long as the hash
     found: _Hash
     if loaded is None:

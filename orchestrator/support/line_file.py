@@ -1,4 +1,4 @@
-"""A file that lines are appended to as things happen (controller)."""
+"""A file to which lines are appended as events happen (controller)."""
 
 import contextlib
 import errno
@@ -10,11 +10,11 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class LineFile:
-    """Contains complete lines at every instant; a line that did not fit is removed.
+    """Always contains complete lines; a line that did not fit is removed.
 
-    A line is handed to the system when ``write`` returns, so it survives this process; it is not
-    synced. ``private`` files are new and belong to the user, others replace an existing file.
-    OSError of any method names the file.
+    When ``write`` returns, the system has the line, so it survives this process; it is not synced.
+    ``private`` files are new and belong to the user; others replace an existing file. OSErrors from
+    all methods name the file.
     """
 
     def __init__(self, path: Path, private: bool = False) -> None:
@@ -40,17 +40,17 @@ class LineFile:
     def hold(self) -> None:
         """Mark the file as being written, for ``is_held``, until it is closed or the process ends.
 
-        Does nothing on a file system that has no locks.
+        Does nothing on a file system without locks.
         """
         with contextlib.suppress(OSError):
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def sync(self) -> None:
-        """Wait until all of it is on the disk."""
+        """Wait until all of it is on disk."""
         os.fsync(self._handle)
 
     def close(self) -> None:
-        """Release it; may be called again."""
+        """Close the file; may be called again."""
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)

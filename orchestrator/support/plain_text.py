@@ -41,8 +41,9 @@ _EACH_TENTH, _EACH_FOURTH = (
 
 
 def is_plain_json(text: str) -> bool:
-    """Whether ASCII JSON text, that is not deep and has finite numbers only, surely holds nothing
-    to take out or to refuse; False means: look at it."""
+    """Whether ASCII JSON text that is not deeply nested and has only finite numbers certainly
+    contains nothing to remove or refuse; False means that it must be examined.
+    """
     # Matches the output of json.dumps for everything above, and some harmless text.
     return (
         not _ESCAPED.search(text)
@@ -56,7 +57,7 @@ def is_plain_json(text: str) -> bool:
 
 
 def is_shallow(value: Any, depth: int = MAX_DEPTH) -> bool:
-    """Whether lists and maps of a JSON value nest at most so deep."""
+    """Whether the lists and maps of a JSON value are nested at most this deep."""
     if type(value) is dict:
         value = value.values()
     elif type(value) is not list:
@@ -70,7 +71,9 @@ def is_shallow(value: Any, depth: int = MAX_DEPTH) -> bool:
 
 
 def plain(text: str) -> str:
-    """Return the text without control characters except newline and tab, and on one direction."""
+    """Return the text without control characters except newline and tab, and without changes of
+    direction.
+    """
     if text.isascii() and text.isprintable():
         return text
     return re.sub(_UNSAFE, "", text.replace("\r\n", "\n"))
@@ -83,21 +86,22 @@ def one_line(text: str, limit: int = 400) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return JSON text in which each character that ``plain`` takes out is written as an escape."""
+    """Return JSON text in which each character that ``plain`` removes is escaped."""
     return re.sub(_CHARACTER, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def visible(text: str) -> str:
-    """Return the text in which each character that takes no room is written as an escape."""
+    """Return the text in which each invisible character is escaped."""
     if text.isascii():
         return text
     return re.sub(_INVISIBLE, lambda found: ascii(found[0])[1:-1], text)
 
 
 def plain_value(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Return a copy of a JSON value with every text plain.
+    """Return a copy of a JSON value with all strings made plain.
 
-    ProtocolError if it nests too deep, or holds a number that is not finite or far too long.
+    ProtocolError if it is nested too deeply, or contains a number that is not finite or far too
+    long.
     """
     if isinstance(value, str):
         return plain(value)
@@ -119,7 +123,7 @@ def plain_value(value: Any, depth: int = MAX_DEPTH) -> Any:
 
 def plain_json_value(value: Any) -> Any:
     """Like ``plain_value``, for a large JSON value, which may be returned unchanged: a search of
-    the text shows that most are safe.
+    the text shows that most values are safe.
     """
     try:
         text = _encode(value)
@@ -129,6 +133,7 @@ def plain_json_value(value: Any) -> Any:
 
 
 def junit_class(host: str) -> str:
-    """A host's name as a class of JUnit: readers treat the part before the last dot as a
-    package."""
+    """A host's name as a JUnit class, because readers treat the part before the last dot as a
+    package.
+    """
     return host.replace(".", "_")

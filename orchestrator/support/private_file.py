@@ -10,7 +10,7 @@ from remote_runtime.errors import UsageError
 
 
 def read_private(path: str, maximum: int) -> str:
-    """So many bytes of the text of a file of this user. UsageError if others can read it."""
+    """The text of a file of this user, up to this many bytes. UsageError if others can read it."""
     hint = "copy it into a file of this user with mode 0600"
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -7,10 +7,10 @@ SLOTS = 1 << 14
 
 
 class RepeatFilter:
-    """Remembers a number for each value instead of the value; of two with the same slot among
-    ``places`` (a power of two), the later one.
+    """Stores a number for each value instead of the value.
 
-    Thread-safe: at worst a value counts as new once more, or as known one time too early.
+    If two values have the same slot among ``places`` (a power of two), it stores the later one.
+    Thread-safe: at worst, a value counts as new once more, or as known too early.
     """
 
     def __init__(self, places: int = SLOTS) -> None:
@@ -18,7 +18,7 @@ class RepeatFilter:
         self._met = array("q", bytes(8 * places))
 
     def again(self, key: Hashable) -> bool:
-        """Whether this came before."""
+        """Whether this value occurred before."""
         mark = hash(key) or 1
         place = mark & self._last
         if self._met[place] == mark:

@@ -1,4 +1,4 @@
-"""A number that grows, of one process or of a process and its copies (controller)."""
+"""A growing number, for one process or for a process and its copies (controller)."""
 
 import os
 import threading
@@ -7,21 +7,23 @@ _BYTES = 8
 
 
 class LocalCount:
-    """The count of one process. Thread-safe."""
+    """The counter of one process. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._number = 0
 
     def add(self, size: int) -> int:
-        """The count after adding this number."""
+        """Return the count after adding this number."""
         with self._lock:
             self._number += size
             return self._number
 
 
 class SharedCounter:
-    """The count of a process and its copies, in shared memory; Linux. OSError. Thread-safe."""
+    """The counter of a process and its copies, in shared memory; Linux only.
+    OSError. Thread-safe.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # that of the file is one of processes, not of threads
@@ -29,7 +31,7 @@ class SharedCounter:
         os.pwrite(self._file, bytes(_BYTES), 0)
 
     def add(self, size: int) -> int:
-        """The count after adding; a process that dies during this blocks no other."""
+        """Return the count after adding; a process that dies during this does not block others."""
         import fcntl
 
         with self._lock:

@@ -15,7 +15,7 @@ def state_directory() -> Path:
 
 
 def make_private(directory: Path) -> Path:
-    """Create the directory and its parents with mode 0700; refuse one of another user."""
+    """Create the directory and its parents with mode 0700; refuse a directory of another user."""
     missing = [p for p in (directory, *directory.parents) if not p.exists()]
     for path in reversed(missing):
         path.mkdir(mode=0o700, exist_ok=True)

@@ -1,9 +1,9 @@
-"""Standard output that can take no more (controller)."""
+"""Handles a standard output that can no longer be written to (controller)."""
 
 import os
 import sys
 
 
 def detach_stdout() -> None:
-    """Write nothing there any more: the interpreter must not complain about that at its end."""
+    """Stop writing to it, so that the interpreter does not report an error at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

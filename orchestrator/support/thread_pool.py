@@ -1,4 +1,4 @@
-"""Threads that are used again (controller): to start one takes a wait until it runs."""
+"""Reuses threads, because starting one means waiting until it runs (controller)."""
 
 import os
 import queue
@@ -7,16 +7,16 @@ from collections.abc import Callable
 
 Work = Callable[[], None]
 MAX_IDLE = 32
-"""Threads that wait for work; each uses tens of KB for its stack and its caches."""
+"""The maximum number of idle threads; each uses tens of KB for its stack and its caches."""
 _spare: list["queue.SimpleQueue[Work]"] = []  # what each thread that has nothing to do waits at
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_spare.clear)  # threads stay behind
 
 
 def run_in_background(work: Work, name: str) -> None:
-    """Run it in another thread, which has that ``name`` in the meantime.
+    """Run it in another thread, which has that ``name`` during the call.
 
-    The process does not wait for it at its end.
+    The process does not wait for it at exit.
     """
     try:
         waiting = _spare.pop()

@@ -1,1 +1,1 @@
-"""Template languages of complete files (controller). Expressions are in a separate package."""
+"""Template languages for complete files (controller). Expressions are in a separate package."""

@@ -33,8 +33,8 @@ class RenderedFile(NamedTuple):
 
 
 class TreeSettings(NamedTuple):
-    """How a directory is rendered. ``delimiters`` None: those of the engine. ``added`` are names
-    that its templates see besides those of every template.
+    """How a directory is rendered. With ``delimiters`` None, those of the engine are used.
+    ``added`` has names that its templates can read in addition to those of every template.
     """
 
     engine: str = "jet"
@@ -44,10 +44,10 @@ class TreeSettings(NamedTuple):
 
 
 class Tree:
-    """One directory in one language. Thread-safe.
+    """One directory in one language.
 
-    InputError with everything that is wrong with it. ``prefix`` is how positions call the
-    directory.
+    Thread-safe. InputError with all of its problems. ``prefix`` is the name of the directory in
+    positions.
     """
 
     def __init__(self, directory: Path, prefix: str, settings: TreeSettings) -> None:
@@ -94,8 +94,8 @@ class Tree:
                 self._compile(path, text, problems)
 
     def _compile(self, path: str, text: str, problems: list[Problem]) -> None:
-        """Compile a template and its literal templates; the variables of a partial depend
-        on its caller, so it is checked completely only when it is rendered.
+        """Compile a template and its literal templates. The variables of a partial depend on its
+        caller, so it is checked completely only when it is rendered.
         """
         try:
             compiled = self._compiled[path] = self._engine.compile(path, text)
@@ -145,7 +145,7 @@ class Tree:
         return self.settings.delimiters or usual
 
     def place(self, path: str) -> Path:
-        """Where a file is."""
+        """The position of a file."""
         return self._places[path].place
 
     def is_empty(self, path: str) -> bool:
@@ -154,7 +154,7 @@ class Tree:
 
 
 class TreeRendering:
-    """One host's rendering of a tree; what its templates call ``render`` and ``write`` of."""
+    """One host's rendering of a tree; templates call its ``render`` and ``write``."""
 
     def __init__(self, tree: Tree, names: Names) -> None:
         self.names = names
@@ -166,7 +166,7 @@ class TreeRendering:
         self._size = 0
 
     def run(self) -> list[RenderedFile]:
-        """Render everything."""
+        """Render all files."""
         for file in self._tree.files:
             compiled = self._tree.template(file.path)
             text = None if compiled is None else compiled.render(self, ())
@@ -181,7 +181,7 @@ class TreeRendering:
         return [self._made[path] for path in sorted(self._made)]
 
     def render(self, path: Any, *context: Any) -> str:
-        """The text of another template of the directory; ``context`` is its data."""
+        """The text of another template in the directory; ``context`` is its data."""
         name = below_directory(path)
         if len(context) > 1:
             raise ValueError("render takes a path and optionally a context")
@@ -223,7 +223,7 @@ class TreeRendering:
             raise ValueError(f"more than {MAX_FILES} files")
 
     def _check_directories(self) -> None:
-        """A path that is a file cannot be a directory too."""
+        """Refuse a path that is both a file and a directory."""
         above = {parent for path in self._made for parent in _parents(path)}
         above.update(self._tree.directories)
         for path in sorted(above & self._made.keys()):
@@ -232,7 +232,7 @@ class TreeRendering:
 
 
 def below_directory(path: Any) -> str:
-    """A path that a template names, in its plain form; ValueError if it leads out."""
+    """A path that a template names, in normalized form; ValueError if it leads outside."""
     if not isinstance(path, str) or not path:
         raise ValueError("a path must be text")
     if path.startswith("/"):

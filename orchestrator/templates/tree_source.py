@@ -17,7 +17,7 @@ _BLOCK = 1 << 20
 
 
 class SourceFile(NamedTuple):
-    """One regular file: its path below the directory, where it is, whether it may be executed."""
+    """One regular file: its path in the directory, its location, and whether it is executable."""
 
     path: str
     place: Path
@@ -25,7 +25,7 @@ class SourceFile(NamedTuple):
 
     @property
     def is_partial(self) -> bool:
-        """Whether only other templates use it."""
+        """Whether it is used only by other templates."""
         return PARTIALS in self.path.split("/")
 
 
@@ -37,7 +37,7 @@ class Source(NamedTuple):
 
 
 def read_source(directory: Path, prefix: str, problems: list[Problem]) -> Source:
-    """Everything below a directory; what cannot be part of a scaffold becomes a problem."""
+    """Everything in a directory; anything that cannot be part of a scaffold becomes a problem."""
     source = Source([], [])
     for path, entry in _walk(directory, "", prefix, problems):
         if entry.is_dir(follow_symlinks=False):
@@ -74,7 +74,7 @@ def _walk(
 
 
 def name_problem(name: str) -> str:
-    """Why a file cannot be called that on a target, or nothing."""
+    """The reason why a file on a target cannot have that name, or ""."""
     try:
         length = len(name.encode("utf-8"))
     except UnicodeEncodeError:
@@ -87,8 +87,8 @@ def name_problem(name: str) -> str:
 def template_text(file: SourceFile, openers: tuple[str, ...], name: str) -> str | None:
     """Return the text of a template file, None for a file that is copied unchanged.
 
-    The latter has a NUL byte, or no beginning of an action. OSError; ValueError
-    for a template that is too large or not UTF-8.
+    The latter contains a NUL byte, or no start of an action. OSError; ValueError for a template
+    that is too large or not UTF-8.
     """
     marks = [opener.encode() for opener in openers]
     overlap = max(map(len, marks)) - 1

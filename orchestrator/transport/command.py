@@ -1,4 +1,4 @@
-"""The one command that starts a runtime on a host (controller).
+"""The command that starts a runtime on a host (controller).
 
 The login shell of the user, which may be csh or fish, parses the text first: inside single quotes,
 it has no single quote, backslash, exclamation mark or line break, so every shell reads it in the
@@ -70,8 +70,8 @@ def start_command(
 def become_command(command: list[str], user: str, prompt: str | None) -> list[str]:
     """The command run by sudo as ``user``; ``prompt`` is sudo's password prompt.
 
-    Without a prompt sudo must not ask. ``-k`` makes sudo prompt even if it has a cached password,
-    so that only sudo reads the written password. The interpreter is looked for in the system's
+    Without a prompt, sudo must not prompt. ``-k`` makes sudo prompt even if it has a cached
+    password, so that only sudo reads the password. The interpreter is searched for in the system's
     directories first, because sudo may keep the PATH of the login.
     """
     how = ["-n"] if prompt is None else ["-k", "-S", "-p", prompt]
@@ -80,7 +80,7 @@ def become_command(command: list[str], user: str, prompt: str | None) -> list[st
 
 
 def quote(command: list[str]) -> str:
-    """The text of a command for a login shell of any kind."""
+    """The text of a command, quoted for any login shell."""
     for word in command:
         if any(char in word for char in "'\\!\n\r\0"):
             raise ValueError(f"not safe in every shell: {word[:60]!r}")

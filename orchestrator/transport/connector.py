@@ -43,7 +43,7 @@ class Connector:
         """Prompt for passwords, and check the routes, before a host is contacted.
 
         A host whose SSH configuration cannot be decided is left to ``open``, which refuses it.
-        InputError with every problem; UsageError for a password that cannot be had.
+        InputError with every problem; UsageError for a password that is not available.
         """
         problems: dict[Problem, list[str]] = {}
         routes: dict[tuple[object, ...], Route] = {}
@@ -67,10 +67,11 @@ class Connector:
             self._unlock(routes.values())
 
     def open(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Link:
-        """The link to a host's runtime, which is ready. UnreachableError; every wait is bounded.
+        """The link to a host's runtime, which is ready.
 
-        ``on_phase`` receives connecting, authenticating, starting. ``until`` is the time
-        (``time.monotonic()``) at which the host times out, None for never: no wait exceeds it.
+        UnreachableError; every wait is limited. ``on_phase`` receives connecting, authenticating
+        and starting. ``until`` is the time (``time.monotonic()``) at which the host times out, None
+        for never: no wait exceeds it.
         """
         with contextlib.ExitStack() as undo:
             login = self.login(host, on_phase, until)
@@ -80,11 +81,13 @@ class Connector:
             return link
 
     def patience(self, host: Target) -> float:
-        """Seconds in which a host must report its facts; after that, others do not wait for it."""
+        """The number of seconds within which a host must report its facts; after that, others do
+        not wait for it.
+        """
         return self._settings.patience(host)
 
     def login(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Login:
-        """A host that is logged in to, for programs of any kind; as ``open``."""
+        """A logged-in host, for programs of any kind; see ``open``."""
         if host.connection == "local":
             on_phase(Phase.STARTING)
             return self._local(host, until)
@@ -122,7 +125,7 @@ class Connector:
         self._credentials.share()
 
     def begin_anew(self) -> None:
-        """Share no agent and no connection with the process that this one is a copy of."""
+        """Stop sharing agents and connections with the process of which this one is a copy."""
         self._dialer = None
 
     def close(self) -> None:
@@ -154,7 +157,7 @@ class Connector:
                 self._ssh().unlock(route)
 
     def _route(self, host: Target) -> Route:
-        """The way to a host that is not this machine."""
+        """The route to a host that is not this machine."""
         with self._lock:
             if self._router is None:
                 from orchestrator.transport.route import Router
@@ -163,7 +166,9 @@ class Connector:
         return self._router.route(host)
 
     def _ssh(self) -> Dialer:
-        """The SSH libraries take a while to import, so only once a host needs them."""
+        """The SSH libraries, which take a while to import, so they are loaded only when a host
+        needs them.
+        """
         with self._loading:
             if self._dialer is None:
                 from orchestrator.transport.ssh_connect import Dialer
@@ -173,7 +178,7 @@ class Connector:
 
 
 def _of_hosts(problem: Problem, names: list[str]) -> Problem:
-    """A problem of routes with the hosts whose routes they are, each once."""
+    """The problems of routes, each once with the hosts that use these routes."""
     others = len(names) - 1
     more = f" and {others:,} more host{'s' if others > 1 else ''}" if others else ""
     told = problem.message.removeprefix(f"{names[0]}: ")

@@ -29,11 +29,11 @@ Prompt = Callable[[str], str]
 
 
 class Password:
-    """One password, read from its source when it is needed first.
+    """One password, read from its source on first use.
 
-    ``patience`` is how long others wait for the first host, in seconds, so that an unresponsive one
-    blocks nobody. So a wrong one is tried on few hosts, and no host alone can make a right one look
-    wrong.
+    ``patience`` is how long others wait for the first host, in seconds, so that an unresponsive
+    host blocks no others. A wrong password is therefore tried on few hosts, and no single host can
+    make a correct one look wrong.
     """
 
     def __init__(
@@ -56,10 +56,10 @@ class Password:
             return self._text
 
     def attempt(self, host: str, until: float | None = None) -> PasswordAttempt:
-        """Permission to try it on a host; waits a little while another host proves it.
+        """Permission to try it on a host; waits briefly while another host tries it.
 
-        UnreachableError when others refused it and nobody accepted it, or when it is for others to
-        prove ``until`` the host's time is up.
+        UnreachableError if others refused it and none accepted it, or if others are still trying it
+        when the host's time is up (``until``).
         """
         attempt = PasswordAttempt(self, host, self.read())
         with self._changed:
@@ -126,7 +126,7 @@ class PasswordAttempt:
         return self._text
 
     def end(self, accepted: bool | None = None) -> None:
-        """Report the outcome; only the first call counts."""
+        """Report the outcome; only the first call has an effect."""
         if self._open:
             self._open = False
             self._password.record(self, accepted)
@@ -136,11 +136,11 @@ class PasswordAttempt:
 
 
 class Credentials:
-    """Everything secret that a run may need.
+    """All secrets that a run may need.
 
-    ``prompt`` prompts the user; None if that is impossible. The environment is read for
-    CCM_SSH_PASSWORD, CCM_BECOME_PASSWORD and either with _COMMAND appended, a command that prints
-    it; a prompt that was asked for goes before them.
+    ``prompt`` prompts the user; None if that is impossible. The environment variables are
+    CCM_SSH_PASSWORD, CCM_BECOME_PASSWORD, and either with _COMMAND appended, which has a command
+    that prints the password; a requested prompt takes precedence.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """From a started command to a ready runtime: noise, the sudo prompt, the image (controller).
 
-Nothing that the host writes is believed before the line that carries our nonce.
+Nothing that the host writes is trusted before the line with our nonce.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REFUSING = (
 
 
 class Handshake:
-    """One host's way to ``ready``; used once.
+    """The startup of one host's runtime; used once.
 
     ``prompt`` is sudo's prompt for ``password``; None if the command runs without sudo. ``python``
     is the interpreter that the inventory names, if it does. ``until`` is the time at which the host
@@ -104,7 +104,7 @@ class Handshake:
         self._deadline = deadline(self._timeout, self._until)
 
     def _send(self, data: bytes) -> None:
-        """Write it all, and hang up on a host that does not take it in time."""
+        """Write all of it, and close the connection if the host does not accept it in time."""
         late = threading.Timer(self._deadline - time.monotonic(), self._pipe.close)
         late.daemon = True
         late.start()
@@ -118,7 +118,7 @@ class Handshake:
             late.cancel()
 
     def _line(self) -> tuple[str, str]:
-        """Status and detail of the next line with our nonce."""
+        """The status and detail of the next line with our nonce."""
         mark = f"{PROTOCOL} {self._nonce} ".encode()
         while True:
             begin = self._out.find(mark)

@@ -19,7 +19,7 @@ _PUBLIC = ("ssh-", "ecdsa-", "sk-")
 def public_blob(path: Path) -> bytes | None:
     """The public half of a key file, from the ``.pub`` next to it or from the file itself.
 
-    The file may be a public key: then an agent must have the private one.
+    If the file is a public key, an agent must have the private one.
     """
     with contextlib.suppress(OSError, ValueError, IndexError):
         words = Path(f"{path}.pub").read_text("utf-8", "replace").split()
@@ -45,7 +45,9 @@ def is_encrypted(path: Path) -> bool:
 
 
 def permission_problem(path: Path) -> str:
-    """Why a key of ours that others can read is not used, as OpenSSH has it; "" for a safe one."""
+    """The reason why a private key that others can read is not used, as in OpenSSH; "" for a safe
+    one.
+    """
     with contextlib.suppress(OSError):
         found = path.stat()
         mode = stat.S_IMODE(found.st_mode)
@@ -57,7 +59,7 @@ def permission_problem(path: Path) -> str:
 
 
 def unreadable(path: Path, error: Exception) -> str:
-    """Why a file could not be read as a key, in words of ours."""
+    """The reason why a file could not be read as a key."""
     why = error.strerror if isinstance(error, OSError) else None
     with contextlib.suppress(OSError):
         head = path.read_bytes()[:64]
@@ -72,7 +74,7 @@ def unreadable(path: Path, error: Exception) -> str:
 
 
 def display_path(path: Path) -> str:
-    """A path as a person writes it."""
+    """A path in the form that a person would write."""
     with contextlib.suppress(ValueError, RuntimeError):
         return f"~/{path.relative_to(Path.home())}"
     return str(path)

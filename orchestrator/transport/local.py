@@ -18,7 +18,7 @@ _SLICE = 0.2  # how long a blocked call takes to notice a close
 
 
 def _environment() -> dict[str, str]:
-    """The environment of the controller without the passwords in it: no target sees those."""
+    """The environment of the controller without passwords, which no target may see."""
     secrets = {
         name + end for name in (SSH_PASSWORD, BECOME_PASSWORD) for end in ("", COMMAND_SUFFIX)
     }
@@ -98,18 +98,20 @@ class LocalPipe:
         return out, err
 
     def exit_status(self) -> int | None:
-        """How the process ended, None while it runs."""
+        """The exit status of the process, None while it is running."""
         try:
             return self._process.wait(1)
         except subprocess.TimeoutExpired:
             return None
 
     def started(self) -> None:
-        """The runtime is ready: from here on it ends itself, never by a signal of ours."""
+        """Record that the runtime is ready: from then on it ends by itself, never by one of our
+        signals.
+        """
         self._ready = True
 
     def close(self) -> None:
-        """Close the streams; a runtime notices that and ends, a bootstrap is ended."""
+        """Close the streams. A runtime detects this and ends; a bootstrap is killed."""
         self._closing = True
         with self._writing, self._reading:
             for stream in (self._stdin, *self._streams.values()):

@@ -1,4 +1,4 @@
-"""A host that is logged in to, and the programs that are started on it (controller)."""
+"""A logged-in host, and the programs that are started on it (controller)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Run(NamedTuple):
-    """A command, its nonce, and what sudo shows when it wants the password."""
+    """A command, its nonce, and the text that sudo shows to request the password."""
 
     command: list[str]
     nonce: str
@@ -29,10 +29,10 @@ class _Run(NamedTuple):
 
 
 class Login:
-    """One connection to a host; the user that the inventory wants is become for each program.
+    """One connection to a host; each program runs as the user that the inventory sets.
 
-    ``connection`` is None for a host that is the controller itself. ``user`` is who logged in.
-    ``until`` is the time at which the host times out, None for never.
+    ``connection`` is None for a host that is the controller itself. ``user`` is the user who logged
+    in. ``until`` is the time at which the host times out, None for never.
     """
 
     def __init__(
@@ -76,9 +76,10 @@ class Login:
         )
 
     def start(self, image: Image, hang_up: bool = False) -> Link:
-        """The link of a program that is ready; several may run, on a channel each.
+        """The link of a program that is ready; several programs may run, each on its own channel.
 
-        With ``hang_up`` closing the link ends the connection as well. UnreachableError; bounded.
+        With ``hang_up``, closing the link also ends the connection. UnreachableError; the time is
+        limited.
         """
         if self._connection is None:
             return self._start_local(image)
@@ -99,7 +100,7 @@ class Login:
         return link
 
     def close(self) -> None:
-        """Hang up; any thread may call it."""
+        """Close the connection; any thread may call this."""
         if self._connection is not None:
             self._connection.close()
 

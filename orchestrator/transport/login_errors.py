@@ -1,4 +1,4 @@
-"""Why a runtime did not start, in one sentence each, with what to do (controller)."""
+"""Explains in one sentence why a runtime did not start, and what to do (controller)."""
 
 from __future__ import annotations
 
@@ -109,7 +109,9 @@ def command_ended(
     had_password: bool,
     python: str | None = None,
 ) -> UnreachableError:
-    """The command ended before the runtime responded; ``python`` is the configured interpreter."""
+    """Return the error for a command that ended before the runtime responded; ``python`` is the
+    configured interpreter.
+    """
     said = readable(err).lower()
     everything = said + "\n" + readable(out).lower()
     for words, sentence, hint in _SUDO:
@@ -144,12 +146,12 @@ def command_ended(
 
 
 def wrong_sudo_password(host: str) -> UnreachableError:
-    """sudo asked a second time."""
+    """Return the error for a sudo that prompted a second time."""
     return _become_error(f"sudo rejected the password on {host}", "check the password")
 
 
 def too_much_output(host: str, limit: int) -> UnreachableError:
-    """More noise than a banner has."""
+    """Return the error for more output than a banner would have."""
     return UnreachableError(
         f"{host} sent {limit} bytes of other output before the runtime started",
         "transport.bootstrap",
@@ -158,7 +160,7 @@ def too_much_output(host: str, limit: int) -> UnreachableError:
 
 
 def start_timed_out(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
-    """No answer in time."""
+    """Return the error for a runtime that did not respond in time."""
     return UnreachableError(
         f"the runtime did not start on {host} within {seconds:.0f} s{_tail(err)}",
         "transport.bootstrap",
@@ -167,7 +169,7 @@ def start_timed_out(host: str, seconds: float, err: bytes | bytearray) -> Unreac
 
 
 def unexpected_prompt(host: str, question: str) -> UnreachableError:
-    """sudo or PAM prompts for something other than the password."""
+    """Return the error for a prompt of sudo or PAM that is not the password prompt."""
     return _become_error(
         f"sudo on {host} prompts {question!r} and waits; ccm answers only sudo's password prompt",
         "allow NOPASSWD for the user in sudoers, or set 'Defaults passprompt_override' if this is "
@@ -176,7 +178,7 @@ def unexpected_prompt(host: str, question: str) -> UnreachableError:
 
 
 def second_prompt(host: str) -> UnreachableError:
-    """sudo shows its prompt again, and has not refused the password."""
+    """Return the error for a sudo that prompts again without having refused the password."""
     return _become_error(
         f"sudo on {host} prompts again after the password, as for a second factor",
         "ccm does not support second factors: allow NOPASSWD for the user in sudoers",
@@ -192,7 +194,7 @@ def password_timed_out(host: str, seconds: float, err: bytes | bytearray) -> Unr
 
 
 def protocol_violated(host: str, what: str) -> UnreachableError:
-    """The target broke the rules of the opening."""
+    """Return the error for a target that violated the rules of the handshake."""
     return UnreachableError(f"{host} violated the protocol: {what}", "transport.bootstrap")
 
 

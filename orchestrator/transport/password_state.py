@@ -1,7 +1,7 @@
 """The state of a password: accepted, refused, or being tried by a host (controller).
 
 The processes of a run may share it, so that a wrong password is tried on as few hosts as one
-process would try it on. The password itself is no part of it.
+process would try it on. The password itself is not part of it.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class StateCell(Protocol):
         ...
 
     def locked(self) -> contextlib.AbstractContextManager[PasswordState]:
-        """The state, nobody else's to change while this is entered."""
+        """The state, which nobody else can change within this context."""
         ...
 
 
 class LocalState:
-    """That of one process."""
+    """The state of one process."""
 
     tick = None
 
@@ -50,12 +50,12 @@ class LocalState:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[PasswordState]:
-        """The same, as ``StateCell`` has it."""
+        """The state, which nobody else can change within this context."""
         yield self._state
 
 
 class SharedState:
-    """That of a process and its copies, in memory that they share; Linux. OSError."""
+    """The state of a process and its copies, in shared memory; Linux only. OSError."""
 
     tick = TICK
 
@@ -64,7 +64,9 @@ class SharedState:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[PasswordState]:
-        """The same, as ``StateCell`` has it; a process that dies releases it."""
+        """The state, which nobody else can change within this context; a process that dies releases
+        it.
+        """
         import fcntl
 
         fcntl.lockf(self._file, fcntl.LOCK_EX)

@@ -1,4 +1,6 @@
-"""A started command on a host, and the link it becomes once its runtime is ready (controller)."""
+"""A started command on a host, and the link that it becomes once its runtime is
+ready (controller).
+"""
 
 from __future__ import annotations
 
@@ -12,34 +14,36 @@ STDERR_TAIL = 16 * 1024
 
 
 class Pipe(Protocol):
-    """The streams of a command that was started on a host; ssh and local make one each."""
+    """The streams of a command that was started on a host; there is one class for ssh and one for
+    local.
+    """
 
     def write(self, data: bytes) -> None:
-        """Write every byte; UnreachableError when the pipe broke or was closed in the meantime."""
+        """Write every byte; UnreachableError if the pipe broke or was closed in the meantime."""
         ...
 
     def read(self, timeout: float) -> tuple[bytes, bytes]:
         """The received data of standard output and standard error; both empty at the end.
 
-        TimeoutError when nothing came within ``timeout`` seconds.
+        TimeoutError if nothing arrived within ``timeout`` seconds.
         """
         ...
 
     def exit_status(self) -> int | None:
-        """How the command ended, None when that is not known."""
+        """The exit status of the command, None if it is unknown."""
         ...
 
     def close(self) -> None:
-        """Release the command; any thread may call it, and it ends a blocked write."""
+        """Release the command; any thread may call this, and it ends a blocked write."""
         ...
 
 
 class Link:
     """The open channel to one host's runtime. See docs/design/package-interfaces.md.
 
-    ``nonce`` and ``runtime`` are what the target's ``hello`` must repeat, ``host_key`` is the
-    fingerprint of the host's key, "" on this machine. ``login_keys`` are those of the key that the
-    login used. One thread reads; any thread may send whole frames.
+    ``nonce`` and ``runtime`` are the values that the target's ``hello`` must repeat; ``host_key``
+    is the fingerprint of the host's key, "" on this machine. ``login_keys`` has the fingerprints of
+    the key that was used to log in. One thread reads; any thread may send complete frames.
     """
 
     host_key = ""
@@ -56,7 +60,7 @@ class Link:
         self._sending = threading.Lock()
 
     def send(self, data: bytes) -> None:
-        """Send whole frames; UnreachableError when the link is lost."""
+        """Send complete frames; UnreachableError if the link is lost."""
         with self._sending:
             self._pipe.write(data)
 
@@ -79,17 +83,17 @@ class Link:
         return readable(self._stderr)
 
     def close(self) -> None:
-        """End the link; the runtime notices and exits."""
+        """Close the link; the runtime detects this and exits."""
         self._pipe.close()
 
 
 def keep_tail(tail: bytearray, more: bytes) -> None:
-    """Append, and keep only the end."""
+    """Append data, and keep only the end."""
     tail += more
     if len(tail) > STDERR_TAIL:
         del tail[:-STDERR_TAIL]
 
 
 def readable(data: bytes | bytearray) -> str:
-    """Text of a host without anything that a terminal would act upon."""
+    """Text from a host without anything that a terminal would interpret."""
     return plain(bytes(data).decode("utf-8", "replace")).strip()

@@ -50,7 +50,7 @@ class ProxySocket(socket.socket):
         return self._last_error
 
     def close(self) -> None:
-        """Close the socket and see the command off."""
+        """Close the socket and end the command."""
         process, self._process = self._process, None
         super().close()
         self._last_error = self.last_error()  # paramiko closes as well, before anybody asks

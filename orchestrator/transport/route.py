@@ -34,15 +34,15 @@ _METHODS = ("publickey", "keyboard-interactive", "password")
 
 
 class Route(NamedTuple):
-    """Everything that a connection to one host needs, decided.
+    """The resolved values for a connection to one host.
 
-    ``label`` is what messages call the host; ``key_name`` and ``key_port`` are what known_hosts has
-    it by: an alias has no port. ``agent`` is the path of the agent's socket, "" for no agent.
-    ``jumps`` are passed in order. ``trust`` is the command that looks at host keys; ``listed``: the
-    label is its name in the inventory. ``certificates`` are those of CertificateFile; None where
-    those next to the identities count. ``ca_algorithms`` is CASignatureAlgorithms. ``revoked`` are
-    the files of RevokedHostKeys. ``until`` is the time (``time.monotonic()``) at which the host
-    times out, None for never.
+    ``label`` is the host's name in messages; ``key_name`` and ``key_port`` are its name and port in
+    known_hosts: an alias has no port. ``agent`` is the path of the agent's socket, "" for no agent.
+    ``jumps`` are passed in order. ``trust`` is the command that checks host keys; ``listed``: the
+    label is its name in the inventory. ``certificates`` are those of CertificateFile; None if those
+    next to the identities are used. ``ca_algorithms`` is CASignatureAlgorithms. ``revoked`` are the
+    files of RevokedHostKeys. ``until`` is the time (``time.monotonic()``) at which the host times
+    out, None for never.
     """
 
     label: str
@@ -71,7 +71,7 @@ class Route(NamedTuple):
     revoked: tuple[Path, ...] = ()
 
     def end(self, seconds: float) -> float:
-        """The moment at which a wait of so many seconds is over, which begins now."""
+        """The time at which a wait of this many seconds, starting now, is over."""
         return deadline(seconds, self.until)
 
     def left(self, seconds: float) -> float:
@@ -84,7 +84,7 @@ class Route(NamedTuple):
 
 
 class Router:
-    """Makes routes; the SSH configuration is read once, when it is needed first."""
+    """Creates routes; the SSH configuration is read once, on first use."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -97,15 +97,15 @@ class Router:
         return self._read
 
     def route(self, host: Target) -> Route:
-        """The route to a host. InputError names every directive that cannot be honoured."""
+        """The route to a host. InputError names every directive that cannot be honored."""
         return self._route(host.name, host.address, host=host, via=())
 
     def unsupported_directives(self, host: Target) -> list[Problem]:
-        """The directives in force for a host for which ccm does not log in to it."""
+        """The active directives for a host that prevent ccm from logging in to it."""
         return ssh_policy.problems(self._found(host.address, host), _inventory_directives(host))
 
     def ignored_directives(self, host: Target) -> list[Directive]:
-        """The directives in force for a host that have no effect with ccm."""
+        """The active directives for a host that have no effect in ccm."""
         return ssh_policy.ignored_directives(self._found(host.address, host))
 
     def _found(self, name: str, host: Target) -> Directives:
@@ -180,7 +180,8 @@ def _inventory_directives(host: Target | None) -> set[str]:
 
 
 def ignored_directives(host: Target, settings: Settings) -> list[Directive]:
-    """The SSH configuration in force for a host that has no effect with ccm; empty for local ones.
+    """The active directives of the SSH configuration for a host that have no effect in ccm; empty
+    for local hosts.
 
     InputError for a configuration that cannot be read.
     """
@@ -189,7 +190,7 @@ def ignored_directives(host: Target, settings: Settings) -> list[Directive]:
 
 def unsupported_directives(host: Target, settings: Settings) -> list[Problem]:
     """The directives of the SSH configuration that prevent ccm from logging in to a host; empty for
-    local ones.
+    local hosts.
 
     InputError for a configuration that cannot be read.
     """
@@ -197,7 +198,7 @@ def unsupported_directives(host: Target, settings: Settings) -> list[Problem]:
 
 
 def _split(text: str) -> tuple[str | None, str, int | None]:
-    """``user@host:port``; an address in brackets may hold colons."""
+    """Split ``user@host:port``; an address in brackets may contain colons."""
     text = text.removeprefix("ssh://").rstrip("/")
     user, _, rest = text.rpartition("@")
     name, port = rest, ""
@@ -296,7 +297,7 @@ def _revoked(found: Directives, values: dict[str, str]) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=1024)
 def _path(text: str) -> Path:
-    """Return the path for a string, created once: many hosts name the same few paths."""
+    """Return the path for a string, created once because many hosts use the same few paths."""
     return Path(text)
 
 
@@ -333,7 +334,7 @@ def _timeout(settings: Settings, host: Target | None, found: Directives) -> floa
 
 
 def _alive(found: Directives) -> float:
-    """Seconds after which a silent peer is taken for dead: at most 30."""
+    """The number of seconds after which a silent peer is considered dead: at most 30."""
     interval = found.first("serveraliveinterval")
     count = found.first("serveralivecountmax")
     if interval and interval.isdigit() and int(interval):

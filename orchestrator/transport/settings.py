@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple, Protocol
 
 CONNECT_TIMEOUT = 10.0
 UNDECIDED = "transport.undecided"
-"""The kind of a problem that refuses its host and no other."""
+"""The kind of a problem that refuses only its own host."""
 
 
 class Target(Protocol):
-    """A host of the inventory, as far as the transport looks at it."""
+    """The members of a host in the inventory that the transport uses."""
 
     @property
     def name(self) -> str: ...
@@ -50,7 +50,7 @@ class Target(Protocol):
 
 
 def is_active(value: str | None) -> bool:
-    """Whether a way is named: ``none`` names none, as in OpenSSH."""
+    """Whether a value is set: ``none`` means that it is not, as in OpenSSH."""
     return bool(value) and str(value).lower() != "none"
 
 
@@ -61,9 +61,9 @@ def hop_names(jump: str | None) -> list[str]:
 
 
 class Settings(NamedTuple):
-    """Options that beat the inventory, and the files that are read.
+    """Options that override the inventory, and the files that are read.
 
-    ``hosts`` are those of the inventory by name: a ``jump`` may name one of them.
+    ``hosts`` are those of the inventory by name, because a ``jump`` may name one of them.
     ``connect_timeout`` is in seconds and covers everything before the login. ``inventory`` is the
     value of ``-i``, for hints with a command.
     """
@@ -84,13 +84,14 @@ class Settings(NamedTuple):
 
     @property
     def trust_command(self) -> str:
-        """The command that looks at the keys of the inventory's hosts."""
+        """The command that checks the keys of the inventory's hosts."""
         words = [word for name in self.inventory for word in ("-i", name)]
         return shlex.join(["ccm", "hosts", "trust", *words])
 
     def patience(self, host: Target) -> float:
-        """The connect timeout that was asked for, as far as ccm's own options and the inventory
-        say it: SSH configuration is not looked at."""
+        """The connect timeout from ccm's own options and the inventory; the SSH configuration is
+        not read for this.
+        """
         given = host.connect_timeout if self.connect_timeout is None else self.connect_timeout
         return CONNECT_TIMEOUT if given is None else given
 

@@ -1,4 +1,6 @@
-"""Opens an SSH connection: dial, shake hands, check the host, log in (controller; fabric)."""
+"""Opens an SSH connection: connects, performs the handshake, checks the host and logs in
+(controller; fabric).
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 
 class Connection:
-    """A host that we are logged in to."""
+    """A connection to a host with a completed login."""
 
     def __init__(self, connection: Any, sock: Any) -> None:
         self._fabric = connection
@@ -59,11 +61,13 @@ class Connection:
 
     @property
     def host_key(self) -> str:
-        """The fingerprint of the key that the host proved to have, though it may have hung up."""
+        """The fingerprint of the key that the host proved to have, even if it has closed the
+        connection since.
+        """
         return fingerprint(self.session.host_key.asbytes())
 
     def close(self) -> None:
-        """Hang up; any thread may call it."""
+        """Close the connection; any thread may call this."""
         with self._closing:
             # fabric has none if the login failed
             session = self._fabric.transport or self._fabric.client.get_transport()
@@ -75,7 +79,7 @@ class Connection:
 
 
 class Gateways:
-    """The connections to jump hosts: one each, shared by the hosts behind it."""
+    """The connections to jump hosts: one for each, shared by the hosts behind it."""
 
     def __init__(self, open_one: Callable[[Route], Connection]) -> None:
         self._open = open_one
@@ -108,7 +112,7 @@ class Gateways:
         return connection
 
     def close(self) -> None:
-        """Hang up on all of them, the farthest first."""
+        """Close all connections, the farthest first."""
         with self._lock:
             self._closed = True
             for route in sorted(self._opened, key=lambda one: -len(one.jumps)):
@@ -132,11 +136,11 @@ class Dialer:
         on_phase: Callable[[Phase], None],
         call: ConnectAttempt | None = None,
     ) -> Connection:
-        """A connection that is logged in. UnreachableError; bounded by the route's timeout, which
-        begins when the last jump host is logged in to.
+        """A connection with a completed login.
 
-        ``call`` is the attempt that was begun already. A connection that ends before the server's
-        host key came is tried again: that is how sshd sheds load (MaxStartups).
+        UnreachableError; limited by the route's timeout, which starts after the login to the last
+        jump host. ``call`` is an attempt that has already started. A connection that ends before
+        the server's host key arrives is retried, because sshd sheds load this way (MaxStartups).
         """
         if route.jumps:
             self._gateway(route)
@@ -160,14 +164,15 @@ class Dialer:
                 raise _hung_up(route, backoff.attempts, shed) from error
 
     def unlock(self, route: Route) -> None:
-        """Ask for the passphrase of the key that is tried first, if it has one."""
+        """Prompt for the passphrase of the key that is tried first, if it has one."""
         first = next(iter(self._keyring.candidates(route)), None)
         if first is not None and first.locked:
             first.load()
 
     def host_key(self, route: Route) -> tuple[str, bytes, bool]:
-        """Type and blob of the key that a host shows, and whether it has a valid certificate of a
-        CA that is known; nobody logs in. UnreachableError."""
+        """The type and blob of the key that a host presents, and whether it has a valid certificate
+        from a known CA; without a login. UnreachableError.
+        """
         if route.jumps:
             self._gateway(route)
         deadline = route.end(route.timeout)
@@ -274,28 +279,29 @@ class Dialer:
 
 
 class _OwnAttributes(fabric.Connection):  # type: ignore[misc]  # which has no types
-    """Keeps its attributes itself: fabric writes one of them to the configuration, and merges it
-    again."""
+    """Stores its attributes itself, because fabric writes one of them to the configuration and
+    merges it again.
+    """
 
     __setattr__ = object.__setattr__
 
 
 class _NoSettings(paramiko.SSHConfig):
-    """The options of a host are in its route."""
+    """An empty configuration, because the options of a host are in its route."""
 
     def lookup(self, hostname: str) -> paramiko.SSHConfigDict:
-        """Its name."""
+        """Return only the name."""
         return paramiko.SSHConfigDict(hostname=hostname)
 
 
 @functools.lru_cache(maxsize=1)
 def _configuration() -> fabric.Config:
-    """That of all connections, which only read it."""
+    """The shared configuration of all connections, which only read it."""
     return rooted(fabric.Config(ssh_config=_NoSettings(), lazy=True))
 
 
 def new_connection(route: Route, **connecting: Any) -> fabric.Connection:
-    """The connection of fabric, see ``connecting``; any thread may call it."""
+    """A new connection of fabric, see ``connecting``; any thread may call this."""
     return _OwnAttributes(
         route.address,
         user=route.user,
@@ -306,8 +312,8 @@ def new_connection(route: Route, **connecting: Any) -> fabric.Connection:
 
 
 class _DisconnectedError(Exception):
-    """The server closed the connection before it showed its key; ``unresponsive``: before it named
-    its protocol.
+    """The server closed the connection before it showed its key; ``unresponsive``: before it
+    announced its protocol.
     """
 
     def __init__(self, said: str, *, unresponsive: bool) -> None:
@@ -318,7 +324,7 @@ class _DisconnectedError(Exception):
 def _mapped(
     route: Route, session: EagerTransport | None, *, sock: Any, deadline: float, error: Exception
 ) -> Exception:
-    """A failure of the handshake, as an error of ours or as a reason to try again."""
+    """A failure of the handshake, as one of our errors or as a reason to retry."""
     text = readable(str(error).encode("utf-8", "replace"))[:300] or type(error).__name__
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         return UnreachableError(

@@ -1,7 +1,7 @@
-"""The private members of paramiko and fabric that ccm uses: all of them (controller).
+"""All private members of paramiko and fabric that ccm uses (controller).
 
-Another release may rename or change a private member without notice. Only this module reads one.
-``MEMBERS`` lists them, ``CHECKED_RELEASES`` the releases on which the tests of
+Another release may rename or change a private member without notice. Only this module accesses
+private members. ``MEMBERS`` lists them, ``CHECKED_RELEASES`` the releases on which the tests of
 ``orchestrator/transport`` passed with them. Before a new release is admitted in ``pyproject.toml``,
 run ``python -m tests.project.ssh_releases`` and add the release here.
 """
@@ -23,7 +23,7 @@ from paramiko.packet import Packetizer
 from paramiko.transport import ServiceRequestingTransport
 
 CHECKED_RELEASES = {"paramiko": ("3.4.0", "4.0.0", "5.1.0"), "fabric": ("3.2.0", "3.2.3")}
-"""The releases that the tests passed with, the oldest first. The last is what CI installs."""
+"""The releases with which the tests passed, the oldest first. CI installs the last one."""
 
 MEMBERS: dict[str, tuple[str, ...]] = {
     "paramiko.transport.ServiceRequestingTransport": (
@@ -39,7 +39,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     "paramiko.client.SSHClient": ("_host_keys", "_system_host_keys"),
     "fabric.config.Config": ("_keypath", "_root", "_set"),
 }  # fmt: skip
-"""By class."""
+"""The private members by class."""
 
 _CIPHERS = (
     "aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes192-ctr", "aes256-ctr",
@@ -78,7 +78,7 @@ _HANDLERS: dict[int, Any] = _OWN._channel_handler_table
 _HAS_CIPHERS: Container[str] = _OWN._cipher_info
 _HAS_MACS: Container[str] = _OWN._mac_info
 PLAIN_HOST_KEYS: tuple[str, ...] = tuple(_OWN._preferred_keys)
-"""The algorithms of host keys that paramiko has, best first, without those of certificates."""
+"""The algorithms of host keys that paramiko supports, best first, without those of certificates."""
 
 
 def _reported(take: Callable[[Any, Message], None]) -> Callable[[Any, Message], None]:
@@ -118,7 +118,7 @@ class OpenTransport(ServiceRequestingTransport):
     _active_check_timeout = 1.0
 
     def data_arrived(self, channel: Any, message: Message) -> None:
-        """A message with data of a channel was taken."""
+        """Called after a message with data of a channel was processed."""
 
     def send_now(self, message: Message) -> None:
         """Send a message, even during a key exchange."""
@@ -130,7 +130,7 @@ class OpenTransport(ServiceRequestingTransport):
 
     @property
     def has_service(self) -> bool:
-        """Whether the authentication service was asked for."""
+        """Whether the authentication service was requested."""
         return self._service_userauth_accepted
 
     @has_service.setter
@@ -138,8 +138,9 @@ class OpenTransport(ServiceRequestingTransport):
         self._service_userauth_accepted = asked
 
     def add_channel(self) -> tuple[Any, threading.Event]:
-        """A new channel, and the event of the answer to its opening. paramiko itself holds the
-        channel weakly."""
+        """A new channel, and the event for the response to its opening. paramiko itself holds the
+        channel weakly.
+        """
         with self.lock:
             number = self._next_channel()
             channel: Any = paramiko.Channel(number)
@@ -151,17 +152,18 @@ class OpenTransport(ServiceRequestingTransport):
         return channel, event
 
     def is_open(self, channel: Any) -> bool:
-        """Whether the server has not refused or closed the channel."""
+        """Whether the server has neither refused nor closed the channel."""
         return self._channels.get(channel.chanid) is channel
 
     def drop_handlers(self) -> None:
-        """Break the reference cycles of a connection that has ended. Python collects them only now
-        and then: by that time it would be hundreds of connections."""
+        """Break the reference cycles of a connection that has ended. Python collects them only
+        occasionally, and by then there could be hundreds of connections.
+        """
         self._handler_table = {}
         self.auth_handler = self.kex_engine = self.saved_exception = None
 
     def _verify_key(self, host_key: bytes, sig: bytes) -> None:
-        """As paramiko's, which keeps the key alone."""
+        """Like paramiko's method, which stores only the key."""
         super()._verify_key(host_key, sig)  # type: ignore[misc]  # not in the stubs
         self.shown_host_key = host_key
 
@@ -178,10 +180,10 @@ class OpenTransport(ServiceRequestingTransport):
             raise
 
     def _log(self, level: int, msg: object, *args: object) -> None:
-        """Nobody reads what paramiko notes of each connection."""
+        """Do nothing, because nobody reads paramiko's log of each connection."""
 
     def _parse_debug(self, message: Message) -> None:
-        """Pass over what servers say for debugging; paramiko would write out each byte of it."""
+        """Ignore debug messages from servers; paramiko would write out each byte of them."""
 
 
 class OpenAuthentication(AuthOnlyHandler):
@@ -202,7 +204,7 @@ class OpenPacketizer(Packetizer):
     """paramiko's reader and writer of packets, which reports data before the first packet."""
 
     def greeted(self, count: int) -> None:
-        """So many bytes came before the first packet."""
+        """Called with the number of bytes that arrived before the first packet."""
 
     def _read_timeout(self, timeout: float) -> bytes:
         found: bytes = super()._read_timeout(timeout)  # type: ignore[misc]  # not in the stubs
@@ -211,14 +213,14 @@ class OpenPacketizer(Packetizer):
 
 
 class OpenAgent(AgentSSH):
-    """An agent at any socket; paramiko's own knows only the one of the environment."""
+    """An agent at any socket; paramiko's own class supports only the agent from the environment."""
 
     # the stubs leave these out
     _connect: Callable[[socket.socket], None]
     _close: Callable[[], None]
 
     def connect(self, connection: socket.socket) -> None:
-        """Ask for its keys; SSHException, OSError. After that it is not connected."""
+        """Request its keys; SSHException, OSError. After an error, it is not connected."""
         try:
             self._connect(connection)
         except (OSError, paramiko.SSHException):
@@ -239,12 +241,15 @@ class OpenAgent(AgentSSH):
 
 
 def without_known_hosts(client: Any) -> None:
-    """Have a client of paramiko look up no host key by itself: its policy is asked each time."""
+    """Prevent a paramiko client from looking up host keys itself, so that its policy is called each
+    time.
+    """
     client._system_host_keys = client._host_keys = {}
 
 
 def rooted(config: Any) -> Any:
-    """A configuration of fabric that knows that it is no part of another. Where that is missing,
-    each look at a setting has invoke write an error that nobody reads."""
+    """A fabric configuration that knows that it is not part of another one. Without this, each
+    access to a setting makes invoke write an error that nobody reads.
+    """
     config._set(_root=config, _keypath=())
     return config

@@ -41,11 +41,11 @@ class AgentGoneError(paramiko.SSHException):
 
 
 class AgentTimeoutError(Exception):
-    """The agent took longer than the host has time."""
+    """The agent took longer than the host's time allows."""
 
 
 class HeldKey(AgentKey):
-    """The key of an agent, and the certificate that is shown in its place if there is one."""
+    """The key of an agent, and the certificate that is presented instead, if there is one."""
 
     public_blob: PublicBlob | None  # type: ignore[assignment]  # not in the stubs
 
@@ -61,7 +61,7 @@ class HeldKey(AgentKey):
 
 
 class TimedKey(HeldKey):
-    """The key of an agent, which may wait for somebody and knows no bound of one host."""
+    """The key of an agent, which may wait for a person and has no time limit for a host."""
 
     def __init__(self, key: HeldKey, until: float) -> None:
         super().__init__(key)
@@ -69,7 +69,7 @@ class TimedKey(HeldKey):
         self._until = until
 
     def sign_ssh_data(self, data: Any, algorithm: str | None = None) -> Any:
-        """As of any key; AgentTimeoutError."""
+        """Sign like any key; AgentTimeoutError."""
         sign = functools.partial(super().sign_ssh_data, data, algorithm)
         try:
             return BackgroundCall(sign, "signature of an agent").wait(self._until)
@@ -135,7 +135,7 @@ class Keyring:
         return found
 
     def candidates_in_time(self, route: Route) -> list[Candidate]:
-        """As ``candidates``; AgentTimeoutError when the time of the host is up."""
+        """Like ``candidates``; AgentTimeoutError if the host's time is up."""
         if route.until is None or not route.agent:
             return self.candidates(route)
         try:
@@ -146,7 +146,7 @@ class Keyring:
             raise AgentTimeoutError from error
 
     def troubles(self, route: Route) -> list[str]:
-        """Why keys that were meant are not among the candidates."""
+        """The reasons why configured keys are not among the candidates."""
         keys = (path for path in route.identities if path.name not in DEFAULT_KEYS)
         found = [f"{display_path(path)} {_MISSING}" for path in keys if not self._there(path)]
         for path in route.certificates or ():
@@ -166,7 +166,7 @@ class Keyring:
         return [*found, agent.trouble] if agent.trouble else found
 
     def worked(self, candidate: Candidate) -> None:
-        """Remember a key that a host accepted."""
+        """Record a key that a host accepted."""
         self._worked.add(candidate.identity)
 
     def close(self) -> None:
@@ -176,7 +176,8 @@ class Keyring:
 
     def _shown(self, route: Route) -> Iterator[tuple[Certificate, Path]]:
         """Yield the certificate files that ssh would offer: the configured ones, else those next to
-        the keys."""
+        the keys.
+        """
         files = route.certificates
         for path in map(_beside, route.identities) if files is None else files:
             certificate = self._certificate(path)

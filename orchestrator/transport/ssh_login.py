@@ -1,4 +1,4 @@
-"""Proves who we are: keys, then passwords, each tried once (controller; paramiko)."""
+"""Authenticates with keys, then passwords, each tried once (controller; paramiko)."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class Authenticator:
             raise _SilentError from error
 
     def _cut_short(self, how: str, kind: str) -> UnreachableError:
-        """The server neither let us in nor refused."""
+        """The server neither accepted nor refused the login."""
         tried = ", ".join(self._tried) or "nothing yet"
         hint = (
             "check its log (an expired account, LoginGraceTime, MaxAuthTries, an "
@@ -202,7 +202,7 @@ class Authenticator:
 
 
 def _answer(text: str) -> Callable[[str, str, list[tuple[str, bool]]], list[str]]:
-    """Give the password to a question that is not shown while typed, and to one only."""
+    """Enter the password at a prompt whose input is hidden, and at only one prompt."""
     given: list[bool] = []
 
     def handler(title: str, instructions: str, prompts: list[tuple[str, bool]]) -> list[str]:
@@ -219,7 +219,7 @@ def _answer(text: str) -> Callable[[str, str, list[tuple[str, bool]]], list[str]
 
 
 def _prints(candidate: Candidate, key: paramiko.PKey) -> tuple[str, ...]:
-    """The fingerprints of an accepted key that a list of authorized keys may contain."""
+    """The fingerprints of an accepted key that may occur in a list of authorized keys."""
     certificate = candidate.certificate
     if certificate is None:
         return (fingerprint(key.asbytes()),)

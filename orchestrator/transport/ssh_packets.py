@@ -23,13 +23,13 @@ MAX_IDLE = 64 << 20  # bytes of a server beyond those of channels, and as many a
 
 
 class OversizeError(paramiko.SSHException):
-    """The server announces a packet that no server of SSH sends."""
+    """The server announces a packet larger than any SSH server sends."""
 
 
 class Packets(OpenPacketizer):
-    """The packets of one connection, which are bounded and need no thread for their time.
+    """The packets of one connection, which are limited in size and need no thread for time limits.
 
-    Sending to a server that reads nothing waits up to the timeout of the socket, or the time of
+    Sending to a server that reads nothing waits up to the timeout of the socket, or the time set by
     ``be_patient``. After that, the connection ends.
     """
 
@@ -39,7 +39,7 @@ class Packets(OpenPacketizer):
         super().__init__(cast(socket.socket, self._stream))  # paramiko asks for no more than it has
 
     def be_patient(self, seconds: float) -> None:
-        """A server may take nothing for so many seconds from now on."""
+        """Allow the server to read nothing for this many seconds from now on."""
         self._stream.patience = seconds
 
     def greeted(self, count: int) -> None:
@@ -49,7 +49,9 @@ class Packets(OpenPacketizer):
             raise EndlessGreetingError("the text before the SSH greeting does not end")
 
     def start_handshake(self, timeout: float) -> None:
-        """paramiko starts a thread here; ``start_client`` is given a timeout anyway."""
+        """Do nothing: paramiko would start a thread here, but ``start_client`` has a timeout
+        anyway.
+        """
 
     def read_all(self, n: int, check_rekey: bool = False) -> bytes:
         """The next ``n`` bytes. paramiko accepts any packet length before the server is
@@ -59,7 +61,7 @@ class Packets(OpenPacketizer):
         return super().read_all(n, check_rekey)
 
     def carried(self, count: int) -> None:
-        """So many bytes of a channel have passed, in either direction."""
+        """Count the bytes of a channel that were transferred, in either direction."""
         self._stream.carried += count
 
     def hold(self) -> None:
@@ -74,8 +76,9 @@ class Packets(OpenPacketizer):
 
 
 class Tunnel:
-    """A channel of a jump host, in place of a socket. Closing does not wait, because the jump host
-    may no longer accept data."""
+    """A channel of a jump host, used as a socket. Closing does not wait, because the jump host may
+    no longer accept data.
+    """
 
     def __init__(self, channel: paramiko.Channel) -> None:
         self.recv, self.send = channel.recv, channel.send
@@ -84,7 +87,7 @@ class Tunnel:
         self._closed = False  # paramiko asks
 
     def close(self) -> None:
-        """Have it closed; any thread may call it."""
+        """Have it closed; any thread may call this."""
         if not self._closed:
             self._closed = True
             run_in_background(self._tell, "tunnel")
@@ -95,7 +98,8 @@ class Tunnel:
 
 
 class _Stream:
-    """A socket that is read once for all that has arrived; paramiko reads each packet in two parts.
+    """A socket from which all available data is read at once; paramiko reads each packet in two
+    parts.
 
     Whenever Python makes a system call, it lets other threads run and may wait for them afterwards.
     For the same reason the kernel keeps the timeout: Python polls first on a socket that has one.
@@ -120,7 +124,7 @@ class _Stream:
                 sock.setsockopt(socket.SOL_SOCKET, which, _interval(seconds))
 
     def recv(self, count: int) -> bytes:
-        """At most so many bytes; TimeoutError, OSError."""
+        """At most this many bytes; TimeoutError, OSError."""
         if not self._arrived:
             try:
                 self._arrived = self._sock.recv(self._size)
@@ -135,8 +139,9 @@ class _Stream:
         return found
 
     def send(self, data: bytes) -> int:
-        """How many of the bytes have left, or will; TimeoutError if none could, OSError, EOFError
-        at the end of the patience."""
+        """The number of bytes that were or will be sent; TimeoutError if none could be, OSError,
+        EOFError when the time is up.
+        """
         with self.sending:
             if self.held is not None:
                 self.held.append(data)
@@ -154,7 +159,9 @@ class _Stream:
             return sent
 
     def _hang_up(self) -> None:
-        """Show the end to every thread: part of a packet may have left, so nothing can follow."""
+        """Signal the end to every thread: part of a packet may have been sent, so nothing can
+        follow.
+        """
         if self._is_socket:
             with contextlib.suppress(OSError):
                 self._sock.shutdown(socket.SHUT_RDWR)
@@ -163,5 +170,5 @@ class _Stream:
 
 
 def _interval(seconds: float) -> bytes:
-    """A timeout as the kernel takes it, where 0 would mean none."""
+    """A timeout for the kernel, for which 0 would mean no timeout."""
     return struct.pack("@ll", *divmod(max(1, int(seconds * 1e6)), 1_000_000))

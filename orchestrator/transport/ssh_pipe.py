@@ -33,7 +33,7 @@ class SshPipe:
         channel.in_stderr_buffer.set_event(self._arrived)
 
     def write(self, data: bytes) -> None:
-        """Write every byte; blocks while the window is shut, until ``close``."""
+        """Write every byte; blocks while the window is closed, until ``close``."""
         with _connected():
             self._channel.sendall(data)
         self._carried(len(data))
@@ -64,7 +64,7 @@ class SshPipe:
         return bool(self._channel.closed or self._channel.eof_received)
 
     def exit_status(self) -> int | None:
-        """How the command ended; None when the server does not say so in a moment."""
+        """The exit status of the command; None if the server does not report it promptly."""
         if self._channel.status_event.wait(STATUS_TIMEOUT) and self._channel.exit_status >= 0:
             return self._channel.exit_status
         return None

@@ -1,10 +1,10 @@
 """An SSH connection with as few round trips as the protocol allows (controller; paramiko).
 
-paramiko waits for an answer before each step. Here the authentication request leaves together with
-the service request, the opening of the channel with an authentication request that is the last to
-be tried, and the command right behind the answer to the opening. None of it is new
-protocol: both sides answer in order, and what follows the request that logs in belongs to the
-session (RFC 4252, section 5.1).
+paramiko waits for an answer before each step. Here, the authentication request is sent together
+with the service request, the opening of the channel together with the last authentication request,
+and the command immediately after the response to the opening. This does not extend the protocol:
+both sides answer in order, and everything after the successful login request belongs to the session
+(RFC 4252, section 5.1).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _HOST_KEYS = (*PLAIN_HOST_KEYS, *(f"{name}{SUFFIX}" for name in PLAIN_HOST_KEYS)
 
 
 class UnansweredError(paramiko.AuthenticationException):
-    """The server answered no request to log in while there was time."""
+    """The server did not answer any login request in time."""
 
 
 class EagerTransport(OpenTransport):
@@ -80,7 +80,7 @@ class EagerTransport(OpenTransport):
     def start_client(
         self, event: threading.Event | None = None, timeout: float | None = None
     ) -> None:
-        """As paramiko's, which polls for the end of it, and by the wall clock."""
+        """Like paramiko's method, which polls for the end, and uses the wall clock."""
         negotiated = event or threading.Event()
         super().start_client(negotiated)
         if event is None:
@@ -89,7 +89,7 @@ class EagerTransport(OpenTransport):
                 raise self.get_exception() or paramiko.SSHException("Negotiation failed.")
 
     def hang_up(self) -> None:
-        """End the connection and its thread, after which nothing is held; any thread may call."""
+        """End the connection and its thread, and release everything; any thread may call this."""
         if isinstance(self.sock, socket.socket):  # or a channel of a jump host
             with contextlib.suppress(OSError):
                 self.sock.shutdown(socket.SHUT_RDWR)  # wakes the thread, and whoever sends
@@ -101,23 +101,23 @@ class EagerTransport(OpenTransport):
             self.drop_handlers()
 
     def get_exception(self) -> Exception | None:
-        """Why the connection ended; one of ``BROKEN`` for every failure of paramiko."""
+        """The reason why the connection ended; one of ``BROKEN`` for every failure of paramiko."""
         found = super().get_exception()
         if found is None or isinstance(found, BROKEN):
             return found
         return paramiko.SSHException(f"the server violated the SSH protocol: {found!r}")
 
     def prefer_host_keys(self, algorithms: Sequence[str]) -> None:
-        """Ask for these host key algorithms first, as OpenSSH does for what known_hosts holds."""
+        """Request these host key algorithms first, as OpenSSH does for keys in known_hosts."""
         self._wanted_host_keys = preferred_first(self.offered_host_keys, *algorithms)
 
     def restrict_host_keys(self, algorithms: Sequence[str]) -> None:
-        """Accept these host key algorithms only, in this order."""
+        """Accept only these host key algorithms, in this order."""
         self._wanted_host_keys = tuple(algorithms)
 
     @property
     def offered_host_keys(self) -> tuple[str, ...]:
-        """The host key algorithms on offer, in order."""
+        """The offered host key algorithms, in order."""
         return self._wanted_host_keys or _HOST_KEYS
 
     @property
@@ -135,7 +135,7 @@ class EagerTransport(OpenTransport):
             raise paramiko.SSHException("the server sent more than requested")
 
     def ensure_session(self) -> None:
-        """Ask for the authentication service without waiting for the answer."""
+        """Request the authentication service without waiting for the answer."""
         if not self.active or not self.initial_kex_done:
             raise paramiko.SSHException("the connection is not open")
         if self.has_service:
@@ -149,7 +149,7 @@ class EagerTransport(OpenTransport):
         self.auth_handler = self.get_auth_handler()
 
     def begin_session(self) -> None:
-        """Send the request for a channel; ``finish_session`` takes the answer."""
+        """Send the request for a channel; ``finish_session`` receives the answer."""
         self._early = self._begin_session()
 
     def _begin_session(self) -> tuple[Any, threading.Event]:
@@ -164,7 +164,7 @@ class EagerTransport(OpenTransport):
         return channel, event
 
     def finish_session(self, until: float) -> paramiko.Channel:
-        """Return an open channel, the one already begun if any; SSHException."""
+        """Return an open channel, using one that is already being opened; SSHException."""
         if not self.active:
             raise self.get_exception() or paramiko.SSHException("the connection was lost")
         early, self._early = self._early, None
@@ -181,7 +181,7 @@ class EagerTransport(OpenTransport):
 
     @property
     def accepted_methods(self) -> list[str]:
-        """The accepted methods in the last refusal of the server; empty before that."""
+        """The methods that the server named in its last refusal; empty before that."""
         handler = self.auth_handler
         return handler.accepted if isinstance(handler, Authentication) else []
 
@@ -220,8 +220,9 @@ class Authentication(OpenAuthentication):
         return left
 
     def wait_for_response(self, event: threading.Event) -> list[str]:
-        """The methods to continue with, empty when logged in. The time that there is for it is none
-        of the wall clock, which may be set in the meantime."""
+        """The methods to continue with, empty when logged in. The time limit does not use the wall
+        clock, which may be changed in the meantime.
+        """
         if not event.wait(self.transport.auth_timeout) and self.transport.is_active():
             raise UnansweredError("the server does not respond to the login")
         left: list[str] = super().wait_for_response(event)
@@ -243,9 +244,10 @@ def session_factory(
 
 
 def start(session: EagerTransport, command: str, until: float) -> paramiko.Channel:
-    """Open a channel and start a command on it, not waiting for the server's word on the command.
+    """Open a channel and start a command on it without waiting for the server to confirm the
+    command.
 
-    The channel has to be open ``until`` then. A refusal shows as its end.
+    The channel must be open by ``until``. If the command is refused, the channel ends.
     """
     channel = session.finish_session(until)
     message = Message()

@@ -29,14 +29,14 @@ _GONE = {
 
 
 class Backoff:
-    """Pauses between attempts, with jitter so that a fleet does not return all at once."""
+    """Pauses between attempts, with jitter so that a fleet does not retry simultaneously."""
 
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
         self.attempts = 0
 
     def pause(self) -> bool:
-        """Wait a little; False when there is no time for another attempt."""
+        """Wait briefly; False if there is no time for another attempt."""
         self.attempts += 1
         import random
 
@@ -54,10 +54,11 @@ def dial(
     family: str,
     deadline: float,
 ) -> socket.socket:
-    """A connected socket, without delay of small packets and with a bound on silent peers.
+    """A connected socket that does not delay small packets and limits how long a peer may be
+    silent.
 
-    ``deadline`` is a moment of ``time.monotonic()``. UnreachableError with the kind
-    ``transport.resolve`` or ``transport.connect``. A refused connection is tried again a few times.
+    ``deadline`` is a time of ``time.monotonic()``. UnreachableError with the kind
+    ``transport.resolve`` or ``transport.connect``. A refused connection is retried a few times.
     """
     backoff = Backoff(deadline)
     addresses = _resolve(address, port, family, deadline)
@@ -74,7 +75,7 @@ def dial(
 
 
 def _may_pass(error: OSError | None, attempts: int) -> bool:
-    """Whether another attempt may fare better: a reset is how sshd sheds load."""
+    """Whether another attempt may succeed: sshd sheds load by resetting connections."""
     if isinstance(error, ConnectionRefusedError):
         return attempts < REFUSED_ATTEMPTS - 1
     return isinstance(error, ConnectionResetError)
@@ -131,7 +132,7 @@ def _connect(kind: int, target: tuple[object, ...], timeout: float) -> socket.so
 
 
 def _await(sock: socket.socket, end: float) -> None:
-    """Wait until a connection that was begun is there; OSError."""
+    """Wait until a connection that was started is established; OSError."""
     poll = select.poll()
     poll.register(sock, select.POLLOUT)
     if not poll.poll(max(0.0, end - time.monotonic()) * 1000):
@@ -142,7 +143,7 @@ def _await(sock: socket.socket, end: float) -> None:
 
 
 class ConnectAttempt(NamedTuple):
-    """The first attempt to reach a host: until when, and its socket where that needs no SSH."""
+    """The first attempt to reach a host: its time limit and, if that needs no SSH, its socket."""
 
     deadline: float
     sock: socket.socket | None
@@ -156,7 +157,7 @@ class ConnectAttempt(NamedTuple):
 
 
 def dial_route(route: Route, deadline: float) -> socket.socket:
-    """A socket to the address of a route, watched; as ``dial``."""
+    """A socket connected to the address of a route, and monitored; see ``dial``."""
     sock = dial(route.address, route.port, family=route.family, deadline=deadline)
     watch(sock, route.alive)
     return sock

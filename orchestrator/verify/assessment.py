@@ -18,7 +18,7 @@ class Outcome(NamedTuple):
 
 
 class Assessment(NamedTuple):
-    """The result of a verify; exit codes are those of the reference page.
+    """The result of a verify; see the reference page for its exit codes.
 
     ``refused`` are the user's tests that cannot be collected, as text; ``unreached`` has the reason
     why a host was not reached, or lost; ``left_out`` counts resources without a check by the
@@ -41,12 +41,14 @@ class Assessment(NamedTuple):
         return [outcome for outcome in self.outcomes if outcome.status == "failed"]
 
     def count(self, status: str) -> int:
-        """How many tests have this status."""
+        """The number of tests with this status."""
         return sum(outcome.status == status for outcome in self.outcomes)
 
     @property
     def exit_code(self) -> int:
-        """130 interrupted, 2 refused, 70 a defect, 3 a host not reached, 1 a failure, else 0."""
+        """130 if interrupted, 2 if refused, 70 for a defect, 3 for a host that was not reached, 1
+        for a failure, else 0.
+        """
         if self.interrupted:
             return 130
         if self.refused:
@@ -58,7 +60,7 @@ class Assessment(NamedTuple):
         return 1 if self.failed else 0
 
     def record(self) -> dict[str, Any]:
-        """The form in ``--json``."""
+        """The form used in ``--json``."""
         return {
             "exit_code": self.exit_code,
             "hosts": self.hosts,

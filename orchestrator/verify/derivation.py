@@ -1,4 +1,4 @@
-"""From the plan of a host to its checks (controller)."""
+"""Derives the checks of a host from its plan (controller)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Check(NamedTuple):
 
 
 class DerivedChecks(NamedTuple):
-    """The checks of a host, and the number of resources without one, by the reason."""
+    """The checks of a host, and the number of resources without one, by reason."""
 
     checks: list[Check]
     left_out: Counter[str]
@@ -107,7 +107,7 @@ def _commanded(item: Item, made: Sequence[Expectation]) -> Check:
 def _walked(resources: Sequence[CompiledResource]) -> Iterator[tuple[Item, str]]:
     """Every resource, with the reason to skip it; an apply represents its children only.
 
-    Items are numbered over the complete plan, an apply before its children.
+    Items are numbered across the complete plan, an apply before its children.
     """
     numbers = itertools.count()
 

@@ -1,6 +1,6 @@
-"""Packages of pip and npm, from the metadata of the packages and the records of npm (controller).
+"""Packages of pip and npm, from the packages' metadata and npm's records (controller).
 
-Nothing in the environment is run: it may be another user's.
+Nothing in the environment is run, because it may belong to another user.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def is_of_environment(subject: Subject) -> bool:
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The package in its environment; of requirements, each that has a version."""
+    """The expectations for the package in its environment; for requirements, for each one with a
+    version.
+    """
     if subject.get("environment"):
         return _of_pip(subject)
     return _of_npm(subject)
@@ -58,7 +60,7 @@ def _of_pip(subject: Subject) -> list[Expectation]:
 
 
 def _environment(directory: str) -> Expectation:
-    """A virtual environment is there."""
+    """Expect a virtual environment to exist."""
     wanted = f"{directory}/pyvenv.cfg"
     found = equal("environment", "a file", lambda host: kind(host, wanted, follow=True))
     return found._replace(gate=True)
@@ -90,7 +92,7 @@ def state(
 def _of_one(
     subject: Subject, find: Ask, is_version: Callable[[Any, str], bool]
 ) -> list[Expectation]:
-    """A package whose version shows that it is installed."""
+    """Expect a package; its version shows that it is installed."""
     return state(subject, is_there=find, version=find, is_version=is_version)
 
 
@@ -124,7 +126,7 @@ def _pip_version(host: Host, directory: str, name: str) -> str:
 
 
 def _unmet(host: Host, directory: str, subject: Subject) -> list[str]:
-    """The requirements with one version, without conditions, that are not there in it."""
+    """The requirements with a single version and without conditions that are not met."""
     given = subject.text("requirements")
     if given.startswith("/") and "\n" not in given:
         given = answer(host, "cat -- %s", given, problem=f"{given} is empty", valid=bool)

@@ -1,4 +1,4 @@
-"""Expectations of a host, and their comparison with the results of testinfra (controller)."""
+"""Expectations of a host, and their comparison with testinfra's results (controller)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ask = Callable[[Any], Any]
 
 
 class Expectation(NamedTuple):
-    """One property of a resource: its expected value, and the question for testinfra.
+    """One property of a resource: its expected value, and the query for testinfra.
 
     ``holds`` checks the answer; ``tell`` describes a failure, and may run more commands. If a
     ``gate`` fails, the expectations after it are not checked: those of its ``group``, or all
@@ -39,7 +39,7 @@ class Expectation(NamedTuple):
 
 
 def equal(what: str, expected: Any, find: Ask, shown: Callable[[Any], str] = str) -> Expectation:
-    """An expectation of one very value."""
+    """An expectation of exactly one value."""
     return Expectation(
         what,
         shown(expected),
@@ -67,8 +67,9 @@ def answer(
 
 
 def lines_before(end: str, host: Any, command: str, *words: str) -> list[str]:
-    """The lines that a command prints before the ``end``, its last line. RuntimeError without
-    it."""
+    """The lines that a command prints before ``end``, its last line. RuntimeError if that line is
+    missing.
+    """
     text = answer(
         host, command, *words, end, problem="the host did not print all of it",
         valid=lambda text: text.splitlines()[-1:] == [end],
@@ -77,7 +78,7 @@ def lines_before(end: str, host: Any, command: str, *words: str) -> list[str]:
 
 
 def entry(host: Any, database: str, name: str, least: int) -> list[str]:
-    """The fields of an entry of a database of getent, ``least`` or more; empty without an entry.
+    """The fields of an entry in a getent database, at least ``least``; empty without an entry.
 
     RuntimeError.
     """
@@ -109,10 +110,10 @@ class Mismatch(NamedTuple):
 
 
 def look(expectation: Expectation, host: Any, mask: Mask) -> Observation:
-    """Ask the host; a question without an answer is a failed expectation.
+    """Query the host; a query without an answer is a failed expectation.
 
-    Expectations with commands ask an event instead of the host. The answer is masked, then
-    shortened: half a secret would not be found.
+    Expectations with commands use an event instead of the host. The answer is masked before it is
+    shortened, because half a secret would not be found.
     """
     try:
         found = expectation.find(host)
@@ -131,7 +132,7 @@ def look(expectation: Expectation, host: Any, mask: Mask) -> Observation:
 def judge(
     expectations: Sequence[Expectation], answers: Sequence[Observation], mask: Mask, hidden: bool
 ) -> list[Mismatch]:
-    """The failures that do not follow a failed gate; ``hidden`` values are secret."""
+    """The failures that do not follow from a failed gate; ``hidden`` values are secret."""
     found = []
     shut: set[str] = set()
     for expectation, observed in zip(expectations, answers, strict=True):
@@ -147,7 +148,7 @@ def judge(
 
 
 def _is_of_others(error: BaseException) -> bool:
-    """Whether testinfra or a custom type raised it, rather than ccm."""
+    """Whether the error was raised by testinfra or a custom type, rather than ccm."""
     modules = [
         str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__)
     ]
@@ -156,7 +157,9 @@ def _is_of_others(error: BaseException) -> bool:
 
 
 def _reason(error: BaseException, host: Any) -> str:
-    """Why there is no answer: testinfra's message contains the complete command and its bytes."""
+    """The reason why there is no answer: testinfra's message contains the complete command and its
+    bytes.
+    """
     last = getattr(getattr(host, "backend", None), "last", None)
     if last is None or not isinstance(error, AssertionError):
         return str(error) or type(error).__name__

@@ -34,7 +34,7 @@ class VerifyGate:
         self._forks = forks
 
     def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
-        """Check every host of the wave that is healthy so far."""
+        """Check every host in the wave that is healthy so far."""
         from orchestrator.verify.host_check import verify_all
         from orchestrator.verify.verify_hosts import Member
 
@@ -60,7 +60,7 @@ class VerifyGate:
 
 
 def _wrong(visited: HostOutcome) -> str:
-    """The failures of a host, or why they are unknown; "" for a good one."""
+    """The failures of a host, or the reason why they are unknown; "" if it has none."""
     if visited.error is not None:
         return visited.error.message
     bad = [f"{one.label}: {line}" for one in visited.verdicts for line in one.lines]

@@ -1,4 +1,4 @@
-"""One host of a verify: connect, gather facts, make the plan, ask all questions (controller)."""
+"""Verifies one host: connects, gathers facts, makes the plan and runs all queries (controller)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ GRACE = 2.0  # seconds that an interrupted verify waits for its hosts
 
 
 class ResourceOutcome(NamedTuple):
-    """One resource: its ``type#name``, and a line for each thing that is not as expected."""
+    """One resource: its ``type#name``, and a line for each difference from the expectations."""
 
     label: str
     lines: Sequence[str]
 
 
 class HostOutcome(NamedTuple):
-    """The result of a host; ``error`` is why there are no checks. ``secrets`` are strings to mask
-    in the output of the user's own tests.
+    """The result of a host; ``error`` is the reason if there are no checks. ``secrets`` are strings
+    to mask in the output of the user's own tests.
     """
 
     name: str
@@ -141,11 +141,11 @@ def verify_all(
     watch: Callable[[Window[Any]], None] = lambda window: None,
     asked: Callable[[int], None] = lambda hosts: None,
 ) -> dict[str, HostOutcome]:
-    """Observe many hosts concurrently; host name → result.
+    """Check many hosts concurrently; return the results by host name.
 
-    ``watch`` receives the window before it starts, so that a signal can interrupt it: then this
-    ends with KeyboardInterrupt. ``asked`` receives the number of hosts checked, each time one is
-    done.
+    ``watch`` receives the window before it starts, so that a signal can interrupt it; this function
+    then ends with KeyboardInterrupt. ``asked`` receives the number of hosts checked, each time one
+    is done.
     """
     found: dict[str, HostOutcome] = {}
 

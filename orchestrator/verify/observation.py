@@ -1,9 +1,9 @@
 """Runs the commands of all checks of a host in a few round trips (controller).
 
-testinfra's modules run one command per property, and wait for each. Here they use answers that ccm
-fetches in advance. A question that needs an unanswered command waits: ccm runs the commands of all
-such questions in one batch, then asks the questions again. This code does not depend on the
-commands of a module. The answers exist for one call of ``observe``.
+testinfra's modules run one command per property, and wait for each. Here, they use answers that ccm
+fetches in advance. A query that needs an unanswered command waits: ccm runs the commands of all
+such queries in one batch, then runs the queries again. This code does not depend on the commands of
+a module. The answers exist for one call of ``observe``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from remote_runtime.errors import CcmError
 from remote_runtime.reporting.masking import Mask
 
 MAX_ROUNDS = 20
-"""The longest chain of commands in which each depends on the answer before it."""
+"""The maximum length of a chain of commands in which each depends on the previous answer."""
 
 _NOTHING_HIDDEN = Mask()
 

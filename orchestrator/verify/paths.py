@@ -21,11 +21,11 @@ _KINDS = {
     "socket": "a socket",
 }
 _NOTHING = ("No such file or directory", "Not a directory")
-"""The messages of a host for a missing path; any other message means that the check failed."""
+"""The host's messages for a missing path; any other message means that the check failed."""
 
 
 def kind(host: Host, path: str, follow: bool = False) -> str:
-    """The kind of a path in words; with ``follow``, that of a symlink's target.
+    """The kind of a path as text; with ``follow``, that of a symlink's target.
 
     RuntimeError if the host could not read it, which testinfra's own ``exists`` reports as false.
     """
@@ -42,8 +42,8 @@ def kind(host: Host, path: str, follow: bool = False) -> str:
 def file_hash(host: Host, path: str, program: str = "sha256sum") -> str:
     """The hash of a regular file; RuntimeError if there is no readable one.
 
-    Nothing else is opened, since reading a FIFO would block. The name is not part of the output,
-    because sha256sum marks one with a backslash.
+    Nothing else is opened, because reading a FIFO would block. The name is not part of the output,
+    because sha256sum marks names with a backslash.
     """
     found = answer(
         host, f"test -f %s && {program} <%s", path, path,
@@ -60,7 +60,9 @@ def uid_and_mode(host: Host, path: str, follow: bool = False) -> tuple[str, str]
 
 
 def of_kind(path: str, wanted: str, what: str = "type", follow: bool = False) -> Expectation:
-    """A path of one kind, in the words of ``kind``; for another kind, nothing else is reported."""
+    """Expect a path of one kind, in the terms of ``kind``; if it has another kind, nothing else is
+    reported.
+    """
 
     def find(host: Host) -> str:
         """The kind of the path."""
@@ -75,12 +77,12 @@ def of_kind(path: str, wanted: str, what: str = "type", follow: bool = False) ->
 
 
 def absent(path: str, what: str = "path") -> list[Expectation]:
-    """The path does not exist, not even as a dangling symlink."""
+    """Expect that the path does not exist, not even as a dangling symlink."""
     return [of_kind(path, "nothing", what)]
 
 
 def exists(path: str, what: str) -> Expectation:
-    """The path exists, as any kind."""
+    """Expect that the path exists, as any kind."""
     return Expectation(
         what,
         path,
@@ -92,17 +94,17 @@ def exists(path: str, what: str) -> Expectation:
 
 
 def regular(path: str, what: str = "type") -> list[Expectation]:
-    """A regular file, and no symlink to one."""
+    """Expect a regular file, not a symlink to one."""
     return [of_kind(path, "a file", what)]
 
 
 def directory(path: str, what: str = "type") -> list[Expectation]:
-    """A directory, and no symlink to one."""
+    """Expect a directory, not a symlink to one."""
     return [of_kind(path, "a directory", what)]
 
 
 def inside(path: str) -> str:
-    """The directory itself, where its path may be a symlink."""
+    """The directory itself if its path is a symlink."""
     return path.rstrip("/") + "/."
 
 
@@ -128,7 +130,9 @@ def of_mode(path: str, wanted: int, mask: int = 0o7777) -> Expectation:
 
 
 def ownership(subject: Subject, path: str = "") -> list[Expectation]:
-    """Return the owner and group of a path, or of the subject's path; digits only are an ID."""
+    """Expect the owner and group of a path, or of the subject's path; a value with only digits is
+    an ID.
+    """
     path = path or subject.name
     owner, group = subject.text("owner"), subject.text("group")
     found = []
@@ -144,7 +148,7 @@ def ownership(subject: Subject, path: str = "") -> list[Expectation]:
 
 
 def content(path: str, sha256: str, what: str = "content") -> Expectation:
-    """The content by its hash."""
+    """Expect the content with this hash."""
     wanted = sha256.lower()
     return equal(what, wanted, lambda host: file_hash(host, path), shown_hash)
 

@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     known = backends.parse_hostspec
 
     def parse_hostspec(hostspec: str) -> tuple[str, dict[str, Any]]:
-        """Parse ccm:// host specs, and pass others on."""
+        """Parse ccm:// host specs, and leave others to testinfra."""
         if not isinstance(hostspec, str) or not hostspec.startswith("ccm://"):
             found: tuple[str, dict[str, Any]] = known(hostspec)
             return found
@@ -41,14 +41,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Hang up."""
+    """Close all connections."""
     hostspecs = sys.modules.get("orchestrator.verify.pytest_run.hostspecs")
     if hostspecs is not None:
         hostspecs.close_all()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave a test out on hosts that its ``ccm_hosts`` does not name."""
+    """Skip a test on hosts that its ``ccm_hosts`` marker does not name."""
     marked = [item for item in items if item.get_closest_marker("ccm_hosts")]
     dropped = [item for item in marked if not _meant(item)]
     if dropped:
@@ -76,8 +76,8 @@ def _meant(item: pytest.Item) -> bool:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Report problems of ccm's hosts in a sentence, without a traceback through ccm; mask the
-    secrets of their data and plan.
+    """Report problems of ccm's hosts in one sentence, without a traceback through ccm; mask the
+    secrets in their data and plan.
     """
     report = yield
     host = getattr(item, "funcargs", {}).get("_testinfra_host")
@@ -97,7 +97,7 @@ def pytest_runtest_makereport(
 
 @pytest.fixture(scope="module")
 def ccm_facts(host: Any) -> dict[str, Any]:
-    """The facts of the host, as the manifest's templates see them."""
+    """The facts of the host, as provided to the manifest's templates."""
     return _member(host, "ccm_facts").scope().facts
 
 

@@ -1,4 +1,4 @@
-"""Checks of the content below a directory with recurse or purge (controller)."""
+"""Checks of the content of a directory with recurse or purge (controller)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ _AT_ONCE = 200  # paths of one command
 
 
 class PathRecord(NamedTuple):
-    """The output of ``find`` for a path below: its kind as a letter, names and numbers of its
-    owners."""
+    """One line of the output of ``find``: the kind of a path as a letter, and the names and numbers
+    of its owners.
+    """
 
     kind: str
     user: str
@@ -60,7 +61,7 @@ def _attributes(subject: Subject) -> Expectation:
         return [one.path for one in _left(host, subject, _owned(subject)) if not fits(one)]
 
     def fits(one: PathRecord) -> bool:
-        """Whether a path has the attributes; devices, sockets and pipes are left alone."""
+        """Whether a path has the attributes; devices, sockets and pipes are ignored."""
         if one.kind not in "fdl":
             return True
         names = (owner in ("", one.uid if owner.isdecimal() else one.user)) and (
@@ -96,7 +97,7 @@ def _no_others(subject: Subject) -> Expectation:
 
 
 def first_of(host: Host, found: Sequence[str]) -> str:
-    """The first of these paths, and how many more there are."""
+    """The first of these paths, and the number of remaining ones."""
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return ", ".join(found[:_SHOWN]) + more
 
@@ -104,8 +105,9 @@ def first_of(host: Host, found: Sequence[str]) -> str:
 def _left(
     host: Host, subject: Subject, others: set[str], keep: Sequence[str] | None = None
 ) -> list[PathRecord]:
-    """The paths below, outer ones first. An unmanaged path has no kind for a purge (``keep``), and
-    is omitted otherwise."""
+    """The remaining paths below the directory, outer ones first. An unmanaged path has no kind for
+    a purge (``keep``), and is omitted otherwise.
+    """
     top = subject.name
     real = str(host.check_output("cd %s && pwd -P", top)).strip()
     points = _mount_points(str(host.check_output("cat /proc/self/mountinfo")), real)
@@ -176,7 +178,7 @@ def _backed(subject: Subject) -> set[str]:
 
 
 def _named(host: Host, subject: Subject) -> set[str]:
-    """Every path that a resource names, including those through links."""
+    """Every path that a resource names, including those reached through links."""
 
     def paths() -> Iterator[str]:
         """Names, paths in properties, and the files of a tree."""

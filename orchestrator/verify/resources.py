@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def find_resource(plan: HostPlan, identity: str, host: str) -> Item:
-    """The resource named ``type#name`` or ``type#alias``; UsageError with the nearest name.
+    """The resource named ``type#name`` or ``type#alias``; UsageError with the most similar name.
 
-    Content is there as the text that the file should have, not by its hash.
+    Content is included as the text that the file should have, not as its hash.
     """
     known: dict[str, Item] = {}
     for item in each_of(plan.items):

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from orchestrator.transport import Link
 
 MAX_OUTPUT = 8 << 20
-"""At most so many bytes of each stream; a command that writes more is ended."""
+"""The maximum number of bytes of each stream; a command that writes more is killed."""
 
 MAX_TOGETHER = 64 << 20
-"""At most so many bytes of all answers to one set of questions."""
+"""The maximum number of bytes in all answers to one set of queries."""
 
 MAX_TIMED_OUT = 3
-"""After so many commands that timed out, a host is not waited for any longer."""
+"""The number of commands that may time out before ccm stops waiting for a host."""
 
 ANSWER_TIMEOUT = 30.0  # a host that takes no bytes for so long is lost
 MAX_TIMEOUT = 86_400.0
@@ -39,7 +39,9 @@ _MAX_LENGTH = 64 << 10  # characters of all arguments: a system limits their tot
 
 
 class Answer(NamedTuple):
-    """The output and result of a command: ``fate`` is "", or why it was killed or not run."""
+    """The output and result of a command: ``fate`` is "", or the reason why it was killed or not
+    run.
+    """
 
     code: int
     out: bytes
@@ -56,7 +58,7 @@ _NOT_RUN = Answer(
 def image() -> Image:
     """The program that answers, in the form that the transport starts.
 
-    It is never asked for as a file: the command itself carries all of it, as text for any Python.
+    It is never requested as a file: the command itself contains all of it, as text for any Python.
     """
     text = inspect.getsource(shell_server).encode()
     digest = hashlib.sha256(text).hexdigest()
@@ -78,11 +80,13 @@ class Shell:
         self._timed_out = 0
 
     def run(self, command: bytes) -> Answer:
-        """One command of ``/bin/sh``, by itself."""
+        """Run one command of ``/bin/sh`` separately."""
         return self._run([[command]])[0]
 
     def read_all(self, commands: Sequence[bytes]) -> list[Answer]:
-        """Many commands that only read, in few round trips; their answers in the same order."""
+        """Run many commands that only read, in few round trips; return their answers in the same
+        order.
+        """
         return self._run(list(_batches(commands)))
 
     def _run(self, batches: Sequence[Sequence[bytes]]) -> list[Answer]:
@@ -123,7 +127,7 @@ class Shell:
         self._link.close()
 
     def _send(self, data: bytes) -> None:
-        """Send, for as long as the host takes the bytes: closing the link ends a blocked send."""
+        """Send for as long as the host accepts the bytes; closing the link ends a blocked send."""
         patience = threading.Timer(ANSWER_TIMEOUT, self._link.close)
         patience.daemon = True
         patience.start()

@@ -73,7 +73,7 @@ class RunningCommand:
         self.pipes: dict[int, list[bytes]] = {pipe.fileno(): [] for pipe in self.streams}
 
     def collect(self, timeout: float, maximum: int) -> "tuple[int, int, bytes, bytes]":
-        """Wait for the end; return code, fate, stdout and stderr."""
+        """Wait for the end; return the return code, fate, stdout and stderr."""
         fate, end = ENDED, time.monotonic() + timeout
         ended: float | None = None
         poll = select.poll()
@@ -114,7 +114,7 @@ class RunningCommand:
         return code, fate, out, err
 
     def kill(self) -> None:
-        """End the command and all that it started."""
+        """Kill the command and all processes that it started."""
         with contextlib.suppress(OSError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
@@ -136,7 +136,7 @@ class Server:
         self.environment["PATH"] = ":".join([*filter(None, known), *more])
 
     def serve(self) -> None:
-        """Until the channel ends, which ends a command with it."""
+        """Serve until the channel ends; this also ends the running command."""
         threading.Thread(target=self.read, daemon=True).start()
         while True:
             try:
@@ -152,7 +152,7 @@ class Server:
     def together(
         self, commands: "list[bytes]", timeout: float, maximum: int
     ) -> "list[tuple[int, int, bytes, bytes]] | None":
-        """The answers of many commands that one shell runs, None if they are unknown."""
+        """The answers of many commands that one shell runs; None if they are unknown."""
         mark = binascii.hexlify(os.urandom(16))
         script = b"".join(EACH % (command, mark, mark) for command in commands)
         code, fate, out, err = self.answer(script, timeout, maximum)
@@ -194,7 +194,7 @@ class Server:
         return read_exactly(self.requests, length)
 
     def read(self) -> None:
-        """Take requests ahead; the end of the channel ends everything."""
+        """Read requests in advance; the end of the channel ends everything."""
         try:
             while True:
                 count, timeout, maximum = REQUEST.unpack(read_exactly(self.requests, REQUEST.size))
@@ -209,7 +209,7 @@ class Server:
 
 
 def main(nonce: str) -> None:
-    """Serve on standard input and output, which no command gets to see."""
+    """Serve on standard input and output, which are hidden from commands."""
     requests, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):

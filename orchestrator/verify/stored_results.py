@@ -23,7 +23,7 @@ class VerifyFile:
             self._fault = error
 
     def take(self, outcome: Outcome) -> None:
-        """Store one outcome; after a failure to store one, none."""
+        """Store one outcome; after a failure to store one, no more are stored."""
         self._write(outcome._asdict())
 
     def finish(self, found: Assessment) -> None:

@@ -1,4 +1,4 @@
-"""A resource as a check sees it: its name and its desired values (controller)."""
+"""A resource as provided to a check: its name and its desired values (controller)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Subject(NamedTuple):
         return self.properties.get(key, default)
 
     def text(self, key: str) -> str:
-        """Return the desired value as text, "" without one."""
+        """Return the desired value as text; "" if there is none."""
         value = self.properties.get(key)
         return "" if value is None else str(value)
 
 
 def content_hash(value: Any) -> str:
-    """The SHA-256 of desired content: a reference of the plan, or the text itself."""
+    """The SHA-256 of desired content, from a reference in the plan or from the text itself."""
     if isinstance(value, dict):
         return str(value["$blob"])
     return hashlib.sha256(str(value).encode("utf-8")).hexdigest()

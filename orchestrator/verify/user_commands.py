@@ -1,7 +1,7 @@
 """Results of the user's own commands, guards and health checks, which the runtime runs
 (controller).
 
-An independent check would only test the user's commands. So they run as in a push: as the same
+An independent check would only test the user's commands, so they run as in a push: as the same
 user, with the same interpreter, and with protected secrets.
 """
 
@@ -22,7 +22,7 @@ _GOOD = ("OK", "WARNING")
 def nothing_to_do(
     what: str, expected: str, instead: str = "that it would run", *, ensure: str = "present"
 ) -> Expectation:
-    """Nothing is left to do, by the type itself; otherwise ``instead`` is reported."""
+    """Expect that the type itself has nothing left to do; otherwise ``instead`` is reported."""
     return Expectation(
         what=what,
         expected=expected,
@@ -34,7 +34,7 @@ def nothing_to_do(
 
 
 def healthy(item: Item) -> Iterator[Expectation]:
-    """Each health check of a resource is OK, or warns."""
+    """Expect that each health check of a resource is OK or warns."""
     for number, check in enumerate(item.health_checks):
         yield _healthy(number, str(check.get("name") or f"check {number + 1}"))
 
@@ -64,7 +64,7 @@ def _healthy(number: int, name: str) -> Expectation:
 
 
 def to_run(item: Item, with_state: bool) -> Item:
-    """The resource reduced to its health checks and, ``with_state``, its other commands."""
+    """The resource reduced to its health checks and, with ``with_state``, its other commands."""
     return item._replace(
         require=(),
         subscribe=(),
@@ -75,7 +75,7 @@ def to_run(item: Item, with_state: bool) -> Item:
 
 
 def with_timeout(item: Item, timeout: float) -> Item:
-    """No command of it takes longer than ``timeout`` seconds, unless it has its own bound."""
+    """Limit its commands to ``timeout`` seconds, unless they have their own limits."""
     bound = {"timeout": f"{timeout:g}s"}
     properties = {**bound, **item.properties} if item.properties else item.properties
     checks = tuple({**bound, **check} for check in item.health_checks)
@@ -83,5 +83,5 @@ def with_timeout(item: Item, timeout: float) -> Item:
 
 
 def answers(expectations: Sequence[Expectation], event: Event, mask: Mask) -> list[Observation]:
-    """The parts of a resource's event for the expectations with commands, in their order."""
+    """The parts of a resource's event for the expectations with commands, in order."""
     return [look(one, event, mask) for one in expectations if one.commands]

@@ -1,4 +1,4 @@
-"""The hosts of one verify: one connection each, opened when it is first needed (controller)."""
+"""The hosts of one verify, each with one connection that is opened on first use (controller)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SESSION_PAUSE = 0.2
 class VerifyContext(NamedTuple):
     """The data that the hosts share; without a ``planner``, there is no manifest.
 
-    ``timeout`` is how many seconds one command may take.
+    ``timeout`` is the maximum number of seconds for one command.
     """
 
     connector: Connector
@@ -86,9 +86,9 @@ class Member:
                 return inspect_resources(link, plan, self.name)
 
     def _start(self, program: Image) -> Link:
-        """The channel of a program there.
+        """The channel of a program on the host.
 
-        A server that allows one session (MaxSessions 1) refuses it until the previous one has
+        A server that allows only one session (MaxSessions 1) refuses it until the previous one has
         ended.
         """
         login, end = self._logged_in(), time.monotonic() + _SESSION_WAIT
@@ -123,7 +123,7 @@ class Member:
             return scope
 
     def close(self) -> None:
-        """Hang up; it may be opened again."""
+        """Close the connection; it may be opened again."""
         with self._lock:
             self._hang_up()
             self._login = self._shell = None
@@ -184,27 +184,29 @@ class Fleet:
 
     @property
     def members(self) -> list[Member]:
-        """All of them, in the inventory's order."""
+        """All members, in the order of the inventory."""
         return list(self._members.values())
 
     def member(self, name: str) -> Member:
-        """The host of that name; InputError."""
+        """The host with that name; InputError."""
         if name not in self._members:
             self._members[name] = Member(self._inventory.host(name), self._means)
         return self._members[name]
 
     def names(self, pattern: str) -> list[str]:
-        """The hosts that a pattern picks; InputError."""
+        """The hosts that a pattern selects; InputError."""
         if pattern not in self._picked:
             self._picked[pattern] = [host.name for host in self._inventory.select(pattern)]
         return self._picked[pattern]
 
     def close(self) -> None:
-        """Close all connections for good, including those for which another thread still waits."""
+        """Close all connections permanently, including those for which another thread
+        still waits.
+        """
         for member in self._members.values():
             member.abandon()
 
     def hang_up(self) -> None:
-        """Close, and release the resources that the connections share."""
+        """Close everything, and release the resources that the connections share."""
         self.close()
         self._means.connector.close()

@@ -1,1 +1,1 @@
-"""Processes that run some hosts for the controller (controller)."""
+"""Processes that run some of the hosts for the controller (controller)."""

@@ -1,6 +1,6 @@
 """Messages between the controller and a worker, each a string preceded by its length (controller).
 
-From the controller, as JSON, the orders to a worker. ``begin`` may name any number of hosts::
+The controller sends orders to a worker as JSON. ``begin`` may name any number of hosts::
 
     ["begin", [[job, host], ...]]    job: the index in the list of jobs of this run; followed by
                                      the data of these hosts for a remote worker
@@ -23,7 +23,7 @@ MAX_MESSAGE = 64 << 20  # bytes in one message of a worker
 
 
 class Channel:
-    """One end; any thread may send, one thread receives.
+    """One end of the channel; any thread may send, and one thread receives.
 
     A message of more than ``maximum`` bytes is not received: ValueError.
     """
@@ -41,7 +41,7 @@ class Channel:
         self.send_data(text.encode("utf-8"))
 
     def send_data(self, data: bytes) -> None:
-        """The same of bytes."""
+        """Send a complete message of bytes; OSError if the other side is gone."""
         with self._sending:
             self._end.sendall(_HEAD.pack(len(data)) + data)
 
@@ -51,7 +51,9 @@ class Channel:
         return None if data is None else data.decode("utf-8")
 
     def receive_data(self, timeout: float | None = None) -> bytes | None:
-        """The same of bytes."""
+        """The next message as bytes; None after ``timeout`` seconds without one, EOFError at the
+        end.
+        """
         while True:
             found = self._take()
             if found is not None:
@@ -80,10 +82,10 @@ class Channel:
         return data
 
     def shut(self) -> None:
-        """Close both ends, including a pending receive here."""
+        """Close both directions, including a pending receive on this side."""
         with contextlib.suppress(OSError):
             self._end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Hang up; the other side sees the end."""
+        """Close this end; the other side detects this."""
         self._end.close()

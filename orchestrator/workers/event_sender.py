@@ -42,8 +42,8 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 class EventSender(Subscriber):
     """Subscriber of a worker's bus that sends events to the controller, from its own thread.
 
-    The end of a host is sent at once, with earlier lines, so that another host can start. If a
-    message is ``dear`` (expensive), ends wait for others, too.
+    The end of a host is sent immediately, together with earlier lines, so that another host can
+    start. If messages are expensive (``dear``), ends are batched, too.
     """
 
     def __init__(
@@ -88,11 +88,11 @@ class EventSender(Subscriber):
             raise TypeError(f"a host cannot report a {type(event).__name__}")
 
     def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None:
-        """Have the controller publish a registration; as a ``Publisher``."""
+        """Make the controller publish a registration, like a ``Publisher``."""
         self._put(f"r{host}\t{_encode(list(map(dict, registrations)))}", host)
 
     def ask(self, number: int, asked: Any) -> None:
-        """Have the controller answer a question."""
+        """Make the controller answer a question."""
         self._put(f"q{number}\t{_encode(asked)}", urgent=True)
 
     def close(self) -> None:
@@ -159,7 +159,7 @@ class EventSender(Subscriber):
                 return
 
     def _gathered(self) -> list[str]:
-        """Lines that are due; none at the end."""
+        """Lines that are ready to be sent; none at the end."""
         with self._changed:
             while not (self._lines or self._closed):
                 self._changed.wait()

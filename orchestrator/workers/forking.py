@@ -1,6 +1,6 @@
-"""Starts workers (controller): copies of this process, which has no other thread yet.
+"""Starts workers (controller): copies of this process, which has no other threads yet.
 
-A copy has the site, the inventory and the credentials in memory. So nothing is loaded, parsed or
+A copy has the site, the inventory and the credentials in memory, so nothing is loaded, parsed or
 prompted for again, and no secret is on a command line or in a file.
 """
 
@@ -65,7 +65,7 @@ def start(serve: Callable[[Channel], None], others: Iterable[Channel]) -> Forked
 
 
 class Process:
-    """The life of a worker that was started here."""
+    """A worker process that was started here."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -76,7 +76,7 @@ class Process:
             os.kill(self.pid, signal.SIGKILL)
 
     def ending(self) -> str:
-        """How it has ended, which is waited for."""
+        """Wait for its end, and return how it ended."""
         try:
             code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         except ChildProcessError:
@@ -109,6 +109,6 @@ def _live(
 
 
 def crash(error: BaseException) -> NoReturn:
-    """End this process, a worker, because of a defect in it."""
+    """End this worker process because of a defect in it."""
     describe_crash(error, "work of a worker process")
     os._exit(70)

@@ -1,7 +1,7 @@
 """The engine that uses several processes of this machine (controller).
 
 Window, scheduler and bus stay in the controller: it decides which host starts, and publishes
-events. A worker receives a host when it may start, and each has as many at a time as the others.
+events. A worker receives a host when the host may start, and hosts are distributed evenly.
 """
 
 import functools
@@ -28,8 +28,8 @@ _LOOKING = 1.0  # seconds between two checks for silent workers
 
 
 class ProcessEngine:
-    """A number of workers, started at once; ``engage`` is called before the first host, ``close``
-    last.
+    """A number of workers, started immediately; ``engage`` is called before the first host,
+    ``close`` last.
 
     ``jobs`` are all jobs of the run. At the end, ``planners`` here receive the data of the planners
     in workers. OSError if no process can be started.
@@ -85,7 +85,7 @@ class ProcessEngine:
             raise
 
     def engage(self, means: EngineContext) -> "ProcessEngine":
-        """Start to receive and publish the events of workers."""
+        """Start receiving and publishing the events of workers."""
         self._package_metadata = means.package_metadata
         self._bus = means.bus
         answers = RpcServer([*self._planners, means.package_metadata])
@@ -97,7 +97,7 @@ class ProcessEngine:
         return self
 
     def maker(self, job: Job) -> Maker:
-        """The same, as ``Engine`` has it; of one of the jobs."""
+        """The factory of the tasks of a job."""
         number = self._jobs.index(job)
 
         def make(host: Target) -> RemoteTask:
@@ -111,7 +111,9 @@ class ProcessEngine:
         self._of_task.pop(task.name, None)
 
     def begin(self, task: RemoteTask) -> None:
-        """Give it to the worker with the fewest hosts, or to the previous worker of its host."""
+        """Give the task to the worker with the fewest hosts, or to the previous worker of
+        its host.
+        """
         name = host_itself(task.host).name
         with self._lock:
             hand = self._of_host.get(name) if self._sticky else None
@@ -130,7 +132,7 @@ class ProcessEngine:
             hand.tell(task, word)
 
     def close(self) -> None:
-        """End the workers within a time limit; planners here receive their data."""
+        """Stop the workers within a time limit; local planners receive their data."""
         self._closing.set()
         for hand in self._hands:
             hand.close()

@@ -1,4 +1,4 @@
-"""A host that a worker works on, as the window has it (controller)."""
+"""A host that a worker runs, as a task of the window (controller)."""
 
 import queue
 import threading
@@ -21,7 +21,7 @@ MAX_PLAN_PARTS = 2  # for a plan file: the plan, and files that were read later
 
 
 class WorkerLostError(UnreachableError):
-    """The worker that had the host has ended before it."""
+    """The worker of the host ended before the host did."""
 
     default_kind = "worker.lost"
 
@@ -33,7 +33,7 @@ class WorkerLostError(UnreachableError):
         self.how = how
 
     def of(self, worker: str) -> "WorkerLostError":
-        """The same with the name of the worker."""
+        """The same error with the name of the worker."""
         return WorkerLostError(f"{worker}: {self.how}")
 
 
@@ -51,7 +51,7 @@ class WorkerProtocolError(WorkerLostError):
         )
 
     def of(self, worker: str) -> "WorkerLostError":
-        """It names its worker already."""
+        """Return the error itself, which already names its worker."""
         return self
 
 
@@ -63,7 +63,7 @@ class WorkerPool(Protocol):
         ...
 
     def finished(self, task: "RemoteTask") -> None:
-        """Note that a host has ended."""
+        """Record that a host has ended."""
         ...
 
     def tell(self, task: "RemoteTask", word: str) -> None:
@@ -72,7 +72,7 @@ class WorkerPool(Protocol):
 
 
 class RemoteTask(HostTask[HostResult]):
-    """One host of a ``job``; it stores the host's events while that is running."""
+    """One host of a ``job``; it stores the host's events while the host is running."""
 
     def __init__(
         self, host: Target, job: int, pool: WorkerPool, *, patience: float = NEVER
@@ -90,7 +90,7 @@ class RemoteTask(HostTask[HostResult]):
         self._told: list[run_events.Event] = []
 
     def begin(self, done: Done) -> None:
-        """Have a worker do it; no thread waits for that."""
+        """Make a worker run it; no thread waits for that."""
         with self._switch:
             self._done = done
             self._began = time.monotonic()
@@ -105,7 +105,7 @@ class RemoteTask(HostTask[HostResult]):
             self._pool.tell(self, "cancel")
 
     def record(self, event: run_events.Event) -> None:
-        """Store an event of the host; ValueError for one too many."""
+        """Store an event of the host; ValueError if there are too many."""
         self._limits.take(event)
         if isinstance(event, run_events.HostPhase):
             for phase, at in event.entered:
@@ -124,7 +124,7 @@ class RemoteTask(HostTask[HostResult]):
             done(self.name, result)
 
     def lose(self, loss: WorkerLostError) -> None:
-        """Its worker is gone."""
+        """Handle the loss of its worker."""
         self.finish(self._ended(loss))
 
     def refuse(self, error: CcmError) -> None:
@@ -132,7 +132,7 @@ class RemoteTask(HostTask[HostResult]):
         self.finish(self._ended(error))
 
     def begin_again(self) -> bool:
-        """Forget its events, since another worker will start; False if the task is ending."""
+        """Discard its events, because another worker will start it; False if the task is ending."""
         with self._switch:
             if self._cancelled or self._done is None:
                 return False
@@ -149,7 +149,7 @@ class RemoteTask(HostTask[HostResult]):
         self._pool.tell(self, "cancel")
 
     def abandon(self) -> None:
-        """Have its connection closed at once."""
+        """Make the worker close its connection immediately."""
         self._pool.tell(self, "abandon")
 
     def _work(self) -> HostResult:
@@ -161,7 +161,7 @@ class RemoteTask(HostTask[HostResult]):
         return f"host {self.name}"
 
     def _leave(self) -> None:
-        """Its worker releases the connection."""
+        """Do nothing, because its worker releases the connection."""
 
     def _ended(self, error: CcmError) -> HostResult:
         known = HostResult(

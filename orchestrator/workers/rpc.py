@@ -17,12 +17,13 @@ class RpcService(Protocol):
     """A planner, or another object with requests that are answered once per run."""
 
     def forward_to(self, ask: Ask) -> None:
-        """Have ``ask`` answer, which does so as ``answer`` of the one at the controller; it may
-        raise CcmError."""
+        """Forward requests to ``ask``, which returns the result of ``answer`` on the controller; it
+        may raise CcmError.
+        """
         ...
 
     def answer(self, question: Any) -> Any:
-        """The answer, for JSON; CcmError for what nobody may ask. Thread-safe."""
+        """Return the answer for JSON; CcmError for a request that is not allowed. Thread-safe."""
         ...
 
 
@@ -60,13 +61,13 @@ class RpcClient:
 
 
 class RpcServer:
-    """Answers such questions on the controller; its objects have the same order."""
+    """Answers such requests on the controller; its objects have the same order."""
 
     def __init__(self, askers: Iterable[object] = ()) -> None:
         self._askers: Sequence[RpcService] = _services(askers)
 
     def begin(self, asked: Any, tell: Callable[[Any], None]) -> None:
-        """Answer in another thread. LookupError, TypeError, ValueError for an invalid question."""
+        """Answer in another thread. LookupError, TypeError or ValueError for an invalid request."""
         place, question = asked
         asker = self._askers[place]
         threading.Thread(

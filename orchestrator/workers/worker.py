@@ -1,4 +1,6 @@
-"""A worker: runs the hosts that its controller assigns, until that closes or exits (controller)."""
+"""A worker: runs the hosts that its controller assigns, until the controller closes the channel or
+exits (controller).
+"""
 
 import contextlib
 import json
@@ -30,11 +32,11 @@ class ForkableConnector(Connector, Protocol):
         ...
 
     def share(self) -> None:
-        """Share findings with forks of this process."""
+        """Share the outcomes with forks of this process."""
         ...
 
     def begin_anew(self) -> None:
-        """Share nothing with the process that this one is a copy of."""
+        """Stop sharing with the process of which this one is a copy."""
         ...
 
     def close(self) -> None: ...
@@ -45,7 +47,7 @@ class SharedPlanner(Protocol):
     """A planner that collects data of all hosts."""
 
     def share(self) -> None:
-        """Share it with forks of this process. OSError."""
+        """Share the data with forks of this process. OSError."""
         ...
 
 
@@ -58,7 +60,7 @@ class StatefulPlanner(Protocol):
         ...
 
     def remember(self, told: Any) -> None:
-        """Add the data of another one."""
+        """Add the data of another planner."""
         ...
 
 
@@ -100,7 +102,7 @@ class Worker:
         self._questions.forward([*planners, package_metadata])
 
     def serve(self) -> None:
-        """Work until the controller reports that no host is left; EOFError if it exits."""
+        """Work until the controller reports that no hosts are left; EOFError if it exits."""
         self._outbox.start()
         while True:
             text = self._channel.receive(KEEP_ALIVE_INTERVAL)
@@ -161,7 +163,9 @@ def serve(
     failed: Callable[[Exception], Any],
     dear: bool = False,
 ) -> None:
-    """Be a worker until the controller closes the channel or is gone; a message may be ``dear``."""
+    """Be a worker until the controller closes the channel or is gone; messages may be expensive
+    (``dear``).
+    """
     connector.begin_anew()
     worker = Worker(
         channel,

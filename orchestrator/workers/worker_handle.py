@@ -23,7 +23,9 @@ _MAX_TOGETHER = 500  # events that are published at once
 _MAX_OPEN = 1_000  # questions, in addition to one for each host
 Lost = Callable[[Sequence[RemoteTask], WorkerLostError], None]
 MAX_LINE = 16 << 20
-"""Characters of one line of a worker; JSON text of that size may take twenty times the memory."""
+"""The maximum number of characters in one line of a worker; JSON text of that size may take twenty
+times the memory.
+"""
 _WRONG = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 _LINES = {
     "i": "resource forms",
@@ -51,12 +53,12 @@ class WorkerProcess(Protocol):
         ...
 
     def ending(self) -> str:
-        """How it has ended, which is waited for."""
+        """Wait for its end, and return how it ended."""
         ...
 
 
 class Link(Protocol):
-    """The controller's end of what leads to a worker, as ``Channel`` has it."""
+    """The controller's end of the connection to a worker; see ``Channel``."""
 
     def send(self, text: str) -> None: ...
 
@@ -68,7 +70,7 @@ class Link(Protocol):
 class WorkerHandle:
     """The controller's side of one worker, which has a ``name`` for people.
 
-    ``lost`` is given the tasks that it had when it ended, and why they are lost.
+    ``lost`` receives the tasks that it had when it ended, and the reason for the loss.
     """
 
     def __init__(self, name: str, life: WorkerProcess, channel: Link, lost: Lost) -> None:
@@ -107,7 +109,7 @@ class WorkerHandle:
         self._thread.start()
 
     def begin(self, tasks: Sequence[RemoteTask], records: Mapping[str, Any] | None = None) -> None:
-        """Have it begin with hosts; ``records`` for a worker that does not know them."""
+        """Make it start hosts; ``records`` is for a worker that does not know them."""
         with self._switch:
             ended = self.ended
             if ended is None:
@@ -133,7 +135,7 @@ class WorkerHandle:
         self._send("close", None)
 
     def join(self, until: float) -> None:
-        """Wait until it has ended; kill it if it still runs at that time."""
+        """Wait until it has ended; kill it if it is still running after the time limit."""
         if self._thread is None:
             self.channel.close()
             self._life.ending()
@@ -148,7 +150,7 @@ class WorkerHandle:
                 planner.remember(told)
 
     def wait(self, until: float) -> bool:
-        """Wait until all its messages are processed; whether that succeeded in time."""
+        """Wait until all its messages are processed; return whether that succeeded in time."""
         if self._thread is None:
             return True
         self._thread.join(max(0.0, until - time.monotonic()))
@@ -230,7 +232,7 @@ class WorkerHandle:
                 task.finish(result)
 
     def _ask(self, number: str, asked: str) -> None:
-        """Have a question answered; its hosts wait for the answer, each of them."""
+        """Have a question answered; the hosts that wait for the answer are marked as waiting."""
 
         def tell(answer: Any) -> None:
             """Send the answer to the worker."""
@@ -263,7 +265,7 @@ class WorkerHandle:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """One after the other: all at once, empty ones would take many times their memory."""
+    """Yield the lines one by one: a list of many empty lines would take many times their memory."""
     at = 0
     while (end := text.find("\n", at)) >= 0:
         yield text[at:end]

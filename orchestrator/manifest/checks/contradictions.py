@@ -12,11 +12,11 @@ _DECIDING = frozenset(("ensure", "creates", "cwd", "cleanup"))
 
 
 def contradictions(resources: Iterable[DeclaredResource]) -> list[Problem]:
-    """One problem for each resource that creates a path which another one removes, or that changes
-    a part of a file which another one sets as a whole, and for each two of one type that undo each
-    other otherwise.
+    """One problem for each resource that creates a path that another one removes, or that changes
+    part of a file whose content another one sets completely, and for each pair of one type that
+    undo each other in another way.
 
-    Conditional resources and names with templates are skipped, since these may never conflict.
+    Conditional resources and names with templates are skipped, because these may never conflict.
     """
     resources = list(resources)
     there: list[tuple[str, DeclaredResource]] = []
@@ -45,8 +45,8 @@ def _is_decided(declared: DeclaredResource) -> bool:
 
 
 def _parts(resources: Iterable[DeclaredResource]) -> Iterator[Problem]:
-    """A problem for each resource that changes a part of a file whose whole content another one
-    sets.
+    """A problem for each resource that changes part of a file whose whole content another
+    one sets.
     """
     wholes: dict[str, DeclaredResource] = {}
     parts: list[tuple[str, DeclaredResource]] = []

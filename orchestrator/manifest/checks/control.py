@@ -38,7 +38,7 @@ def read_host_conditions(
 
 
 def _complaints(key: str, value: Any, node: Node, rendered: bool) -> list[tuple[str, Node]]:
-    """The problems of the parts of a value that are not templates, with their places."""
+    """The problems of the parts of a value that are not templates, with their paths."""
     parts = [(key, value, node)]
     if key == COMMAND and isinstance(node, Mapping):
         parts = [(below, value[below], node.value(below)) for below in value]

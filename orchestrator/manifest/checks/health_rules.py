@@ -1,7 +1,7 @@
 """Checks the goss rules of a resource's health checks (controller).
 
 The target and this module use the same table, ``remote_runtime.health.rules``. It is imported only
-for a manifest that has such rules.
+if a manifest has such rules.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Which look-ups of ``ccm.ask`` expressions and templates read, and which of these nobody declares
-(controller)."""
+"""The look-ups of ``ccm.ask`` that expressions and templates read, and which of these are not
+declared (controller).
+"""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ _READ = re.compile(
     r"|\[\s*(?P<sign>['\"])(?P<text>[^'\"]+)(?P=sign)\s*\])?"
     r"(?:\??\.(?P<value>[A-Za-z_]\w*)(?!\w*\s*\()|\[\s*['\"](?P<key>[^'\"]+)['\"]\s*\])?"
 )
-"""Where an expression reads answers: the name is spelled in one of two ways, or computed, and so is
-the value of the answer.
+"""Matches where an expression reads answers: the name is written in one of two ways or computed,
+and so is the value of the answer.
 """
 _TEXT = re.compile(r"(\[\s*(?:'[^']*'|\"[^\"]*\")\s*\])|'[^']*'|\"[^\"]*\"")
 """Matches a key in brackets, which is kept, or a string literal."""
@@ -34,7 +35,7 @@ _COMMENT = {
     "jet": r"\{\*.*?\*\}|\[\*.*?\*\]",
     "go": r"/\*.*?\*/",
 }
-"""Matches the parts that each template language ignores, including delimiters in them."""
+"""Matches the parts that each template language ignores, even if they contain delimiters."""
 
 
 def names_read(source: str) -> Iterator[str]:
@@ -48,7 +49,7 @@ def names_read(source: str) -> Iterator[str]:
 def unknown_names(
     expressions: Iterable[Expression], declared: Iterable[str], asks: Asks | None = None
 ) -> list[Problem]:
-    """A problem for each expression that reads a look-up which the manifest does not declare, or a
+    """A problem for each expression that reads a look-up that the manifest does not declare, or a
     value that the answer to one of its ``asks`` never has.
     """
     known = list(declared)
@@ -76,8 +77,9 @@ def _wrong(
 def unknown_in_template(
     text: str, file: str, asks: Asks, syntax: tuple[str, tuple[str, str]]
 ) -> list[Problem]:
-    """The same of the text of a template, with the position of each in ``file``; ``syntax``: its
-    engine and the delimiters of its code."""
+    """The same for the text of a template, with the position of each problem in ``file``;
+    ``syntax``: its engine and the delimiters of its code.
+    """
     if ASKED not in text:
         return []
     known, place = list(asks), Positions(file, text)
@@ -95,7 +97,7 @@ def undeclared(name: str, known: list[str], where: Position | None) -> Problem:
 
 
 def _code(text: str, engine: str, delimiters: tuple[str, str]) -> str:
-    """The text of a template with blanks for all that is no code of it."""
+    """The text of a template with everything except code replaced by spaces."""
     if engine == _JINJA and text.startswith(_HEADER):
         return text  # it may have other delimiters
     text = re.sub(_COMMENT[engine], lambda match: _blank(match[0]), text, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""Hints for words of other tools in a manifest (controller)."""
+"""Hints for other tools' terms in a manifest (controller)."""
 
 from __future__ import annotations
 

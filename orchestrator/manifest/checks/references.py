@@ -1,4 +1,4 @@
-"""Checks that ``require`` and ``subscribe`` name resources that come earlier in the run
+"""Checks that ``require`` and ``subscribe`` refer to resources that come earlier in the run
 (controller).
 """
 
@@ -23,7 +23,7 @@ class NamedResource(NamedTuple):
 
     ``name`` is None while it is unknown, and "" for a ``foreach`` over nothing, which only has an
     alias. The resources of a child manifest precede the one that applies it, in run order;
-    ``begin`` is the index of the first of them. ``opens``: its child resources are not known.
+    ``begin`` is the index of the first of them. ``opens``: its child resources are unknown.
     ``place`` numbers each application of a manifest.
     """
 
@@ -36,7 +36,7 @@ class NamedResource(NamedTuple):
 
 
 def named(declared: DeclaredResource) -> NamedResource:
-    """The reference data of a resource, as far as its names are known without a host."""
+    """The reference data of a resource, with the names that are known without a host."""
     name = None if isinstance(declared.name, Template) else declared.name
     alias = declared.values.get("alias")
     alias = alias if isinstance(alias, str) else None
@@ -91,7 +91,7 @@ def duplicates(resources: Sequence[NamedResource]) -> list[Problem]:
 
 
 def _names(resources: Sequence[NamedResource]) -> tuple[dict[str, int], list[Problem]]:
-    """The first place of each name, and the duplicates."""
+    """The first position of each name, and the duplicates."""
     problems: list[Problem] = []
     first: dict[str, int] = {}
     places: dict[tuple[int, str], int] = {}
@@ -115,7 +115,9 @@ def _unknown(resources: Sequence[NamedResource], final: bool) -> dict[str, int]:
 
 
 def unrendered(declared: DeclaredResource, key: str, text: str, where: Position) -> Problem:
-    """A reference that needs a template: references are checked before any host is contacted."""
+    """A problem for a reference that contains a template, because references are checked before any
+    host is contacted.
+    """
     message = f"{declared.id}: {key} is not rendered as a template, so {text} matches no resource"
     hint = "write type#name in full, or give that resource an alias and write type#alias"
     return Problem(message, where, hint, "input.reference")
@@ -180,8 +182,8 @@ def _unheard_of(
 def _refusal(
     what: str, reference: str, *, target: tuple[int, int], index: int, where: Position
 ) -> Problem:
-    """Why a reference is refused. ``target``: the indexes of the named resource and of its first
-    child.
+    """The reason why a reference is refused. ``target``: the indexes of the named resource and of
+    its first child.
     """
     if target[0] == index:
         message, hint = f"{what} the resource itself", "remove it"

@@ -35,7 +35,7 @@ def _word_for(text: str, known: list[str]) -> str:
 
 
 def known_properties(type_: Type, mapping: Mapping, problems: list[Problem]) -> Nodes:
-    """The properties of a map under their documented names; unknown ones become problems."""
+    """The properties in a map under their documented names; unknown ones become problems."""
     nodes: Nodes = {}
     for text, (key, value) in mapping.entries.items():
         name = type_.spellings.get(text, text)
@@ -98,7 +98,7 @@ def declare(
 
 
 def _octal_text(node: Node) -> Node:
-    """A mode as text: 0o644 keeps the spelling of the file."""
+    """A mode as text: 0o644 keeps its spelling from the file."""
     if isinstance(node, Scalar) and node.kind == "int" and node.text.startswith("0o"):
         return Scalar(
             node.source,
@@ -130,8 +130,8 @@ def warnings(declared: DeclaredResource) -> list[Problem]:
 
 
 def refuse_loop(defaults: Nodes, problems: list[Problem]) -> None:
-    """Refuse ``foreach`` in defaults: it makes resources from one entry, and defaults apply to
-    many.
+    """Refuse ``foreach`` in defaults, because it creates resources from one entry while defaults
+    apply to many.
     """
     if "foreach" in defaults:
         key, _ = defaults["foreach"]
@@ -220,7 +220,7 @@ def _not_a_boolean(scalar: Scalar | None) -> str:
 
 
 def _refusal_of_quoted(declared: DeclaredResource, path: tuple[str | int, ...], text: str) -> str:
-    """Why the text itself is not valid at the path; "" when quoting it is enough."""
+    """The reason why the text itself is not valid at the path; "" if quoting it is enough."""
     key, type_ = str(path[0]), declared.type
     value = with_entry(declared.raw[key], path[1:], text)
     for complaint in type_.properties[key].complaints(value):
@@ -254,7 +254,7 @@ def _check_provider(declared: DeclaredResource, problems: list[Problem]) -> None
 
 
 def _check_files(declared: DeclaredResource, problems: list[Problem]) -> None:
-    """Refuse ``file()`` of the target outside of deferred properties, where it never runs."""
+    """Refuse ``file()`` with a target path outside deferred properties, where it can never run."""
     for key in declared.templated:
         if declared.type.properties[key].render != "deferred":
             _refuse_target_files(expressions_in(declared.values[key]), key, problems)

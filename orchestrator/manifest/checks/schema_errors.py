@@ -71,7 +71,7 @@ class SchemaValidator:
         return fits(self._schema)
 
     def __call__(self, value: Any, name: str) -> list[SchemaError]:
-        """The problems of a value, which messages call ``name``."""
+        """The problems of a value, which messages refer to by ``name``."""
         if self._fits is not None and self._fits(value):
             return []
         if self._validator is None:
@@ -83,8 +83,9 @@ class SchemaValidator:
 
 
 def _located(schema: Any) -> Any:
-    """The schema with a longer form of properties that are ``false``: jsonschema has no path for
-    what ``false`` refuses."""
+    """The schema with a longer form of properties that are ``false``, because jsonschema has no
+    path for values that ``false`` refuses.
+    """
     if isinstance(schema, list):
         return [_located(entry) for entry in schema]
     if not isinstance(schema, Mapping):
@@ -173,7 +174,7 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
 
 
 def _other_form(kinds: list[str], value: Any, schema: Any) -> str:
-    """How to write a value of another kind that can only mean one thing; otherwise ""."""
+    """The correct form of a value of another kind that can mean only one thing; otherwise ""."""
     if value is None:
         return "write a value, or leave the property out"
     if not isinstance(value, str):
@@ -214,7 +215,7 @@ def _of_choice(
 
 
 def _fulfilled(error: Any) -> list[str]:
-    """The keys that are present, of branches that only list required keys."""
+    """The keys that are present, from branches that only list required keys."""
     branches = [branch.get("required") for branch in error.validator_value]
     if not all(branches) or not isinstance(error.instance, dict):
         return []
@@ -236,7 +237,7 @@ def _of_unknown_keys(error: Any, subject: str, path: tuple[str | int, ...]) -> l
 
 
 def suggestion(word: str, known: list[str]) -> str:
-    """A hint with the nearest valid word, or with all of them."""
+    """A hint with the most similar valid word, or with all valid words."""
     likely = nearest(word, known)
     return f"did you mean {likely}?" if likely else "known: " + ", ".join(sorted(known))
 
@@ -246,13 +247,13 @@ def _description(error: Any) -> str:
 
 
 def _missing(subject: str, words: str) -> str:
-    """The message for a property that must be given; ``words`` has its name, or several."""
+    """The message for a required property; ``words`` has its name, or several names."""
     told = f"required property {words} is missing"
     return told if subject == "it" else f"{subject}: {told}"
 
 
 def _subject(name: str, path: tuple[str | int, ...]) -> str:
-    """The subject of a message: in a document, whose name has several words, the path alone."""
+    """The subject of a message; in a document, whose name has several words, only the path."""
     text = "" if path and " " in name else name
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"

@@ -1,4 +1,6 @@
-"""Finds scripts whose first line has a Windows line ending, which no kernel starts (controller)."""
+"""Finds scripts whose first line has a Windows line ending, which no kernel can
+start (controller).
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,7 @@ def _of_directory(directory: Path, shown: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_file(path: Path, shown: str) -> Iterator[tuple[str, str]]:
-    """The warning for a file; none for an unreadable one, which its user reports."""
+    """The warning for a file; none for an unreadable one, which is reported by those who use it."""
     if not path.is_file():  # reading a pipe would block
         return
     try:

@@ -17,17 +17,17 @@ _SHELL_UNSAFE = re.compile(r"[`$;|&<>(){}\[\]*?!\\\"'#~\n\r\0]")
 
 
 def is_ip(value: Any) -> bool:
-    """An IPv4 or IPv6 address."""
+    """Whether it is an IPv4 or IPv6 address."""
     return is_ipv4(value) or is_ipv6(value)
 
 
 def is_ipv4(value: Any) -> bool:
-    """An IPv4 address."""
+    """Whether it is an IPv4 address."""
     return isinstance(value, str) and _parses(ipaddress.IPv4Address, value)
 
 
 def is_ipv6(value: Any) -> bool:
-    """An IPv6 address."""
+    """Whether it is an IPv6 address."""
     return isinstance(value, str) and _parses(ipaddress.IPv6Address, value)
 
 
@@ -46,12 +46,14 @@ def is_float(value: Any) -> bool:
 
 
 def is_duration(value: Any) -> bool:
-    """A duration such as 30s or 1h30m."""
+    """Whether it is a duration such as 30s or 1h30m."""
     return isinstance(value, str) and _parses(duration.parse, value)
 
 
 def is_regex(value: Any, pattern: str | None = None) -> bool:
-    """A regular expression; with a ``pattern``, whether it matches somewhere in the value."""
+    """Whether it is a regular expression; with a ``pattern``, whether it matches anywhere in the
+    value.
+    """
     if not isinstance(value, str):
         return False
     if pattern is not None:
@@ -66,17 +68,17 @@ def is_regex(value: Any, pattern: str | None = None) -> bool:
 
 
 def is_shell_safe(value: Any) -> bool:
-    """Whether it is a string without special characters of the shell."""
+    """Whether it is a string without special shell characters."""
     return isinstance(value, str) and not _SHELL_UNSAFE.search(value)
 
 
 def is_hostname(value: Any) -> bool:
-    """A host name, with or without a domain."""
+    """Whether it is a host name, with or without a domain."""
     return isinstance(value, str) and len(value) <= 253 and _HOSTNAME.match(value) is not None
 
 
 def is_fqdn(value: Any) -> bool:
-    """A host name with its domain."""
+    """Whether it is a host name with its domain."""
     return isinstance(value, str) and len(value) <= 253 and _FQDN.match(value) is not None
 
 

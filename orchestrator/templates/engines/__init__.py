@@ -24,8 +24,8 @@ def make_engine(
 ) -> Engine:
     """The engine of that name; InputError if it is not available.
 
-    ``delimiters`` None: those of the language. Positions begin with ``prefix``. ``added`` are names
-    in addition to those of every template.
+    With ``delimiters`` None, those of the language are used. Positions begin with ``prefix``.
+    ``added`` has names in addition to those of every template.
     """
     if name == "jet":
         from orchestrator.templates.engines.jet import JetEngine

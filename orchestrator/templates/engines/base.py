@@ -49,19 +49,23 @@ class Engine(Protocol):
 
     @property
     def openers(self) -> tuple[str, ...]:
-        """Opening delimiters; a text without any of them is not a template."""
+        """The opening delimiters; a text without any of them is not a template."""
         ...
 
     def compile(self, path: str, text: str) -> Compiled:
-        """The template at a path of the directory; InputError with every mistake."""
+        """The template at a path in the directory; InputError with every mistake."""
         ...
 
     def problems(self, path: str, text: str) -> list[Problem]:
-        """The mistakes of a template that only others run, as far as they show in it alone."""
+        """The mistakes in a template that only others run, as far as they are visible in
+        it alone.
+        """
         ...
 
     def unset(self, compiled: Compiled) -> list[Problem]:
-        """Return unset names that a file's template uses, unless compiling reports them."""
+        """Return unset names that a file's template uses, unless they are reported
+        at compilation.
+        """
         ...
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
@@ -90,6 +94,6 @@ class StandaloneTemplate(ABC):
 
 
 def too_deep(name: str, error: RecursionError) -> NoReturn:
-    """Refuse a template that is nested more deeply than its compiler can go."""
+    """Refuse a template that is nested more deeply than its compiler supports."""
     where = Position(name, 1, 1)
     raise InputError([Problem("it is nested too deeply", where, "split it", "template")]) from error

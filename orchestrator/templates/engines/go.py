@@ -42,7 +42,7 @@ NEWEST_WITHOUT = (3, 10)
 
 
 class GoTemplate:
-    """One compiled template; ``name`` is what positions call it."""
+    """One compiled template; ``name`` is its name in positions."""
 
     def __init__(self, template: gotpl.Template, text: str, name: str) -> None:
         self._template = template
@@ -96,7 +96,7 @@ class GoEngine(StandaloneTemplate):
             too_deep(name, error)
 
     def _check(self, text: str, name: str) -> None:
-        """InputError for a ``lookup`` whose path a host could choose."""
+        """InputError for a ``lookup`` with a path that a host could choose."""
         if "lookup" not in text:
             return
         from orchestrator.templates.engines.go_checks import lookup_problems
@@ -109,13 +109,15 @@ class GoEngine(StandaloneTemplate):
             raise InputError(problems)
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
-        """See ``Engine``: gotpl does not report them."""
+        """See ``Engine``; gotpl does not report these paths."""
         return ()
 
 
 @cache
 def _environment(left: str, right: str) -> gotpl.Environment:
-    """Return the environment for templates with these delimiters; InputError without gotpl."""
+    """Return the environment for templates with these delimiters; InputError if gotpl is not
+    installed.
+    """
     try:
         import gotpl
     except ImportError as error:
@@ -161,10 +163,10 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 
 def _bounded(call: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose numbers say how large its result is."""
+    """A function whose numeric arguments determine the size of its result."""
 
     def checked(*arguments: Any) -> Any:
-        """The function, refused for numbers that are too large. ValueError."""
+        """The function, which refuses numbers that are too large. ValueError."""
         bounds.check_numbers(arguments)
         return call(*arguments)
 
@@ -219,7 +221,9 @@ def _root(rendering: Rendering) -> dict[str, Any]:
 
 
 def _explained(error: gotpl.TemplateError, name: str, text: str) -> EvaluationError | NeedFileError:
-    """The error of a rendering: one of ours that gotpl passed on, or its own with a position."""
+    """The error of a rendering: one of ours that gotpl passed on, or gotpl's own with
+    a position.
+    """
     line, column = getattr(error, "line", None), getattr(error, "column", None)
     where = Position(getattr(error, "source_name", None) or name, line or 1, column or 1)
     cause: BaseException | None = error
@@ -238,7 +242,7 @@ def _explained(error: gotpl.TemplateError, name: str, text: str) -> EvaluationEr
 
 
 def _nothing(key: str, text: str, where: Position) -> EvaluationError:
-    """The message for a missing key: with the path that the template has."""
+    """The message for a missing key, with the path as written in the template."""
     lines = text.splitlines()[where.line - 1 :]
     rest = "\n".join(lines)[where.column - 1 :]
     found = re.search(rf"[$\w]*(?:\.\w+)*\.{re.escape(key)}\b", rest)

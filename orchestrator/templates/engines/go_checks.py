@@ -1,4 +1,4 @@
-"""Finds in Go templates what a host must not choose: the path of ``lookup`` (controller).
+"""Finds paths of ``lookup`` in Go templates that a host must not be able to choose (controller).
 
 gotpl has no hook between parsing and compiling, so its parser reads the text a second time.
 """
@@ -59,7 +59,7 @@ def _name(node: Any) -> str:
 
 
 def _path_text(node: Any) -> PathText:
-    """Return how a string is computed; a command is one before a pipe."""
+    """Return how a string is computed; a command is a part before a pipe."""
     if isinstance(node, ParenthesizedNode) and not node.fields:
         return _path_text(node.pipeline)
     if isinstance(node, PipeNode) and len(node.commands) == 1:

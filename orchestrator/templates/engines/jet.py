@@ -48,12 +48,12 @@ class JetEngine:
         return JetTemplate(self._library.parse(text, self._prefix + path, path, self._added))
 
     def problems(self, path: str, text: str) -> list[Problem]:
-        """See ``Engine``: a template that is included sees variables that are set elsewhere."""
+        """See ``Engine``; an included template uses variables that are set elsewhere."""
         name = self._prefix + path
         return jet.Template(text, path, name=name, number=0).read(self._delimiters, TREE_FUNCTIONS)
 
     def unset(self, compiled: Compiled) -> list[Problem]:
-        """See ``Engine``: compiling reports them."""
+        """See ``Engine``; unset names are reported at compilation."""
         return []
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:

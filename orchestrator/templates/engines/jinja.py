@@ -24,7 +24,7 @@ class JinjaTemplate:
         self.template = template
 
     def render(self, rendering: Rendering, context: Sequence[Any]) -> str:
-        """See ``Compiled``: a map given to ``render()`` adds names."""
+        """See ``Compiled``; a map passed to ``render()`` adds names."""
         functions = {name: getattr(rendering, name) for name in TREE_FUNCTIONS}
         more = context[0] if context and isinstance(context[0], Mapping) else {}
         return render(self.template, rendering.names, functions, more)
@@ -61,5 +61,5 @@ class JinjaEngine(StandaloneTemplate):
         return []
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
-        """See ``Engine``: what ``render()`` is given shows when it is called."""
+        """See ``Engine``; the names that ``render()`` adds are known only when it is called."""
         return ()

@@ -1,7 +1,8 @@
 """Reads OpenSSH client configuration and answers for one host (controller).
 
-The rules are those of OpenSSH: the first value wins, identity files add up, ``Include`` applies
-within its block. It imports no SSH library, so that ``ccm inventory`` can explain a host quickly.
+The rules are those of OpenSSH: the first value is used, identity files accumulate, and ``Include``
+applies within its block. It imports no SSH library, so that ``ccm inventory`` can explain a host
+quickly.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _MANY = {"identityfile", "certificatefile", "sendenv", "setenv", "localforward",
 
 
 class Section(NamedTuple):
-    """The lines under one ``Host`` or ``Match``; None is the beginning of a file."""
+    """The lines below one ``Host`` or ``Match``; None is the beginning of a file."""
 
     condition: Directive | None
     lines: list[Directive | list[Section]]

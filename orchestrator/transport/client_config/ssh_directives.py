@@ -12,7 +12,7 @@ from remote_runtime.errors import Position
 
 
 class Directive(NamedTuple):
-    """One line: the keyword in lower case, its value, and its position."""
+    """One line: the keyword in lowercase, its value, and its position."""
 
     key: str
     value: str
@@ -20,19 +20,19 @@ class Directive(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """The value cut at blanks; quotes keep words together."""
+        """The value split at spaces; quotes keep words together."""
         return [a or b for a, b in re.findall(r'"([^"]*)"|([^\s"]+)', self.value)]
 
 
 class UndecidedMatch(NamedTuple):
-    """A line that may hold or not, and the ``Match`` that cannot be decided."""
+    """A line that may or may not apply, and the ``Match`` that cannot be decided."""
 
     condition: Directive
     line: Directive
 
 
 class Directives(dict[str, list[Directive]]):
-    """The directives that hold for a host, by keyword."""
+    """The directives that apply to a host, by keyword."""
 
     def __init__(self) -> None:
         super().__init__()

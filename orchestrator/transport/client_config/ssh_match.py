@@ -1,4 +1,4 @@
-"""Decides the ``Host`` and ``Match`` lines of an SSH configuration, as ssh does (controller).
+"""Decides the ``Host`` and ``Match`` lines of an SSH configuration, like ssh (controller).
 
 An unknown result is neither true nor false: the caller must check whether it matters.
 """
@@ -51,10 +51,9 @@ class Criterion(NamedTuple):
 
 
 def holds(condition: Directive, name: str, found: Directives, final: bool) -> bool | None:
-    """Whether the lines below a ``Host`` or ``Match`` count for ``ssh NAME``; None if that cannot
-    be known.
+    """Whether the lines below a ``Host`` or ``Match`` apply to ``ssh NAME``; None if unknown.
 
-    ``found`` are the values so far, ``final`` marks the second pass. InputError for a criterion
+    ``found`` has the values so far, ``final`` marks the second pass. InputError for a criterion
     without its value.
     """
     if condition.key == "host":
@@ -70,7 +69,9 @@ def holds(condition: Directive, name: str, found: Directives, final: bool) -> bo
 
 
 def _criteria(condition: Directive) -> Iterator[Criterion]:
-    """The criteria in order, to the first that is not known: where its value ends is not either."""
+    """The criteria in order, up to the first unknown one, because the end of its value is also
+    unknown.
+    """
     rest = condition.value
     while rest:
         word = _WORD.match(rest)
@@ -161,7 +162,7 @@ def _is_version(value: str, name: str, found: Directives) -> bool | None:
 
 @functools.lru_cache(maxsize=1)
 def _ssh_version() -> str:
-    """The version that the installed ssh compares, as OpenSSH_10.0p2; "" without ssh."""
+    """The version that the installed ssh compares, such as OpenSSH_10.0p2; "" without ssh."""
     done = run_shell("ssh -V", EXEC_TIMEOUT)
     if done is None or done.returncode:
         return ""

@@ -1,4 +1,4 @@
-"""Which SSH configuration directives ccm honours, refuses, or lists as not honoured (controller).
+"""Classifies SSH configuration directives: honored, refused, or listed as ignored (controller).
 
 Directives about host verification or logins are refused if unsupported, because ignoring them would
 change what the user trusts. ``StrictHostKeyChecking`` is never weaker than yes: a weaker value is
@@ -100,7 +100,7 @@ def _undecided(found: Directives, settled: Collection[str]) -> list[Problem]:
 
 
 def ignored_directives(found: Directives) -> list[Directive]:
-    """The directives in force that have no effect with ccm, in the order of the keywords."""
+    """The active directives that have no effect in ccm, in the order of the keywords."""
     return sorted(line for line in _lines(found) if _without_effect(line))
 
 

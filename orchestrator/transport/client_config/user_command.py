@@ -1,4 +1,4 @@
-"""Commands that the user has named in a setting or in ~/.ssh/config (controller)."""
+"""Commands that the user names in a setting or in ~/.ssh/config (controller)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import subprocess
 
 
 def run_shell(command: str, seconds: float) -> subprocess.CompletedProcess[bytes] | None:
-    """Run a line of shell without input, and return its output; None after a timeout."""
+    """Run a shell command line without input, and return its output; None after a timeout."""
     try:
         return subprocess.run(
             command,

@@ -1,1 +1,1 @@
-"""Which host keys are trusted (controller)."""
+"""Determines which host keys are trusted (controller)."""

@@ -1,4 +1,4 @@
-"""Reads OpenSSH certificates, of users and of hosts (controller).
+"""Reads OpenSSH certificates of users and hosts (controller).
 
 The format is that of PROTOCOL.certkeys. Nothing here checks a signature: see ``ssh_host_key``.
 """
@@ -34,9 +34,9 @@ _KEY_FIELDS = {
 class Certificate(NamedTuple):
     """The content of a certificate.
 
-    ``blob`` is the whole of it, ``key_blob`` the public key that it is for. ``valid_after`` and
-    ``valid_before`` are seconds since 1970. ``signed`` are the bytes that ``signature`` of
-    ``ca_blob`` covers.
+    ``blob`` is the complete certificate, ``key_blob`` the public key that it certifies.
+    ``valid_after`` and ``valid_before`` are seconds since 1970. ``signed`` are the bytes that
+    ``signature`` of ``ca_blob`` covers.
     """
 
     blob: bytes
@@ -70,8 +70,8 @@ class Certificate(NamedTuple):
     def invalid_for(self, kind: str, name: str, now: float | None = None) -> str:
         """Why it is not valid for a host or user of that name; "" for a valid one.
 
-        A certificate without principals is valid for every name. ``now`` is the moment by the
-        clock of this machine unless it is given.
+        A certificate without principals is valid for every name. ``now`` is the current time of
+        this machine unless it is passed.
         """
         if self.kind != kind:
             return f"it is a {self.kind} certificate"
@@ -93,7 +93,7 @@ class Certificate(NamedTuple):
 
 
 def is_certificate(key_type: str) -> bool:
-    """Whether a key type is one of a certificate."""
+    """Whether a key type is that of a certificate."""
     return key_type.endswith(SUFFIX)
 
 
@@ -106,7 +106,7 @@ def parse_certificate(blob: bytes) -> Certificate | None:
 
 
 def read_certificate(path: Path) -> Certificate | None:
-    """Return the certificate in a file of ssh-keygen; None if the file has none."""
+    """Return the certificate in a file from ssh-keygen; None if the file has none."""
     try:
         with path.open("rb") as file:
             words = file.read(LARGEST_FILE).split()
@@ -161,7 +161,7 @@ class _Reader:
         self.at = 0
 
     def number(self, size: int) -> int:
-        """A number of so many bytes."""
+        """A number with this many bytes."""
         return int.from_bytes(self._take(size), "big")
 
     def string(self) -> bytes:
@@ -169,7 +169,7 @@ class _Reader:
         return self._take(self.number(4))
 
     def skip(self) -> int:
-        """Skip a field; returns its end."""
+        """Skip a field; return its end."""
         self.string()
         return self.at
 

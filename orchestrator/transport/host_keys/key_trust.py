@@ -27,7 +27,7 @@ State = Literal["new", "same", "certified", "changed", "revoked"]
 class ScannedKey(NamedTuple):
     """The key of a host, and its entries in known_hosts.
 
-    ``before`` are the lines that a changed key takes the place of.
+    ``before`` has the lines that a changed key replaces.
     """
 
     route: Route
@@ -69,7 +69,7 @@ def compare_key(route: Route, key_type: str, blob: bytes, certified: bool = Fals
 
 
 def trust(shown: Iterable[ScannedKey]) -> list[Path]:
-    """Write the keys into the first known_hosts file of each host; the files written.
+    """Write the keys into the first known_hosts file of each host; return the written files.
 
     The rest of a file is not changed. A changed key replaces the old ones of that host, which are
     removed from each file before the new ones are written. InputError for a file that cannot be
@@ -130,7 +130,7 @@ def _line(key: ScannedKey) -> str:
 
 
 def _without(text: str, changed: set[str]) -> list[str]:
-    """The line without the hosts whose keys are replaced; nothing when it named no other."""
+    """The line without the hosts whose keys are replaced; empty if it names no others."""
     parsed = parse_line(text)
     if parsed is None or parsed.marker:
         return [text]

@@ -1,6 +1,6 @@
-"""Which host keys are known: the known_hosts format (controller).
+"""The known host keys: the known_hosts format (controller).
 
-Names are matched as OpenSSH does: plain, hashed, with ``*`` and ``?``, negated, ``[host]:port``.
+Names are matched as in OpenSSH: plain, hashed, with ``*`` and ``?``, negated, ``[host]:port``.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _File:
                     self._plain.setdefault(name.lower(), []).append(line)
 
     def lookup(self, name: str) -> list[Line]:
-        """Plain names first, then hashed names, then patterns; upper and lower case are equal."""
+        """Look up plain names first, then hashed names, then patterns; case is ignored."""
         lower = name.lower()
         text, digest = lower.encode(), hmac.digest
         hashed = [one for salt, made, one in self._hashed if digest(salt, text, "sha1") == made]
@@ -82,7 +82,7 @@ class _File:
 
 
 def entry_name(name: str, port: int) -> str:
-    """How a host is written in known_hosts."""
+    """The form of a host in known_hosts."""
     return name if port == STANDARD_PORT else f"[{name}]:{port}"
 
 
@@ -129,7 +129,7 @@ def _hash_parts(pattern: str) -> tuple[bytes, bytes] | None:
 
 
 def hashed(name: str) -> str:
-    """A name as ``HashKnownHosts yes`` writes it."""
+    """A name in the form that ``HashKnownHosts yes`` writes."""
     salt = os.urandom(20)
     digest = hmac.digest(salt, name.lower().encode(), "sha1")
     return f"{_HASHED}{base64.b64encode(salt).decode()}|{base64.b64encode(digest).decode()}"

@@ -17,13 +17,14 @@ from orchestrator.transport.host_keys.known_hosts import Line
 from remote_runtime.errors import UnreachableError
 
 KRL = b"SSHKRL\n"
-"""How a binary revocation list of ssh-keygen begins."""
+"""The beginning of a binary revocation list of ssh-keygen."""
 _MARKER = "@revoked"
 
 
 def revoked_lines(label: str, files: Iterable[Path]) -> list[Line]:
-    """Return the keys of these files: one public key in a line, after optional names as in
-    known_hosts. UnreachableError for the host ``label`` if a file cannot be used."""
+    """Return the keys of these files: one public key per line, after optional names as in
+    known_hosts. UnreachableError for the host ``label`` if a file cannot be used.
+    """
     found: list[Line] = []
     for path in files:
         try:

@@ -1,4 +1,4 @@
-"""Asks many hosts for their keys at the same time, without logging in (controller)."""
+"""Requests the keys of many hosts in parallel, without logging in (controller)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from remote_runtime.errors import CcmError, InputError, UnreachableError
 def scan(
     hosts: Iterable[Target], settings: Settings, credentials: Credentials, forks: int
 ) -> list[ScannedKey | ScanFailure]:
-    """The key of every host, in their order; hosts without SSH are left out.
+    """The key of every host, in order; hosts without SSH are omitted.
 
     Hosts behind a jump host are scanned through it, which requires a login there and a trusted key
-    of the jump host; jump hosts are scanned, too. Hosts that share address, port and name are asked
-    once.
+    of the jump host; jump hosts are scanned, too. Hosts that share address, port and name are
+    queried once.
     """
     from orchestrator.transport.ssh_connect import Dialer
 
@@ -38,7 +38,7 @@ def scan(
     dialer = Dialer(credentials)
 
     def shown(route: Route | ScanFailure) -> ScannedKey | ScanFailure:
-        """The key of one host, or why it has none."""
+        """The key of one host, or the reason why it has none."""
         if isinstance(route, ScanFailure):
             return route
         try:

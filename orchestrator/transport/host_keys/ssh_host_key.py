@@ -1,4 +1,4 @@
-"""Holds a host to the keys and the CAs that known_hosts has of it (controller; paramiko)."""
+"""Checks a host against its keys and CAs in known_hosts (controller; paramiko)."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _RSA = ("rsa-sha2-512", "rsa-sha2-256")
 
 
 class HostKeyCheck(paramiko.MissingHostKeyPolicy):
-    """paramiko's callback for host keys; paramiko has no known keys, so it calls it every time.
+    """paramiko's callback for host keys; paramiko has no known keys, so it calls this every time.
 
-    As with ssh, a certificate counts if a ``@cert-authority`` line has its CA; else its key does.
+    As in ssh, a certificate is used if a ``@cert-authority`` line has its CA; otherwise its key is.
     """
 
     def __init__(self, route: Route) -> None:
@@ -43,7 +43,7 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
         self._session: EagerTransport | None = None
 
     def prepare(self, session: EagerTransport) -> None:
-        """Let the server show a key or certificate that can be checked, if it has one."""
+        """Make the server present a key or certificate that can be checked, if it has one."""
         self._session = session
         offered = session.offered_host_keys
         of_ca = [name for name in offered if is_certificate(name)] if self._authorities() else []
@@ -64,10 +64,10 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
             self._check(key, parse_certificate(key_blob))
 
     def certified(self, key_blob: bytes) -> bool:
-        """Whether a host that shows this proves itself by a certificate of a CA that is known.
+        """Whether this identifies a host by a certificate from a known CA.
 
-        False for a plain key, and for a certificate of another CA: then the key has to be known.
-        UnreachableError for a revoked key, and for an invalid certificate of a known CA.
+        False for a plain key, and for a certificate from another CA; in these cases, the key must
+        be known. UnreachableError for a revoked key, and for an invalid certificate of a known CA.
         """
         certificate = parse_certificate(key_blob)
         self._check_revoked(key_blob, certificate)
@@ -96,7 +96,7 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
                 raise _revoked(self._route, line, of_ca=of_ca)
 
     def _unsound(self, certificate: Certificate) -> str:
-        """Return why the signature of a CA does not count; "" if it counts."""
+        """Return the reason why the signature of a CA is not accepted; "" if it is."""
         if certificate.critical:
             return f"ccm does not support its critical option {certificate.critical[0]}"
         allowed = _listed(self._route.ca_algorithms or "+", _CA_ALGORITHMS)
@@ -138,7 +138,7 @@ def _algorithms(types: Sequence[str]) -> list[str]:
 
 
 def _listed(text: str, offered: Sequence[str]) -> list[str]:
-    """A list of algorithms, or one added to (+), taken from (-) or put before (^) ours."""
+    """A list of algorithms, or our list with these added (+), removed (-) or put first (^)."""
     how = text[0] if text[0] in "+-^" else ""
     patterns = text.removeprefix(how).split(",")
     named = [name for name in offered if matches_any(name, patterns)]

@@ -1,8 +1,8 @@
 """The checks of a verify: a module for each type, found by its name (controller).
 
-Its ``expectations`` takes a ``Subject`` and returns the expectations, none if nothing can be
-checked. A custom type has the same in ``verify.py`` of its directory. Resources of a type without
-either are not checked, and counted.
+Its ``expectations`` function takes a ``Subject`` and returns the expectations, none if nothing can
+be checked. A custom type has the same function in ``verify.py`` in its directory. Resources of a
+type without either are counted, but not checked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Expectations = Callable[[Subject], list[Expectation]]
 def expectations_of(type_name: str, types: Types) -> Expectations | None:
     """The function that creates the expectations of a type, or None if it has none.
 
-    InputError if that of a site's own type cannot be imported.
+    InputError if that of a custom type cannot be imported.
     """
     return _built_in(type_name) or types.expectations(type_name)
 

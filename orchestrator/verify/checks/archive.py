@@ -8,8 +8,8 @@ from orchestrator.verify.subject import Subject
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """``creates`` represents the complete archive if it is given; the archive file may then be
-    gone.
+    """The expectations; ``creates``, if set, represents the complete archive, whose file may then
+    be gone.
     """
     path = subject.name
     if subject.get("ensure", "present") == "absent":

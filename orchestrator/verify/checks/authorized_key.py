@@ -1,5 +1,6 @@
-"""authorized_key: the keys of a user as ssh-keygen lists them, and as the file has them
-(controller)."""
+"""authorized_key: the keys of a user as listed by ssh-keygen, and as written in the file
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _OTHERS = 0o022
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Of keys that are there, or not."""
+    """The expectations for keys that are present or absent."""
     wanted = _wanted(subject)
     prints = [found["print"] for found in wanted]
     if subject.get("ensure", "present") == "absent":
@@ -119,7 +120,7 @@ def _parsed(text: str) -> list[dict[str, str]]:
 
 
 def _entry(host: Host, user: str) -> list[str]:
-    """The user's entry of the passwd database, [] for an unknown one."""
+    """The user's entry in the passwd database, [] for an unknown user."""
     return entry(host, "passwd", user, _HOME + 1)
 
 
@@ -152,18 +153,18 @@ def _listed(host: Host, subject: Subject) -> list[str]:
 
 
 def _present(host: Host, subject: Subject, prints: list[str]) -> str:
-    """Those of the keys that the file has."""
+    """The desired keys that the file contains."""
     found = set(_listed(host, subject))
     return ", ".join(one for one in dict.fromkeys(prints) if one in found)
 
 
 def _others(host: Host, subject: Subject, prints: list[str]) -> str:
-    """The other keys of the file."""
+    """The other keys in the file."""
     return ", ".join(one for one in _listed(host, subject) if one not in prints) or "none"
 
 
 def _lines(host: Host, subject: Subject) -> list[dict[str, str]]:
-    """The keys of the file with their options and comments."""
+    """The keys in the file with their options and comments."""
     path = _path(host, subject)
     if not path:
         return []

@@ -1,5 +1,5 @@
 """credential: the value that the service manager decrypts for a service (controller). The value
-stays on the host.
+does not leave the host.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _SERVICE = (
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """A file whose value a service gets, or no file."""
+    """The expectations for a file whose value a service receives, or for no file."""
     path = subject.text("path") or f"{_DIRECTORY}/{subject.name}"
     if subject.get("ensure", "present") == "absent":
         return absent(path)
     wanted = hashlib.sha256(subject.text("value").encode("utf-8")).hexdigest()
 
     def find(host: Host) -> str:
-        """How the value that a transient service gets compares."""
+        """The result of comparing the value that a transient service receives."""
         asked = host.run(_SERVICE, subject.name, path, subject.name)
         if asked.rc:
             return "systemd cannot decrypt it"

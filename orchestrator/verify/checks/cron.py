@@ -31,7 +31,7 @@ _SETTING = re.compile(r"[A-Za-z_]\w*\s*=")
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Of a job, or of none."""
+    """The expectations for a job, or for its absence."""
     own = subject.get("crontab") is True
     absent = subject.get("ensure", "present") == "absent"
     find = _of_crontab if own else _of_file
@@ -51,7 +51,7 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 
 def _line(subject: Subject, own: bool) -> str:
-    """The line as a crontab has it."""
+    """The line in the form used in a crontab."""
     times = subject.text("schedule")
     if not times:
         times = " ".join(str(subject.get(field, "*")).replace(" ", "") for field in _FIELDS)
@@ -66,7 +66,7 @@ def _path(subject: Subject) -> str:
 
 
 def _of_file(host: Host, subject: Subject) -> list[str]:
-    """The settings of the file in cron.d, and then its job, or "none"."""
+    """The settings of the file in cron.d, followed by its job, or "none"."""
     path = _path(subject)
     if kind(host, path) == "nothing":
         return ["none"]
@@ -78,7 +78,7 @@ def _of_file(host: Host, subject: Subject) -> list[str]:
 
 
 def _of_crontab(host: Host, subject: Subject) -> list[str]:
-    """The job in the crontab of the user, or "none". Without root only ``crontab`` may read it."""
+    """The job in the crontab of the user, or "none". Without root, only ``crontab`` can read it."""
     user = subject.text("user") or "root"
     asked = host.run(_SPOOL % (" ".join(SPOOLS), "%s", "%s"), user, user)
     if asked.rc == _NOT_READABLE:
@@ -97,6 +97,6 @@ def _of_crontab(host: Host, subject: Subject) -> list[str]:
 
 
 def _attributes(host: Host, subject: Subject) -> str:
-    """Owner and mode of the file: cron refuses files that others may write."""
+    """The owner and mode of the file, because cron refuses files that others may write to."""
     uid, mode = uid_and_mode(host, _path(subject))
     return f"{'root' if uid == '0' else uid} {mode:>04}"

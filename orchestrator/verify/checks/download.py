@@ -1,4 +1,4 @@
-"""download: the file, its attributes and a checksum of the manifest (controller)."""
+"""download: the file, its attributes and a checksum from the manifest (controller)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from orchestrator.verify.subject import Subject
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Only a literal checksum determines the content of the file."""
+    """The expectations; only a literal checksum determines the content of the file."""
     path = subject.name
     if subject.get("ensure", "present") == "absent":
         return absent(path)

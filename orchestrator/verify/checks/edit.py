@@ -21,7 +21,7 @@ Judge = Callable[[list[str]], str]
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """One for each edit of the file to which the path resolves."""
+    """One expectation for each edit of the file to which the path resolves."""
     several = subject.get("edits")
     path, ensure = subject.name, subject.get("ensure", "present")
     gates = [of_kind(path, "a file", follow=True)] if several or ensure != _ABSENT else []
@@ -54,7 +54,7 @@ def _lines(host: Host, path: str) -> list[str]:
 
 
 def _line(spec: Mapping[str, Any], removed: bool) -> Judge:
-    """Some line equals it, or no line equals it or matches."""
+    """Whether a line equals it or, if it must be absent, no line equals it or matches."""
     line, match = spec.get("line"), spec.get("match")
 
     def judge(lines: list[str]) -> str:
@@ -73,12 +73,14 @@ def _is_in(pattern: str, text: str) -> bool:
 
 
 def _as_re2(pattern: str) -> str:
-    r"""The pattern with the end of a line as RE2 spells it: ``\z``."""
+    r"""The pattern with the end of a line in RE2's syntax: ``\z``."""
     return pattern.replace("\\\\", "\0").replace("\\Z", "\\z").replace("\0", "\\\\")
 
 
 def _block(spec: Mapping[str, Any], removed: bool) -> Judge:
-    """The lines between the markers are the block's, or there are no markers."""
+    """Whether the lines between the markers are those of the block, or whether there are no
+    markers.
+    """
     marker = str(spec.get("marker") or _MARKER)
     begin, end = (marker.replace("{mark}", word) for word in ("BEGIN", "END"))
     wanted = str(spec["block"]).replace("\r\n", "\n").removesuffix("\n").split("\n")
@@ -96,7 +98,7 @@ def _block(spec: Mapping[str, Any], removed: bool) -> Judge:
 
 
 def _replaced(spec: Mapping[str, Any], removed: bool) -> Judge:
-    """Replacing once more changes no line."""
+    """Whether replacing again changes no line."""
     match, new = _as_re2(str(spec["match"])), str(spec["replace"])
 
     def judge(lines: list[str]) -> str:
@@ -108,7 +110,9 @@ def _replaced(spec: Mapping[str, Any], removed: bool) -> Judge:
 
 
 def _settings(spec: Mapping[str, Any], removed: bool) -> Judge:
-    """The first line of each key has its value, or all lines of a key have those of a list."""
+    """Whether the first line of each key has its value, or all lines of a key have those of
+    a list.
+    """
     form = str(spec.get("format") or "ini")
     wanted = list(_wanted(spec["settings"]))
 
@@ -129,7 +133,7 @@ def _settings(spec: Mapping[str, Any], removed: bool) -> Judge:
 
 
 def _wanted(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Section, key and value of each setting."""
+    """The section, key and value of each setting."""
     for key, value in settings.items():
         if isinstance(value, dict):
             yield from ((key, inner, one) for inner, one in value.items())
@@ -138,7 +142,7 @@ def _wanted(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 
 def _assignments(lines: list[str], form: str) -> Iterator[tuple[str, str, str]]:
-    """Section, key and value of each line that sets something."""
+    """The section, key and value of each line that sets something."""
     section = ""
     for line in map(str.strip, lines):
         if not line or line.startswith(("#", ";") if form == "ini" else "#"):
@@ -160,7 +164,9 @@ def _assignments(lines: list[str], form: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _same(found: tuple[str, str], wanted: tuple[str, str], form: str) -> bool:
-    """Whether a line sets a key; keys and sections of ssh are compared without case and blanks."""
+    """Whether a line sets a key; keys and sections of ssh are compared without regard to case and
+    spaces.
+    """
     if form != "ssh":
         return found == wanted
     (section, key), (in_section, name) = found, wanted

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Of a regular file, a directory, or nothing."""
+    """The expectations for a regular file, a directory, or an absent path."""
     path, ensure = subject.name, subject.get("ensure", "present")
     if ensure == "absent":
         return absent(path)
@@ -53,14 +53,14 @@ def _content(subject: Subject) -> list[Expectation]:
 
 
 def _same(path: str, source: str) -> Expectation:
-    """The same content as another file of the target has now."""
+    """Expect the same content as another file on the target currently has."""
 
     def find(host: Host) -> tuple[str, str]:
         """The hashes of both files."""
         return file_hash(host, path), file_hash(host, source)
 
     def tell(host: Host, found: tuple[str, str]) -> str:
-        """The difference in words."""
+        """The difference as text."""
         return f"{shown_hash(found[0])}, the source has {shown_hash(found[1])}"
 
     return Expectation(

@@ -15,7 +15,7 @@ _COMMIT = (40, 64)  # digits
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """A checkout of the URL at the ref, or nothing."""
+    """The expectations for a checkout of the URL at the ref, or for its absence."""
     path = subject.name
     if subject.get("ensure", "present") == "absent":
         return absent(path)
@@ -36,13 +36,13 @@ _CHANGED = "status --porcelain --untracked-files=no --ignore-submodules=all"
 
 
 def _read(host: Host, path: str, name: str) -> str:
-    """A file of the repository; RuntimeError if it cannot be read."""
+    """The text of a file in the repository; RuntimeError if it cannot be read."""
     problem = f"there is no repository at {path}"
     return answer(host, "cat -- %s", f"{path}/.git/{name}", problem=problem)
 
 
 def _setting(host: Host, path: str, remote: str) -> str:
-    """The URL of a remote, from the file with the settings."""
+    """The URL of a remote, from the configuration file."""
     section = ""
     for line in _read(host, path, "config").splitlines():
         text = line.strip()
@@ -86,7 +86,7 @@ def _head(host: Host, path: str) -> str:
 
 
 def _outdated(host: Host, path: str) -> str:
-    """The submodules without the commit that the tree records."""
+    """The submodules that are not at the commit recorded in the tree."""
     said = _git(host, path, "submodule status --recursive")
     return " ".join(line.split()[1] for line in said.splitlines() if line[:1] not in (" ", ""))
 

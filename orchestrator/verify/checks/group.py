@@ -14,10 +14,10 @@ _FIELDS = 3  # name, password, number
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Of a group, or of none."""
+    """The expectations for a group, or for its absence."""
 
     def state(host: Host) -> str:
-        """Whether the group exists, in words."""
+        """Whether the group exists, as text."""
         return "present" if entry(host, "group", subject.name, _FIELDS) else "absent"
 
     def number(host: Host) -> str:

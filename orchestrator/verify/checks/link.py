@@ -1,4 +1,4 @@
-"""link: a symlink and its text (controller)."""
+"""link: a symlink and its target (controller)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Of a symlink, or of none."""
+    """The expectations for a symlink, or for its absence."""
     path = subject.name
     if subject.get("ensure", "present") == "absent":
         return absent(path)

@@ -16,7 +16,7 @@ _FILE = "cat %s 2>/dev/null; echo %s"
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Whether it is loaded, and its state after the next boot."""
+    """The expectations: whether it is loaded, and its state after the next boot."""
     name = subject.name
     present = subject.get("ensure", "present") != "absent"
     options = " ".join(subject.text("options").split())
@@ -43,6 +43,6 @@ def _state(host: Host, name: str) -> str:
 
 
 def _line(host: Host, path: str) -> str:
-    """The lines of a file that are no comments."""
+    """The lines of a file that are not comments."""
     lines = [line.strip() for line in lines_before(_END, host, _FILE, path)]
     return "; ".join(line for line in lines if line[:1] not in ("#", "")) or "none"

@@ -33,7 +33,7 @@ Row = dict[str, Any]
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The entry and the mount, or neither."""
+    """The expectations for the entry and the mount, or for their absence."""
     ensure = subject.text("ensure") or "mounted"
     swaps = subject.text("type") == "swap"
     found = []
@@ -72,7 +72,7 @@ def _rows(host: Host, command: str) -> list[Row]:
 
 
 def _entry(host: Host, subject: Subject) -> Row | None:
-    """The entry of the table; None for none."""
+    """The entry in the table; None if there is none."""
     found = None
     for row in _rows(host, _TABLE):
         key = row["source"] if row["fstype"] == "swap" else (row["target"].rstrip("/") or "/")
@@ -91,7 +91,7 @@ def _field(subject: Subject, key: str) -> Expectation:
     wanted = subject.text(key)
 
     def find(host: Host) -> str:
-        """As findmnt reads it."""
+        """The value as findmnt reads it."""
         row = _entry(host, subject)
         if row is None:
             return "no entry"
@@ -105,7 +105,7 @@ def _field(subject: Subject, key: str) -> Expectation:
 
 
 def _hidden(options: str) -> str:
-    """The options without passwords, which somebody may have written there."""
+    """The options without passwords, which may have been written there."""
     pairs = [word.partition("=") for word in _words(options)]
     secret = [key.lower().startswith("pass") or (key in _USERS and "%" in v) for key, _, v in pairs]
     return ",".join(
@@ -121,7 +121,7 @@ def _nofail(host: Host, subject: Subject) -> str:
 
 
 def _swap(host: Host, subject: Subject) -> str:
-    """Whether the host swaps there."""
+    """Whether the host uses it as swap space."""
     lines = lines_before(_END, host, _SWAPS)
     return "in use" if (subject.text("device") or subject.name) in lines else "not in use"
 
@@ -154,14 +154,14 @@ def _mounted(host: Host, subject: Subject) -> str:
 
 
 def _pair(host: Host, command: str, one: str, other: str) -> bool:
-    """Whether a command prints the same for two paths."""
+    """Whether a command prints the same output for two paths."""
     asked = host.run(command, one, other, _END)
     lines = str(asked.stdout).splitlines()
     return lines[2:] == [_END] and lines[0] == lines[1]
 
 
 def _active(row: Row | None, flags: list[str]) -> str:
-    """Which of the flags are set."""
+    """The flags that are set."""
     now = _words(str(row["options"])) if row is not None else []
     return ",".join(sorted(flag for flag in flags if flag in now)) or "none"
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Only the package manager knows whether a version is the latest, so ``latest`` counts as
-    installed."""
+    """The expectations. Only the package manager knows whether a version is the latest, so
+    ``latest`` counts as installed.
+    """
     if environments.is_of_environment(subject):
         return environments.expectations(subject)
     name, ensure = subject.name, subject.text("ensure") or "present"
@@ -86,7 +87,7 @@ def _configuration(host: Host, name: str) -> str:
 
 
 def _is_held(host: Host, name: str) -> bool:
-    """Whether dpkg has it on hold, or a list of dnf's version locks names it."""
+    """Whether dpkg has it on hold, or dnf's version locks include it."""
     asked = host.run("dpkg-query -f '${Status} ${Version}' -W %s", name)
     if asked.rc == 0 and asked.stdout.split():
         return bool(asked.stdout.split()[0] == "hold")
@@ -98,7 +99,9 @@ def _is_held(host: Host, name: str) -> bool:
 
 
 def _is_installed(host: Host, name: str) -> bool:
-    """RuntimeError if the package manager failed, which testinfra reports as "not installed"."""
+    """Whether it is installed; RuntimeError if the package manager failed, which testinfra reports
+    as "not installed".
+    """
     if host.package(name).is_installed:
         return True
     said = host.backend.last.stderr.strip()
@@ -108,7 +111,7 @@ def _is_installed(host: Host, name: str) -> bool:
 
 
 class Installed(NamedTuple):
-    """An installed version from testinfra; a release only if the system has one."""
+    """An installed version from testinfra; it has a release only on systems that use one."""
 
     version: str
     release: str = ""
@@ -117,10 +120,10 @@ class Installed(NamedTuple):
         return f"{self.version}-{self.release}" if self.release else self.version
 
     def is_version(self, wanted: str) -> bool:
-        """Whether it is the requested version; an epoch of 0 and zeros before a number do not
-        count.
+        """Whether it is the requested version; an epoch of 0 and leading zeros are ignored.
 
-        An RPM's release counts if one is requested, its epoch never: testinfra does not report it.
+        An RPM's release is compared if one is requested, but its epoch never, because testinfra
+        does not report it.
         """
         if not self.release:
             return _parts(wanted) == _parts(self.version)

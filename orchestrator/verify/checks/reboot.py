@@ -8,7 +8,7 @@ from orchestrator.verify.user_commands import nothing_to_do
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Its guard requests no reboot; subscriptions are not checked."""
+    """The expectation that its guard requests no reboot; subscriptions are not checked."""
     if not subject.get("onlyif"):
         return []
     return [nothing_to_do("condition", "onlyif to request no reboot", "that it requests one")]

@@ -78,7 +78,7 @@ def _of_apt(subject: Subject, path: str) -> list[Expectation]:
 
 
 def _as_apt_says(url: str) -> str:
-    """An address without a slash at its end; apt adds one to the address of a directory."""
+    """An address without a trailing slash, which apt adds to the address of a directory."""
     return re.sub("^file:///*", "file:/", url).rstrip("/")
 
 
@@ -168,7 +168,7 @@ def _key(subject: Subject, paths: list[str]) -> list[Expectation]:
 
 
 def _given(key: str) -> bytes:
-    """The bytes of a key that a plan contains, none if it only names it."""
+    """The bytes of a key that a plan contains, empty if the plan only names it."""
     if key.startswith("base64:"):
         return base64.b64decode(key[len("base64:") :])
     return key.encode() if "\n" in key else b""
@@ -180,7 +180,7 @@ def _is_installed(host: Host, paths: list[str]) -> str:
 
 
 def _installed(host: Host, paths: list[str]) -> str:
-    """The fingerprint of the first key in the file of them that is there."""
+    """The fingerprint of the first key in the first of these files that exists."""
     for path in paths:
         asked = host.run("test -f %s && base64 -w0 -- %s", path, path)
         if asked.rc == 0:
@@ -189,7 +189,7 @@ def _installed(host: Host, paths: list[str]) -> str:
 
 
 def _fingerprint(data: bytes) -> str:
-    """That of the first key: the hash of its first packet."""
+    """The fingerprint of the first key: the hash of its first packet."""
     if data.lstrip().startswith(b"-----"):
         lines = data.decode("utf-8", "replace").replace("\r", "").partition("\n-----END")[0]
         body = [line for line in lines.splitlines()[1:] if line and ":" not in line]

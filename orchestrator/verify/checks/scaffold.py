@@ -1,4 +1,4 @@
-"""scaffold: every rendered file, and with purge no others (controller)."""
+"""scaffold: every rendered file and, with purge, no others (controller)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The files of the tree, as rendered for the host."""
+    """The expectations for the files of the tree, as rendered for the host."""
     source = subject.get("source")
     files = source["files"] if isinstance(source, dict) else []
     top = subject.name
@@ -42,7 +42,7 @@ def _grouped(
 
 
 def _file(top: str, file: dict[str, Any], patterns: Iterable[str]) -> list[Expectation]:
-    """One file; the result of a command of ``post`` is not known here."""
+    """The expectation for one file; the result of a command in ``post`` is not known here."""
     path, full = file["path"], f"{top}/{file['path']}"
     found = regular(full, path)
     if not any(fnmatch.fnmatch(posixpath.basename(path), pattern) for pattern in patterns):

@@ -1,4 +1,4 @@
-"""service: running, and started at boot (controller)."""
+"""service: whether it is running, and whether it starts at boot (controller)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ _OF_USERS = ("/etc/systemd/user", "/run/systemd/user", "/usr/lib/systemd/user")
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Whether it runs, and starts at boot if the resource sets this."""
+    """The expectations: whether it runs and, if the resource sets this, whether it starts
+    at boot.
+    """
     owner, _, given = subject.name.rpartition("/")
     enable, user = subject.get("enable"), owner or str(subject.get("user") or "")
     running = subject.get("ensure", "running") == "running"
@@ -68,7 +70,7 @@ def _directory(host: Host, user: str) -> str:
 
 
 def _entry(host: Host, user: str) -> list[str]:
-    """The line of a user in the database of accounts; RuntimeError without such a line."""
+    """The entry of a user in the account database; RuntimeError if there is none."""
     fields = str(host.run("getent passwd %s", user).stdout).strip().split(":")
     if len(fields) < 6 or not fields[2].isdigit():
         raise RuntimeError(f"the user {user} does not exist")
@@ -119,7 +121,7 @@ def _systemctl(host: Host, user: str, verb: str, *words: str) -> str:
 
 
 def _mask(host: Host, user: str, name: str) -> str:
-    """Whether something keeps the unit from being started after the next boot, too."""
+    """Whether the unit is masked, also after the next boot."""
     said = _systemctl(host, user, "is-enabled", "--", name).split()
     if not said:
         return "no state"
@@ -140,15 +142,15 @@ def _own_name(host: Host, user: str, name: str) -> str:
 
 
 def _state(host: Host, user: str, name: str) -> str:
-    """The state by ``is-active``; the type itself reads what ``show`` lists."""
+    """The state from ``is-active``; the type itself reads the output of ``show``."""
     unknown = _property(host, user, name, "LoadState") == "not-found"
     state = _systemctl(host, user, "is-active", "--", name).strip()
     return "no such unit" if unknown and state in _STOPPED else state or "no state"
 
 
 def _at_boot(host: Host, user: str, name: str) -> str:
-    """The state of the unit's file by ``is-enabled``, which looks at the links; ``show`` lists what
-    was there when the unit was loaded.
+    """The state of the unit file from ``is-enabled``, which checks the links; ``show`` lists the
+    state from when the unit was loaded.
     """
     said = _systemctl(host, user, "is-enabled", "--", name).split()
     return "neither" if "".join(said[-1:]) in _NO_FILE else said[-1]

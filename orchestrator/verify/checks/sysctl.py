@@ -1,5 +1,6 @@
-"""sysctl: the value that sysctl prints, and the last one in systemd's list of settings
-(controller)."""
+"""sysctl: the value that sysctl prints, and the last value in systemd's list of settings
+(controller).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ _LIVE_IF_KNOWN = "if test -e %s; then sysctl -n %s; else echo unknown; fi"
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The value now and at the next start, or no setting in the file."""
+    """The expectations: the current value and the one at the next boot, or no setting in
+    the file.
+    """
     name, file = subject.name, subject.text("file") or _DEFAULT
     if subject.get("ensure", "present") == "absent":
 
@@ -47,11 +50,11 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 
 def _live(subject: Subject, wanted: str) -> Expectation:
-    """The value that the kernel has."""
+    """The value in the kernel."""
     path = "/proc/sys/" + "/".join(_parts(subject.name))
 
     def now(host: Host) -> str:
-        """As sysctl prints it."""
+        """The value as printed by sysctl."""
         key = path[len("/proc/sys/") :]
         if subject.get("ignore_unknown"):
             text = _asked(host, _LIVE_IF_KNOWN, path, key)
@@ -76,7 +79,9 @@ def _asked(host: Host, command: str, *words: str) -> str:
 
 
 def _last(text: str, name: str) -> str | None:
-    """The value of the last line for a parameter in files of settings, None for no line."""
+    """The value on the last line for a parameter in settings files, None if there is no
+    such line.
+    """
     if text.splitlines()[-1:] != [_END]:
         raise RuntimeError("the host did not print all of its settings")
     found = None
@@ -102,7 +107,7 @@ def _means(found: str, wanted: str) -> bool:
 
 
 def _plain(word: str) -> str:
-    """A number in decimal, and a list of numbers as ranges, in their order."""
+    """A number in decimal, and a list of numbers as ranges, in order."""
     if _LIST.fullmatch(word):
         return _ranges(word)
     try:

@@ -31,7 +31,7 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)', re.DOTALL)
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Of a timer with its job, or of none."""
+    """The expectations for a timer with its job, or for their absence."""
     name = subject.name
     timer = f"{name}.timer"
     if subject.get("ensure", "present") == "absent":
@@ -68,7 +68,7 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 
 def seconds(span: Any) -> float:
-    """The seconds of a time span as systemd writes it; a number is seconds."""
+    """The number of seconds in a time span in systemd's format; a plain number is seconds."""
     total = 0.0
     for number, unit in _PART.findall(str(span)):
         per = next((each for names, each in _SECONDS if re.fullmatch(names, unit or "s")), 0)
@@ -81,12 +81,14 @@ def _user(subject: Subject) -> str:
 
 
 def _command(subject: Subject) -> str:
-    """The words that systemd shows of the job; it has a second dollar sign for each until then."""
+    """The words of the job that systemd shows, without the second dollar sign that it keeps for
+    each until the job runs.
+    """
     return "/bin/sh -c " + subject.text("command").strip().replace("$", "$$")
 
 
 def _shown(host: Host, unit: str, key: str) -> str:
-    """A property as systemd has loaded it; RuntimeError if there is no such systemd."""
+    """A property as loaded by systemd; RuntimeError if systemd is not running."""
     asked = host.run("systemctl show --property=Id,%s -- %s", key, unit)
     lines = str(asked.stdout).strip("\n").split("\n")
     names = [line for line in lines if line.partition("=")[0] == "Id"]
@@ -110,7 +112,7 @@ def _at_boot(host: Host, timer: str) -> str:
 
 
 def _job(host: Host, name: str, wanted: str) -> str:
-    """The command line as loaded: newer versions of systemd quote words as a shell does."""
+    """The command line as loaded; newer versions of systemd quote words as a shell does."""
     shown = _shown(host, f"{name}.service", "ExecStart")
     line = shown.partition("argv[]=")[2].rpartition(" ; ignore_errors=")[0]
     if line == wanted:
@@ -136,7 +138,7 @@ def _calendars(host: Host, timer: str) -> list[str]:
 
 
 def _normal(host: Host, schedules: Sequence[str]) -> list[str]:
-    """The expressions as systemd writes them."""
+    """The expressions in systemd's normalized form."""
     found = []
     for schedule in schedules:
         printed = answer(

@@ -1,5 +1,6 @@
-"""user: an account in the output of getent and id (controller). The hash of a password stays
-there."""
+"""user: an account in the output of getent and id (controller). The hash of a password does not
+leave the host.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _SETTING = (
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Of a user, or of none."""
+    """The expectations for a user, or for its absence."""
     wanted = subject.text("ensure") or "present"
     found = [_asked("ensure", wanted, _state, subject)]
     if wanted != "present":
@@ -59,7 +60,7 @@ def _asked(
 
 
 def _told(host: Host, command: str, *words: str) -> str:
-    """The output of a command, without surrounding blanks. RuntimeError if it fails."""
+    """The output of a command, without surrounding white space. RuntimeError if it fails."""
     return answer(host, command, *words).strip()
 
 
@@ -90,7 +91,7 @@ def _primary(subject: Subject) -> Expectation:
 
 
 def _groups(subject: Subject) -> Expectation:
-    """The other groups; with append, those of them that are desired."""
+    """The other groups; with append, only those of them that are desired."""
     wanted = sorted(set(subject.get("groups")))
 
     def find(host: Host) -> list[str]:
@@ -110,7 +111,7 @@ def _password(subject: Subject) -> Expectation:
     command = "getent shadow %s | cut -d: -f2 | sed 's/^!*/=/' | tr -d '\\n' | sha256sum"
 
     def find(host: Host) -> str:
-        """How the hash on the host compares."""
+        """The result of comparing the hash on the host."""
         found = _told(host, command, subject.name).split()[0]
         if found == nothing:
             raise RuntimeError("the host has no readable entry in its shadow database")
@@ -128,7 +129,7 @@ def _locked(subject: Subject) -> Expectation:
     """Whether the password is locked."""
 
     def find(host: Host) -> str:
-        """How the password on the host is."""
+        """The state of the password on the host."""
         text = _told(host, "getent shadow %s | cut -d: -f2 | cut -c1 | od -An -c", subject.name)
         if not text:
             raise RuntimeError("no answer")
@@ -141,7 +142,7 @@ def _expiry(subject: Subject) -> Expectation:
     """The day on which the account expires, or "never"."""
 
     def find(host: Host) -> str:
-        """The day that the host names."""
+        """The day that the host reports."""
         day = _place(host, "shadow", subject.name, _EXPIRY)
         return time.strftime("%Y-%m-%d", time.gmtime(int(day) * _DAY)) if day.isdigit() else "never"
 
@@ -196,7 +197,7 @@ def _home(host: Host, name: str) -> str:
 
 
 def _key(host: Host, name: str) -> str:
-    """Whether both files of an SSH key are there."""
+    """Whether both files of an SSH key exist."""
     path = _place(host, "passwd", name, _PASSWD["home"]).rstrip("/") + "/.ssh/id_ed25519"
     kinds = str(host.run("stat -L -c %%F %s %s", path, path + ".pub").stdout).split("\n")
     return "a key" if kinds[:2] == ["regular file"] * 2 else "none"

@@ -1,7 +1,7 @@
 """wait: the condition is still met (controller).
 
-Files and ports are checked again. A request for a URL and a command are the user's own: they are
-made as in a push, with their secrets.
+Files and ports are checked again. Requests for a URL and commands come from the user, so they run
+as in a push, with their secrets.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ fi && echo open || echo closed"""
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """One look, by the host itself."""
+    """The expectation of a single check, made by the host itself."""
     absent = subject.get("ensure", "present") == "absent"
     expected, instead = (_NOT_MET, _MET) if absent else (_MET, _NOT_MET)
     if subject.get("file") is not None:

@@ -1,4 +1,4 @@
-"""testinfra's way to a host over ccm's own connection (controller)."""
+"""A testinfra backend that uses ccm's own connection to a host (controller)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
 
 
 class PendingCommand(BaseException):
-    """A command that was not run yet; nothing between here and ``observation`` may swallow it."""
+    """A command that has not been run yet; no code between here and ``observation`` may
+    catch it.
+    """
 
 
 class CommandKilledError(RuntimeError):
-    """A command that had to be ended before it ended by itself."""
+    """A command that was killed before it ended by itself."""
 
 
 class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
-    """The base of all backends: the host's name, and text that is always UTF-8."""
+    """The base of all backends: provides the host's name, and text that is always UTF-8."""
 
     NAME = "ccm"
 
@@ -33,19 +35,19 @@ class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
         self.last: CommandResult | None = None
 
     def get_pytest_id(self) -> str:
-        """Only the name of the host: the inventory has its connection."""
+        """The name of the host, because the inventory has its connection."""
         return str(self.hostname)
 
     def decode(self, data: bytes) -> str:
-        """Text of a host; invalid bytes are escaped."""
+        """Text from a host; invalid bytes are escaped."""
         return data.decode("utf-8", "backslashreplace")
 
     def encode(self, data: str) -> bytes:
-        """A command as the host gets it."""
+        """A command in the form that is sent to the host."""
         return data.encode("utf-8", "surrogateescape")
 
     def answered(self, command: bytes, answer: Answer) -> CommandResult:
-        """An answer as testinfra's modules take it; CommandKilledError."""
+        """An answer in the form that testinfra's modules accept; CommandKilledError."""
         if answer.fate:
             shown = command.decode("utf-8", "replace")[:200]
             raise CommandKilledError(f"a command {answer.fate}: {shown}")
@@ -68,13 +70,13 @@ class LiveBackend(HostBackend):
 
     @classmethod
     def get_hosts(cls, host: str, **given: Any) -> list[str]:
-        """The names of the hosts that a pattern such as ``web:&prod`` picks."""
+        """The names of the hosts that a pattern such as ``web:&prod`` selects."""
         from orchestrator.verify.pytest_run.hostspecs import names_of
 
         return names_of(given, host)
 
     def run(self, command: str, *args: str, **_: Any) -> CommandResult:
-        """Run a command over the host's one connection; CcmError if it is lost."""
+        """Run a command over the host's connection; CcmError if it is lost."""
         data = self.encode(self.get_command(command, *args))
         return self.answered(data, self.member.shell().run(data))
 
@@ -94,7 +96,7 @@ class RecordingBackend(HostBackend):
         self._answers.update(zip(commands, read_all(commands), strict=True))
 
     def run(self, command: str, *args: str, **_: Any) -> CommandResult:
-        """The known answer; Unanswered."""
+        """The known answer; Unanswered if there is none."""
         data = self.encode(self.get_command(command, *args))
         answer = self._answers.get(data)
         if answer is None:
@@ -104,7 +106,7 @@ class RecordingBackend(HostBackend):
 
 
 def as_host(backend: HostBackend) -> Host:
-    """testinfra's ``host`` over a backend."""
+    """testinfra's ``host`` for a backend."""
     host = Host(backend)
     backend.set_host(host)
     return host

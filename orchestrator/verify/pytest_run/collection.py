@@ -22,7 +22,7 @@ from remote_runtime.reporting.masking import Mask
 class CheckPlugin:
     """Adds the checks of the hosts to pytest, and the hosts to the user's tests.
 
-    ``visit`` is called after everything else was collected without a mistake. ``token`` names the
+    ``visit`` is called after everything else was collected without errors. ``token`` names the
     fleet for testinfra, ``told`` receives each outcome immediately.
     """
 
@@ -95,21 +95,21 @@ class CheckPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Let testinfra make the user's tests for every host."""
+        """Make testinfra create the user's tests for every host."""
         if getattr(config.option, "numprocesses", None):
             raise pytest.UsageError("ccm verify checks hosts in parallel by itself; omit -n")
         token = self._token
         config.option.hosts = ",".join(f"ccm://{name}?fleet={token}" for name in self._hosts)
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> Any:
-        """The checks are in the directory of the manifest."""
+        """Add the checks in the directory of the manifest."""
         if file_path != self._manifest:
             return None
         return ManifestFile.from_parent(parent, path=file_path, visited=self.visited)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Host by host."""
+        """Sort the tests host by host."""
         order = {name: number for number, name in enumerate(self._hosts)}
         items.sort(key=lambda item: order.get(_host_of(item), len(order)))
         for item in items:
@@ -118,7 +118,9 @@ class CheckPlugin:
             self._places[item.nodeid] = host, label.replace(f"[{host}]", ""), derived
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Name it in JUnit's way; leave out the user's tests of a host that is not there."""
+        """Set its name in the JUnit report; skip the user's tests of a host that cannot
+        be reached.
+        """
         host, label, derived = self._places[item.nodeid]
         if host:
             _name_in_junit(item, host, label)
@@ -129,7 +131,7 @@ class CheckPlugin:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Make the report plain text without secrets, from any source."""
+        """Make the report plain text without secrets, regardless of its source."""
         report = yield
         host = _host_of(item)
         if call.excinfo is not None:
@@ -141,7 +143,7 @@ class CheckPlugin:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count: a test passes when it was called, and fails wherever it does."""
+        """Count the test: it passes if its call succeeded, and fails if any phase fails."""
         if report.when != "call" and report.passed:
             return
         host, label, derived = self._places.get(report.nodeid, ("", report.nodeid, False))
@@ -151,20 +153,22 @@ class CheckPlugin:
         self._told(outcome)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Count, to distinguish an empty selection from an empty manifest."""
+        """Count deselected tests, to distinguish an empty selection from an empty manifest."""
         self._deselected += len(items)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A test file that cannot be collected is refused input."""
+        """Record a test file that cannot be collected as refused input."""
         if report.failed:
             self._refused.append(plain(report.longreprtext).strip())
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """The user ended it; pytest's own reasons to stop are kinds of the same exception."""
+        """Record that the user ended the run; pytest's own reasons to stop are subclasses of the
+        same exception.
+        """
         self._interrupted |= excinfo.type is KeyboardInterrupt
 
     def pytest_internalerror(self) -> None:
-        """pytest, one of its plugins, or ccm has a bug."""
+        """Record a bug in pytest, in one of its plugins, or in ccm."""
         self._defect = True
 
 
@@ -188,7 +192,9 @@ def _why(report: pytest.TestReport) -> str:
 
 
 def _name_in_junit(item: pytest.Item, host: str, label: str) -> None:
-    """JUnit's readers group by class: the host; pytest would make one of the id's slashes."""
+    """The name in the JUnit report, whose readers group by class: the class is the host. pytest
+    would split the ID at its slashes.
+    """
     from _pytest.junitxml import xml_key
 
     xml = item.config.stash.get(xml_key, None)

@@ -1,7 +1,7 @@
-"""Finds the fleet that a testinfra host specification means (controller).
+"""Finds the fleet that a testinfra host specification refers to (controller).
 
-``ccm verify`` enters its own. For plain pytest, ``ccm://web1?inventory=hosts.yaml`` makes one for
-each combination of parameters, at the first host that needs it.
+``ccm verify`` registers its own. In plain pytest, ``ccm://web1?inventory=hosts.yaml`` creates one
+for each combination of parameters, when the first host needs it.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ def parameters(specification: str) -> dict[str, Any]:
 
 
 def parsed(specification: str) -> tuple[str, dict[str, Any]]:
-    """The pattern and the parameters of ``ccm://PATTERN?...``, as testinfra takes them."""
+    """The pattern and the parameters of ``ccm://PATTERN?...``, as accepted by testinfra."""
     pattern = specification.partition("://")[2].partition("?")[0].rstrip("/")
     with _in_a_sentence():
         return pattern or "all", {"connection": SCHEME, **parameters(specification)}
 
 
 def enter(token: str, fleet: Fleet) -> None:
-    """Let ``ccm://HOST?fleet=TOKEN`` mean this fleet."""
+    """Register this fleet for ``ccm://HOST?fleet=TOKEN``."""
     with _lock:
         _fleets[_key({"fleet": token})] = fleet
 
 
 def leave(token: str) -> None:
-    """Forget an entered fleet; its creator closes it."""
+    """Remove a registered fleet; its creator closes it."""
     with _lock:
         _fleets.pop(_key({"fleet": token}), None)
 
@@ -73,14 +73,14 @@ def fleet_of(given: Mapping[str, Any]) -> Fleet:
 
 
 def names_of(given: Mapping[str, Any], pattern: str) -> list[str]:
-    """The hosts that a specification picks; as ``fleet_of``."""
+    """The hosts that a specification selects; see ``fleet_of``."""
     fleet = fleet_of(given)
     with _in_a_sentence():
         return fleet.names(pattern)
 
 
 def close_all() -> None:
-    """Hang up on every fleet that was made here."""
+    """Close every fleet that was created here."""
     with _lock:
         made, entered = list(_fleets.items()), {}
         for key, fleet in made:
@@ -94,7 +94,9 @@ def close_all() -> None:
 
 @contextlib.contextmanager
 def _in_a_sentence() -> Iterator[None]:
-    """pytest reports a CollectError by its message, every other error with a traceback."""
+    """Raise a CollectError, which pytest reports by its message; it reports others with a
+    traceback.
+    """
     try:
         yield
     except CcmError as error:

@@ -1,4 +1,4 @@
-"""The derived checks as pytest's items (controller)."""
+"""The derived checks as pytest items (controller)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ManifestFile(pytest.File):
 
 
 class DerivedItem(pytest.Item):
-    """An item of ours: ``web1 file#/etc/motd``."""
+    """An item created by ccm: ``web1 file#/etc/motd``."""
 
     def __init__(self, *, host_name: str, label: str, **given: Any) -> None:
         super().__init__(**given)
@@ -52,7 +52,7 @@ class DerivedItem(pytest.Item):
 
     @classmethod
     def make(cls, parent: ManifestFile, host: str, label: str, **given: Any) -> DerivedItem:
-        """An item with an id that names the host and the resource."""
+        """Create an item with an ID that names the host and the resource."""
         name = f"{host} {label}"
         item: DerivedItem = cls.from_parent(
             parent, name=name, nodeid=name, host_name=host, label=label, **given

@@ -1,4 +1,4 @@
-"""Carries a verify out: hosts side by side, pytest around them (controller)."""
+"""Runs a verify: hosts in parallel, within a pytest session (controller)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class VerifyJob(NamedTuple):
 
 
 def check_tests(paths: Sequence[str]) -> None:
-    """InputError if a test is not there or is no Python; nothing of it is run."""
+    """InputError if a test does not exist or is not Python; none of it is run."""
     problems: list[Problem] = []
     for text in paths:
         path = Path(text.split("::")[0])
@@ -70,8 +70,8 @@ def verify(
     watch: Callable[[Window[Any] | None], None] = lambda window: None,
     asked: Callable[[int], None] = lambda hosts: None,
 ) -> Assessment:
-    """Run every check; ``told`` receives each outcome, ``watch`` the window while it checks
-    the hosts, and then None, ``asked`` the number of hosts that answered.
+    """Run every check; ``told`` receives each outcome, ``watch`` receives the window while it
+    checks the hosts, and then None, and ``asked`` receives the number of hosts that answered.
     """
     import pytest
 
@@ -86,7 +86,7 @@ def verify(
     names = [host.name for host in checkup.hosts]
 
     def visit() -> Mapping[str, HostOutcome]:
-        """Observe all hosts."""
+        """Check all hosts."""
         found = verify_all(
             fleet.members, checkup.forks, keep=bool(checkup.tests), watch=watch, asked=asked
         )

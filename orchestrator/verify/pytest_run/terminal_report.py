@@ -1,4 +1,4 @@
-"""Takes pytest's own report away where ccm writes one (controller); loaded by ``ccm verify``."""
+"""Suppresses pytest's own report if ccm writes one (controller); loaded by ``ccm verify``."""
 
 from __future__ import annotations
 
