@@ -73,7 +73,7 @@ def _monitor(push: "PushJob", targets: "Targets", config: "PushConfig") -> Any:
     settings = settings._replace(options=settings.options._replace(monitor_only=True))
 
     def make(host: "Target", publish: "Publish") -> HostRun:
-        """The run of a host whose events go to ``publish`` only."""
+        """The run of a host whose events go only to ``publish``."""
         bus = Bus([EventCallback(publish)])
         return HostRun(host, targets.connector, planner=push.planner, bus=bus, settings=settings)
 

@@ -112,7 +112,7 @@ def _walked(resources: Sequence[CompiledResource]) -> Iterator[tuple[Item, str]]
     numbers = itertools.count()
 
     def walk(some: Sequence[CompiledResource], above: str) -> Iterator[tuple[Item, str]]:
-        """Each resource with the reason why it is not checked; "" for a checked one."""
+        """Yield each resource with the reason why it is not checked; "" for a checked one."""
         for entry in some:
             item = entry.item._replace(index=next(numbers))
             reason = above or _reason(item)

@@ -97,7 +97,9 @@ def _of_one(
 
 
 def _is_python_version(found: str, wanted: str) -> bool:
-    """Whether two spellings mean the same version; a local part counts only if it is expected."""
+    """Whether two spellings mean the same version; a local part is compared only if it
+    is expected.
+    """
     try:
         there, asked = Version(found), Version(wanted)
     except InvalidVersion:

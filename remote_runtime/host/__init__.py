@@ -1,1 +1,3 @@
-"""The host as state types see it: one set of ports, on the machine and on the overlay (target)."""
+"""The host as provided to state types: one set of ports, for the machine and for the overlay
+(target).
+"""

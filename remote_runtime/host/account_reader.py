@@ -21,13 +21,15 @@ class AccountReader(object):
         self._adapter = adapter
 
     def uid(self, user: str) -> Optional[int]:
-        """The number of a user; None for an unknown user. Digits are a number. Negative if only the
-        push chooses it."""
+        """The number of a user; None for an unknown user. A name that consists of digits is a
+        number. Negative if the push chooses the number.
+        """
         return self._adapter.number("user", user)
 
     def gid(self, group: str) -> Optional[int]:
-        """The number of a group; None for an unknown group. Digits are a number. Negative if only
-        the push chooses it."""
+        """The number of a group; None for an unknown group. A name that consists of digits is a
+        number. Negative if the push chooses the number.
+        """
         return self._adapter.number("group", group)
 
     def number(self, kind: str, name: str) -> int:
@@ -83,8 +85,9 @@ class AccountReader(object):
         return [user.name for user in self._adapter.users() if user.uid in numbers]
 
     def login_keys(self) -> Sequence[str]:
-        """The SHA-256 fingerprints of the SSH key that the login of this run used, and of the CA
-        that signed it; empty for a login without a key."""
+        """The SHA-256 fingerprints of the SSH key that was used to log in for this run, and of the
+        CA that signed it; empty for a login without a key.
+        """
         return self._adapter.login_keys
 
     def _all(self, kind: str) -> "Sequence[Union[User, Group]]":

@@ -1,7 +1,7 @@
 """Changes of users and groups, the same on the machine and on the overlay (target).
 
-Each change consists of programs of the host, and of the content of the databases after they have
-run. The machine runs the programs, and the overlay records the result. A value that a program would
+Each change consists of programs to run on the host, and of the content of the databases afterwards.
+The machine runs the programs, and the overlay records the result. A value that a program would
 choose itself, such as the next number, is chosen here and passed to it.
 """
 
@@ -44,9 +44,9 @@ class Accounts(AccountReader):
     """Reads and changes users and groups. Only root may change them, in the files of the host.
 
     ``wanted`` has only the properties that must change: ``uid``, ``group`` (the primary one),
-    ``groups``, ``append`` (keep other groups), ``comment``, ``home``, ``move_home``,
+    ``groups``, ``append`` (to keep other groups), ``comment``, ``home``, ``move_home``,
     ``create_home``, ``shell``, ``password`` (a hash), ``locked`` and ``expires`` (the day since the
-    epoch, None for never). The methods here decide what is done, and an implementation does it.
+    epoch, None for never). The methods here decide what to do, and an implementation does it.
     """
 
     files: Files
@@ -79,10 +79,10 @@ class Accounts(AccountReader):
         raise NotImplementedError
 
     def _made(self, user: User) -> None:
-        """Plan what ``useradd`` creates in addition to the account, on the overlay."""
+        """Plan what ``useradd`` creates in addition to the account; on the overlay."""
 
     def _changed(self, user: User, new: User) -> None:
-        """Plan what ``usermod`` changes in addition to the account, on the overlay."""
+        """Plan what ``usermod`` changes in addition to the account; on the overlay."""
 
     # -- groups -----------------------------------------------------------------------------------
 
@@ -102,7 +102,7 @@ class Accounts(AccountReader):
         self._perform(words, Outcome([Group(name, gid)]))
 
     def set_gid(self, name: str, gid: int) -> None:
-        """Give a group another number. Files keep the old one; primary groups of users follow."""
+        """Give a group a new number. Files keep the old one; the primary groups of users follow."""
         self._require_local("group", name)
         self._require_free("group", gid)
         group = self.group(name) or Group(name, gid)
@@ -186,7 +186,7 @@ class Accounts(AccountReader):
         self._finish(user, wanted)
 
     def change_user(self, name: str, wanted: Mapping[str, Any]) -> None:
-        """Change a user. Another number or home is refused while processes run as the user."""
+        """Change a user. A new number or home is refused while processes run as the user."""
         self._require_local("user", name)
         user = new = self._known(name)
         words: List[str] = []
@@ -217,7 +217,7 @@ class Accounts(AccountReader):
         self._finish(new, wanted)
 
     def _finish(self, user: User, wanted: Mapping[str, Any]) -> None:
-        """The changes one by one, in an order that a later run can complete."""
+        """Make the changes one by one, in an order that a later run can complete."""
         if "password" in wanted or "locked" in wanted:
             user = self._with_password(user, wanted)
         if "expires" in wanted and wanted["expires"] != user.expires:
@@ -253,7 +253,7 @@ class Accounts(AccountReader):
         self, name: str, home: Optional[bool] = False, kill: Optional[bool] = False
     ) -> None:
         """Remove a user, and its own group as the system's tools do. With ``home``, also remove its
-        home directory and mail; if the user stays, they stay.
+        home directory and mail; these are kept if the user is not removed.
 
         Refused while processes run as the user; ``kill`` ends them.
         """
@@ -315,8 +315,9 @@ class Accounts(AccountReader):
             )
 
     def _has_to_move(self, user: User, new: str) -> bool:
-        """Return whether there is something to move: a move that was interrupted after its rename
-        is complete. ``ResourceError`` if it cannot be moved."""
+        """Return whether there is something to move; a move that was interrupted after its rename
+        is complete. ``ResourceError`` if it cannot be moved.
+        """
         old = user.home
         there = self.files.lstat(old)
         if there is None:
@@ -354,7 +355,7 @@ class Accounts(AccountReader):
                 )
 
     def _resolved(self, path: str) -> str:
-        """Return the path without symlinks, as far as they can be followed."""
+        """Return the path without symlinks, as far as these can be followed."""
 
         def target_of(above: str) -> str:
             try:
@@ -398,7 +399,9 @@ class Accounts(AccountReader):
             highest = max(highest, number)
 
     def _primary(self, name: str, uid: int, group: Optional[str], system: bool) -> int:
-        """The number of a new user's primary group, which is created if it is the user's own."""
+        """The number of a new user's primary group, which is created if it belongs only to the
+        user.
+        """
         if group is not None:
             return self._existing(group)
         own = self.gid(name)
@@ -472,7 +475,7 @@ class Accounts(AccountReader):
 
 
 def _day(day: Optional[int]) -> str:
-    """A day for the programs, which read dates in the time zone of the host; "" means never."""
+    """A date for the programs, which read dates in the host's time zone; "" means never."""
     return "" if day is None else str(day)
 
 
@@ -486,7 +489,7 @@ def _require_root(kind: str) -> None:
 
 
 def own_groups() -> Set[int]:
-    """The groups of the login user of this run, even if sudo made it root."""
+    """The groups of the login user of this run, even if it became root with sudo."""
     import pwd
 
     groups = {os.getegid(), *os.getgroups()}

@@ -1,8 +1,8 @@
-"""The port for checkouts of git repositories: what both implementations share (target).
+"""The port for checkouts of Git repositories: the common parts of both implementations (target).
 
 A checkout is a directory with a working tree and its repository in ``.git``. The machine queries
-and runs git. The overlay of a preview only queries: the host for the checkout, the remote for the
-commit.
+and runs git. The overlay of a preview only queries the host for the checkout, and the remote for
+the commit.
 """
 
 from typing import NamedTuple, Optional
@@ -15,8 +15,8 @@ BRANCH, TAG, COMMIT = "branch", "tag", "commit"
 class Source(NamedTuple):
     """The origin of a checkout, and how git accesses it.
 
-    ``user`` and ``group`` run git for a new checkout, None for those of the run; an existing
-    checkout has its owner. ``depth`` is the number of commits, 0 for all. ``timeout`` in seconds,
+    ``user`` and ``group`` run git for a new checkout, None for those of the run; for an existing
+    checkout, its owner does. ``depth`` is the number of commits, 0 for all. ``timeout`` in seconds,
     for each call. ``ssh_key``, ``known_host``, ``username`` and ``token`` are "" if they are not
     set.
     """
@@ -48,10 +48,10 @@ class Target(NamedTuple):
 class Checkout(NamedTuple):
     """The checkout at a path.
 
-    ``url`` is that of the remote ``origin``, ``commit`` is "" before the first one, ``branch`` is
-    "" for a detached HEAD. ``is_at_ref``: HEAD is on the branch or tag that the source names, as
-    far as the host knows. ``is_current``: every submodule has the commit that the tree records.
-    ``was_cut``: an earlier update by ccm did not complete.
+    ``url`` is the URL of the remote ``origin``, ``commit`` is "" before the first commit,
+    ``branch`` is "" for a detached HEAD. ``is_at_ref``: HEAD is on the branch or tag that the
+    source names, as far as the host knows. ``is_current``: every submodule has the commit that the
+    tree records. ``was_cut``: an earlier update by ccm did not complete.
     """
 
     url: str
@@ -75,8 +75,9 @@ class CheckoutReader(object):
         raise NotImplementedError
 
     def resolve(self, path: str, source: Source) -> Target:
-        """The target of the source's ref now; asks the remote unless the ref is a commit.
-        ``ResourceError``; in a preview ``Unknowable`` if the remote cannot be asked."""
+        """The current target of the source's ref; queries the remote unless the ref is a commit.
+        ``ResourceError``; in a preview, ``Unknowable`` if the remote cannot be queried.
+        """
         raise NotImplementedError
 
     def changes(self, path: str) -> str:
@@ -88,7 +89,9 @@ class Checkouts(CheckoutReader):
     """Reads and changes checkouts. Local changes are refused unless ``force`` discards them."""
 
     def clone(self, path: str, source: Source, target: Optional[Target]) -> None:
-        """Create a checkout next to its path and rename it; ``target`` None asks the remote."""
+        """Create a checkout next to its path and rename it; with ``target`` None, the remote is
+        queried.
+        """
         raise NotImplementedError
 
     def update(

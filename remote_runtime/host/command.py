@@ -1,5 +1,6 @@
 """A command of the user, of a resource or a guard, and the port to programs of a host (target). See
-``ports`` for what all ports have in common."""
+``ports`` for the common rules of all ports.
+"""
 
 from typing import (
     TYPE_CHECKING,
@@ -34,9 +35,10 @@ _INHERITED = ("cwd", "environment", "path", "user", "group", "umask", "timeout")
 
 
 class Command(NamedTuple):
-    """A command with everything that determines how it runs; ``timeout`` in seconds, None for none.
+    """A command with everything that determines how it runs; ``timeout`` is in seconds, None for no
+    limit.
 
-    Without an ``interpreter``, the text is split into words with POSIX quoting; nothing is
+    Without an ``interpreter``, the text is split into words with POSIX quoting, and nothing is
     expanded.
     """
 
@@ -70,7 +72,7 @@ class Command(NamedTuple):
 
 
 def of_command(name: str, properties: Dict[str, Any], provider: str) -> Command:
-    """The command of a resource, which ``provider`` runs if no interpreter is set."""
+    """The command of a resource; ``provider`` runs it if no interpreter is set."""
     return _command(
         properties.get("command") or name,
         properties,
@@ -81,7 +83,7 @@ def of_command(name: str, properties: Dict[str, Any], provider: str) -> Command:
 
 
 def of_guard(guard: Any, properties: Dict[str, Any], provider: str) -> Command:
-    """A guard, which inherits from its resource what its map does not set.
+    """A guard, which inherits settings from its resource if its map does not set them.
 
     Exit codes are not inherited: those of the command do not apply to a guard.
     """
@@ -163,8 +165,9 @@ class CommandReader(object):
         return command.start(lambda program: self._adapter.find(program, command.path, command.cwd))
 
     def require_start(self, command: Command, own: str) -> None:
-        """``Missing`` for what prevents a command from starting: its directory, user, group or
-        program. ``own`` names the command in messages."""
+        """``Missing`` if a command cannot start because of its directory, user, group or program.
+        ``own`` names the command in messages.
+        """
         cwd = command.cwd
         if cwd is not None and not self._files.is_directory(cwd):
             raise Missing("%s: the working directory %s does not exist" % (own, cwd))
@@ -177,7 +180,7 @@ class CommandReader(object):
             raise Missing("%s: %s" % (own, why), hint=hint)
 
     def look(self, command: Command) -> "Result":
-        """Run a command that changes nothing; in a preview on the predicted host."""
+        """Run a command that changes nothing; in a preview, on the predicted host."""
         return self._run(command)
 
     def _run(self, command: Command, on_line: Optional[Tell] = None) -> "Result":
@@ -236,7 +239,7 @@ class Commands(CommandReader):
 
         ``timeout`` in seconds, None for none. ``affects`` are the paths that it may change, with
         everything below them; None means everything on the host. A preview does not run it, and
-        these paths are uncertain from then on.
+        these paths are uncertain afterwards.
         """
         raise NotImplementedError
 
@@ -250,11 +253,11 @@ class Commands(CommandReader):
         tries: RetryPolicy = ONCE,
     ) -> None:
         """Run a command of the user to its end. ``UnsettledError`` if it exits with a code that is
-        not accepted and does not create the path ``creates``.
+        not accepted, or does not create the path ``creates``.
 
         ``affects`` are paths, with everything below them, and resources as TYPE#NAME; None means
         everything. ``log``: its standard output is reported. ``tries``: it runs again after a
         failure, unless ``creates`` exists by then. A preview checks whether the command can start;
-        what it affects is uncertain from then on.
+        everything that it affects is uncertain afterwards.
         """
         raise NotImplementedError

@@ -30,7 +30,7 @@ class Condition(NamedTuple):
     command: "Optional[Command]" = None
 
     def words(self, wanted: bool) -> str:
-        """The text after "until"; ``wanted``: that the condition holds."""
+        """The text after "until"; ``wanted``: the condition must be true."""
         if self.port:
             state = "accepts" if wanted else "accepts no"
             return "port %d of %s %s connections" % (self.port, self.host, state)
@@ -49,8 +49,9 @@ class Condition(NamedTuple):
 
 
 class ConditionResult(NamedTuple):
-    """The result of one check: whether the condition holds, as text, and the output of a
-    command."""
+    """The result of one check: whether the condition is true, the result as text, and the output of
+    a command.
+    """
 
     holds: bool
     seen: str
@@ -58,8 +59,9 @@ class ConditionResult(NamedTuple):
 
 
 class ConditionReader(object):
-    """Checks conditions: on a host through its other ports, and in a preview on the network as it
-    is now."""
+    """Checks conditions: on a host through its other ports, and in a preview on the network in its
+    current state.
+    """
 
     def __init__(
         self, context: "Context", files: "FileReader", commands: "Callable[[], CommandReader]"
@@ -79,7 +81,7 @@ class ConditionReader(object):
         return ConditionResult(there, "the file exists" if there else "the file does not exist")
 
     def _probe(self, seconds: float) -> "Probe":
-        """Accesses the network; a planned change may affect the result."""
+        """Access the network; a planned change may affect the result."""
         from remote_runtime.effects import NETWORK
         from remote_runtime.health.kind import Probe
 
@@ -145,6 +147,6 @@ class Conditions(ConditionReader):
         ``time.monotonic`` reaches ``until``. Return the last result; ``first`` is the result of an
         earlier check.
 
-        A preview does not wait, and assumes that the condition will hold.
+        A preview does not wait, and assumes that the condition will be met.
         """
         raise NotImplementedError

@@ -1,4 +1,6 @@
-"""The port to encrypted credentials of systemd (target). See ``ports`` for what all ports share."""
+"""The port for systemd's encrypted credentials (target). See ``ports`` for the common rules of all
+ports.
+"""
 
 import os
 from base64 import b64decode
@@ -17,14 +19,16 @@ SECONDS = 60.0  # a TPM is slow
 
 class CredentialReader(object):
     """Reads encrypted credentials: systemd-creds decrypts on the machine, even if ``files`` are
-    those of an overlay."""
+    those of an overlay.
+    """
 
     def __init__(self, files: "FileReader", adapter: "Adapter") -> None:
         self._paths, self._adapter = files, adapter
 
     def value(self, name: str, path: str) -> Optional[bytes]:
-        """The value in a file, for the credential of this name. None if the host cannot decrypt it:
-        its key or its name differs, or the file is damaged."""
+        """The value in a file, for the credential with this name. None if the host cannot decrypt
+        it, because its key or name differs or the file is damaged.
+        """
         self.require()
         self._paths.read(path, LARGEST)  # refused for a link of another user
         return self.decrypted(name, path)
@@ -42,7 +46,7 @@ class CredentialReader(object):
         return None if result.code else b64decode(result.stdout.encode("ascii"))
 
     def require(self) -> None:
-        """``ResourceError`` without the program, or for a user who may not read the host's key."""
+        """``ResourceError`` if the program is missing, or the user may not read the host's key."""
         why, _ = self._adapter.lacking(PROGRAM)
         if why:
             raise ResourceError(
@@ -64,7 +68,7 @@ class Credentials(CredentialReader):
     def write(self, name: str, path: str, value: bytes, key: str) -> None:
         """Encrypt a value for this host, and write the file in one rename, with mode 0600.
 
-        ``key`` is the value of ``--with-key`` of systemd-creds. Each call gives a file with
-        different content.
+        ``key`` is the value of ``--with-key`` of systemd-creds. Each call results in different
+        content.
         """
         raise NotImplementedError

@@ -17,12 +17,14 @@ class CrontabReader(object):
         self._find_adapter, self._accounts = adapter, accounts
 
     def text(self, user: str) -> Optional[str]:
-        """The crontab of a user, None without one; bytes that are not UTF-8 are surrogates."""
+        """The crontab of a user, None if there is none; bytes that are not UTF-8
+        become surrogates.
+        """
         self.require_own(user)
         return self._find_adapter().text(user)
 
     def require_own(self, user: str) -> None:
-        """``ResourceError`` for the crontab of another user, which only root may read."""
+        """``ResourceError`` for another user's crontab, which only root may read."""
         if os.geteuid() != 0 and self._accounts.uid(user) != os.geteuid():
             raise ResourceError(
                 "only root may read the crontab of another user, %s" % user,

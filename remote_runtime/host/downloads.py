@@ -14,10 +14,10 @@ _SECONDS = 60.0  # for a small file
 
 
 class Extraction(NamedTuple):
-    """Where and how to extract an archive: ``kind`` is that of its name, such as tar.gz.
+    """Where and how to extract an archive: ``kind`` is derived from its name, such as tar.gz.
 
-    Other files in the directory ``parent`` stay; ``creates`` is put there last, "" for any order.
-    ``timeout`` in seconds, ``max_size`` in bytes.
+    Other files in the directory ``parent`` are kept; ``creates`` is put there last, "" for any
+    order. ``timeout`` in seconds, ``max_size`` in bytes.
     """
 
     kind: str
@@ -31,9 +31,9 @@ class Extraction(NamedTuple):
 class NewDownload(NamedTuple):
     """A file to download from a server.
 
-    ``checksum`` is its required checksum in the canonical form: a file with any other is not put in
-    place. ``listed`` requests a file of checksums, which contains it. At most ``maximum`` bytes are
-    accepted.
+    ``checksum`` is its required checksum in the canonical form: a file with a different checksum is
+    not put in place. ``listed`` requests a checksum file that contains it. At most ``maximum``
+    bytes are accepted.
     """
 
     request: "Request"
@@ -55,14 +55,14 @@ class Archives(object):
         """Extract an archive. Nothing is written before all members are found harmless, and nothing
         in the directory is replaced before all of them are written.
 
-        ``checksum``: the SHA-256 that it had, and must still have. A preview checks an existing
-        archive; of the content, it knows only ``creates``.
+        ``checksum`` is the SHA-256 that it had and must still have. A preview checks an existing
+        archive; it knows only ``creates`` of the content.
         """
         raise NotImplementedError
 
 
 class DownloadReader(object):
-    """Queries servers, and stores nothing of their answers.
+    """Queries servers without storing their responses.
 
     A preview does not query a server for ``listed`` and ``checksum``: both return "", and the
     prediction is unknown.
@@ -72,8 +72,9 @@ class DownloadReader(object):
         self._context = context
 
     def read(self, url: str, limit: int) -> bytes:
-        """The content at an http or https URL, of at most ``limit`` bytes; in a preview, too.
-        ``Unknowable`` if it fails and a planned change may fix that."""
+        """The content at an http or https URL, at most ``limit`` bytes, even in a preview.
+        ``Unknowable`` if it fails and a planned change may fix that.
+        """
         from remote_runtime.downloads import url_probe
 
         try:
@@ -97,7 +98,7 @@ class Downloads(DownloadReader):
     """Downloads files."""
 
     def _require_place(self, path: str) -> None:
-        """``ResourceError`` if a file cannot be put there."""
+        """``ResourceError`` if a file cannot be put in place."""
         raise NotImplementedError
 
     def fetch(self, wanted: NewDownload) -> str:
@@ -107,14 +108,14 @@ class Downloads(DownloadReader):
         symlink at the path is replaced; refused if the path is a directory. With an ``extraction``,
         it is extracted before it is put there.
 
-        Returns its checksum. A preview checks the path, and knows only ``checksum`` of the content;
-        with ``--probe-urls``, it sends a HEAD request to the server.
+        Returns its checksum. A preview checks the path, and knows only the ``checksum`` of the
+        content; with ``--probe-urls``, it sends a HEAD request to the server.
         """
         self._require_place(wanted.path)
         return self._fetch(wanted)
 
     def _fetch(self, wanted: NewDownload) -> str:
-        """See ``fetch``; the path may be used."""
+        """See ``fetch``; the path has been checked."""
         raise NotImplementedError
 
 

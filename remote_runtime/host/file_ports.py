@@ -31,7 +31,8 @@ Node = Status  # the status of a path
 
 class NewFile(NamedTuple):
     """A regular file to put at a path. ``replaces`` is what existed there when the type read it,
-    None for nothing."""
+    None for nothing.
+    """
 
     path: str
     content: "Content"
@@ -63,14 +64,14 @@ class FileReader(object):
         return self._own_adapter
 
     def lstat(self, path: str) -> Optional[Node]:
-        """Return the node at the path itself, None for nothing."""
+        """Return the node at the path itself, None if there is none."""
         node = self._adapter.look(path)
         if node is None or node.kind != "symlink":
             return node
         return node._replace(target=self._adapter.link(path))
 
     def stat(self, path: str) -> Optional[Node]:
-        """Return the node at the target of the path, symlinks followed; None for nothing."""
+        """Return the node at the target of the path, following symlinks; None if there is none."""
         return self._adapter.look(path, follow=True)
 
     def real(self, path: str) -> str:
@@ -103,11 +104,11 @@ class FileReader(object):
         return self._adapter.followed(path)
 
     def links(self, path: str) -> List[str]:
-        """The directories of the symlinks that a path leads through."""
+        """The directories of the symlinks through which a path leads."""
         return self._adapter.links(path)
 
     def is_created(self, path: str) -> bool:
-        """Like ``exists``, for a path that makes a resource unnecessary once it exists."""
+        """Like ``exists``, for a path whose existence makes a resource unnecessary."""
         return self._adapter.is_created(path)
 
     def is_removable(self, path: str) -> bool:
@@ -199,8 +200,8 @@ class Files(FileReader):
         """Replace the content of a regular file, in one rename; it keeps owner, mode, extended
         attributes and ACL.
 
-        For types that change a part of a file: symlinks at the path are followed, so that they
-        stay, and other hard links keep the old content. ``validate`` as in ``write``.
+        For types that change a part of a file: symlinks at the path are followed and therefore
+        kept, and other hard links keep the old content. ``validate`` as in ``write``.
         """
         there = self.stat(path) is not None
         real = (
@@ -251,12 +252,15 @@ class Files(FileReader):
         self._set_attributes(path, mode, uid=uid, gid=gid, follow=False)
 
     def set_directory_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
-        """Set mode, owner and group of the directory at the target of a path, symlinks followed."""
+        """Set mode, owner and group of the directory at the target of a path,
+        following symlinks.
+        """
         self._set_attributes(path, mode, uid=uid, gid=gid, follow=True)
 
     def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
-        """Set those of several paths, one after the other. Paths that no longer exist are
-        skipped."""
+        """Set the attributes of several paths, one after the other. Paths that no longer exist are
+        skipped.
+        """
         raise NotImplementedError
 
     def put(
@@ -333,7 +337,7 @@ class Files(FileReader):
             refuse(path, node, "use another path")
 
     def require_kind(self, path: str, *kinds: str) -> None:
-        """``ResourceError`` if the path is of another kind, or does not exist."""
+        """``ResourceError`` if the path has another kind, or does not exist."""
         node = self.lstat(path)
         if node is None:
             raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
@@ -341,8 +345,9 @@ class Files(FileReader):
             refuse(path, node, "use the path that it leads to")
 
     def require_file_place(self, path: str) -> None:
-        """``ResourceError`` if a file cannot be put there: at a directory, or without its
-        parent."""
+        """``ResourceError`` if a file cannot be put there: at a directory, or without a parent
+        directory.
+        """
         self.require_parent(path)
         node = self.lstat(path)
         if node is not None and node.kind not in ("file", "symlink"):
@@ -355,15 +360,15 @@ class Files(FileReader):
         raise NotImplementedError
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
-        """Make a directory."""
+        """Create a directory."""
         raise NotImplementedError
 
     def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
-        """Copy a directory with everything below it."""
+        """Copy a directory with all of its contents."""
         raise NotImplementedError
 
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
-        """``in_directory``: an empty directory is at the path."""
+        """Create a symlink; ``in_directory``: an empty directory is at the path."""
         raise NotImplementedError
 
     def _set_attributes(self, path: str, mode: int, *, uid: int, gid: int, follow: bool) -> None:
@@ -371,11 +376,11 @@ class Files(FileReader):
         raise NotImplementedError
 
     def _unlink(self, path: str) -> None:
-        """Also an empty directory."""
+        """Remove a path, which may also be an empty directory."""
         raise NotImplementedError
 
     def _remove_tree(self, path: str) -> None:
-        """Remove a directory with everything below it."""
+        """Remove a directory with all of its contents."""
         raise NotImplementedError
 
     def _require_empty(self, path: str) -> None:

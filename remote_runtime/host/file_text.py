@@ -1,4 +1,4 @@
-"""The content of a file as a value of a state (target)."""
+"""The content of a file as a value in a state (target)."""
 
 from typing import Any, Optional
 
@@ -11,12 +11,13 @@ _OTHERS_READ = 0o004
 class FileText(object):
     """The bytes of a file that a type changes in part, for the records of a state type.
 
-    ``read`` and ``desired`` return one under a key such as ``content``. It is compared by its
-    bytes. Change records, ``ccm status`` and plan files get its hash. A change record also gets a
-    unified diff, like that of a ``file`` resource: not if others may not read the file, before or
-    after, unless ``--diff-private`` is set, and not if the resource is sensitive.
+    ``read`` and ``desired`` return one under a key such as ``content``.
 
-    ``mode`` is that of the file, ``path`` its path; "" means the resource's name.
+    It is compared by its bytes. Change records, ``ccm status`` and plan files get its hash. A
+    change record also gets a unified diff, like that of a ``file`` resource, unless the resource is
+    sensitive or others may not read the file before or after the change (without
+    ``--diff-private``). ``mode`` is the mode of the file, ``path`` its path; "" means the
+    resource's name.
     """
 
     def __init__(self, data: bytes, mode: int, path: str = "") -> None:
@@ -33,7 +34,7 @@ class FileText(object):
 
     @property
     def record(self) -> str:
-        """Its representation in records: its hash."""
+        """Its form in records: its hash."""
         if not self._hash:
             self._hash = HASHED + str(sha256(self.data).hexdigest())
         return self._hash
@@ -45,16 +46,17 @@ class FileText(object):
 
 
 def recorded(value: Any) -> Any:
-    """A value of a state in the form of records."""
+    """A state value in the form used in records."""
     return value.record if isinstance(value, FileText) else value
 
 
 def diff_of(
     before: Optional[FileText], after: Optional[FileText], path: str, private: bool
 ) -> Optional[str]:
-    """A unified diff of two texts; None if it may not be shown. ``private``: any may be shown.
+    """A unified diff of two texts; None if it may not be shown.
 
-    ``before`` and ``after`` are None for a file that does not exist.
+    ``private``: diffs of private files may be shown. ``before`` and ``after`` are None for a file
+    that does not exist.
     """
     from remote_runtime.reporting import difference
 

@@ -4,8 +4,9 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 
 class Interpreter(NamedTuple):
-    """The programs that can be this interpreter, the best first, and their arguments before the
-    script."""
+    """The programs that can be this interpreter, best first, and their arguments before
+    the script.
+    """
 
     programs: Tuple[str, ...]
     arguments: Tuple[str, ...]
@@ -47,7 +48,7 @@ _BOOLEAN = (
 def start(name: str, script: str, boolean: bool, find: Callable[[str], str]) -> Start:
     """Return the command that runs ``script`` with the interpreter ``name``.
 
-    ``find`` looks up a program; if none is found, the first one fails by its name.
+    ``find`` looks up a program; if none is found, the first one fails under its name.
     """
     programs, arguments, from_input = _INTERPRETERS[name]
     program = next((p for p in programs if find(p)), programs[0])

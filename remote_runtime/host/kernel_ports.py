@@ -1,4 +1,6 @@
-"""The ports to the kernel and to reboots (target). See ``ports`` for what all have in common."""
+"""The ports for the kernel and for reboots (target). See ``ports`` for the common rules of all
+ports.
+"""
 
 import os
 from typing import TYPE_CHECKING, Callable, Optional, Sequence
@@ -39,8 +41,9 @@ class KernelReader(object):
         return self._adapter.is_loaded(module)
 
     def settings(self, key: str) -> "Sequence[Setting]":
-        """The settings of a parameter in all files of sysctl, by path, in the order of the boot:
-        the last one wins."""
+        """The settings of a parameter in all of sysctl's files, by path, in the order of the boot;
+        the last one takes effect.
+        """
         return self._adapter.settings(key)
 
     def require_loadable(self, module: str) -> None:
@@ -70,7 +73,7 @@ class Kernel(KernelReader):
     """Reads and sets the parameters of the kernel, and loads modules."""
 
     def set_value(self, key: str, value: str) -> None:
-        """Give a parameter a value now; files are not changed."""
+        """Set a parameter to a value in the running kernel; files are not changed."""
         raise NotImplementedError
 
     def load(self, module: str) -> None:
@@ -78,7 +81,7 @@ class Kernel(KernelReader):
         raise NotImplementedError
 
     def unload(self, module: str) -> None:
-        """Unload an unused module and the modules that only it needed."""
+        """Unload an unused module, and the modules that only it needed."""
         raise NotImplementedError
 
 
@@ -91,8 +94,9 @@ class PlannedReboot(object):
 
 
 class RebootReader(object):
-    """Knows the reboot of this run: there is at most one. In a preview, this is the first planned
-    one."""
+    """Knows the reboot of this run, of which there is at most one. In a preview, this is the first
+    planned one.
+    """
 
     def __init__(self, context: "Context") -> None:
         self._context = context
@@ -145,6 +149,6 @@ class Reboots(RebootReader):
         """Reboot, which ends this process; the run continues afterwards. Does nothing if
         ``is_done``. ``timeout`` limits the time until the host is back, such as 10m.
 
-        In a preview, units and everything that a boot creates are unknown from then on.
+        In a preview, units and everything that a boot creates are unknown afterwards.
         """
         raise NotImplementedError

@@ -12,8 +12,9 @@ _KEYS = "/.ssh/authorized_keys"
 
 
 def require_login(host: HostReader, user: str, what: str) -> None:
-    """``ResourceError`` if ``what`` could lock out root or the login user of this run; nothing if
-    ``what`` is ""."""
+    """``ResourceError`` if ``what`` could lock out root or the login user of this run; no error if
+    ``what`` is "".
+    """
     if what and user in host.accounts.logins():
         raise ResourceError(
             "%s could lock out %s, and this run or its host needs that login" % (what, user),
@@ -98,7 +99,9 @@ def _is_read(name: str) -> bool:
 
 
 def _names_for_sudo(host: HostReader, name: str) -> Set[str]:
-    """Return the names of a user in rules of sudo: its name and number, its groups, and ALL."""
+    """Return the names that sudo's rules may use for a user: its name and number, its groups, and
+    ALL.
+    """
     accounts = host.accounts
     user = accounts.user(name)
     groups = [*accounts.groups_of(name), *([accounts.group_name(user.gid)] if user else [])]
@@ -139,7 +142,7 @@ def require_way_in(host: HostReader, unit: str, doing: str) -> None:
 
 
 def _starts_otherwise(host: HostReader, unit: str) -> bool:
-    """Return whether the socket of a service is enabled, or the service of a socket."""
+    """Return whether the socket of a service, or the service of a socket, is enabled."""
     stem, dot, kind = unit.rpartition(".")
     other = stem + ".service" if kind == "socket" else (stem if dot else unit) + ".socket"
     status = host.units.status(other)
@@ -147,7 +150,9 @@ def _starts_otherwise(host: HostReader, unit: str) -> bool:
 
 
 def _refuses_root(data: bytes) -> bool:
-    """Return whether sshd never allows root to log in, by the first line that sets this."""
+    """Return whether sshd never allows root to log in, according to the first line that
+    sets this.
+    """
     said: Dict[str, str] = {}
     for line in data.decode("utf-8", "replace").splitlines():
         words = line.replace("=", " ", 1).split()
@@ -160,7 +165,9 @@ def _refuses_root(data: bytes) -> bool:
 
 
 def risk_of(host: HostReader, current: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Which of the ``wanted`` changes of a user may keep it from logging in or becoming root."""
+    """Return which of the ``wanted`` changes to a user may prevent it from logging in or becoming
+    root.
+    """
     import time
 
     shell, groups = str(wanted.get("shell", "")), current.get("groups", ())

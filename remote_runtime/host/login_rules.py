@@ -1,4 +1,4 @@
-"""The host's rules for new accounts, as shadow's tools read them (target)."""
+"""The host's rules for new accounts, as read by shadow's tools (target)."""
 
 import re
 from functools import lru_cache
@@ -48,7 +48,7 @@ class LoginRules(object):
         return self._read[path].get(key, _USUAL.get(key, ""))
 
     def _settings(self, path: str, sign: str) -> Mapping[str, str]:
-        """The settings of a file; ``sign`` or blanks end a key."""
+        """The settings in a file; ``sign`` or white space ends a key."""
         try:
             return _parsed(self._files.read(path), sign)
         except ResourceError:
@@ -63,7 +63,7 @@ class LoginRules(object):
         return 0o777 & ~self._number("UMASK") if mode is None else mode
 
     def _number(self, key: str) -> int:
-        """The value of a setting; the default if that is not a number."""
+        """The value of a setting; the default if the value is not a number."""
         found = _number(self.get(key))
         return int(_USUAL[key], 8 if key == "UMASK" else 10) if found is None else found
 
@@ -91,7 +91,7 @@ class LoginRules(object):
 
 @lru_cache(maxsize=4)
 def _parsed(text: bytes, sign: str) -> Mapping[str, str]:
-    """The settings in a text, which each user of the run needs."""
+    """The settings in a text, which is parsed once because each user of the run needs it."""
     found = {}
     for line in text.decode("utf-8", "replace").splitlines():
         key, _, value = re.sub("[%s\t]" % sign, " ", line.strip(), count=1).partition(" ")
@@ -101,7 +101,9 @@ def _parsed(text: bytes, sign: str) -> Mapping[str, str]:
 
 
 def _number(text: str) -> Optional[int]:
-    """A number in C's notation, as shadow reads it: 0x is hexadecimal, 0 octal. None for others."""
+    """A number in C's notation, as shadow reads it: 0x is hexadecimal, 0 octal. None for other
+    text.
+    """
     base = 16 if text[:2] in ("0x", "0X") else 8 if text[:1] == "0" else 10
     digits = text[2:] if base == 16 else text
     if not digits or digits.strip("0123456789abcdefABCDEF"[: base if base < 16 else 22]):

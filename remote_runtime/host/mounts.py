@@ -1,4 +1,4 @@
-"""The port for mounts, with what the machine and the overlay have in common (target).
+"""The port for mounts, with the common parts of the machine and the overlay (target).
 
 ``Mounts`` checks whether a change is possible and selects the program; the machine runs it, and the
 overlay records the result.
@@ -28,11 +28,11 @@ class MountReader(object):
         return self._find_adapter()
 
     def table(self) -> str:
-        """The text of fstab, "" without a file."""
+        """The text of fstab, "" if there is no such file."""
         return self._adapter.table()
 
     def at(self, point: str) -> Optional[MountEntry]:
-        """The topmost mount at a path, None without one."""
+        """The topmost mount at a path, None if there is none."""
         return self._adapter.at(point)
 
     def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
@@ -51,7 +51,7 @@ class MountReader(object):
 class Mounts(MountReader):
     """Mounts and unmounts file systems, as root only. The table is not changed.
 
-    The methods here decide what is done, and an implementation does it.
+    The methods here decide what to do, and an implementation does it.
     """
 
     files: FileReader
@@ -67,16 +67,16 @@ class Mounts(MountReader):
         raise NotImplementedError
 
     def _mounts(self, entry: Entry) -> None:
-        """The effect of ``mount``, on the overlay."""
+        """Apply the effect of ``mount`` to the overlay."""
 
     def _remounts(self, now: MountEntry, entry: Entry) -> None:
-        """The effect of a remount with other options."""
+        """Apply the effect of a remount with other options to the overlay."""
 
     def _unmounts(self, now: MountEntry) -> None:
-        """The effect of ``umount``, on the overlay."""
+        """Apply the effect of ``umount`` to the overlay."""
 
     def _swaps(self, device: str, on: bool) -> None:
-        """The effect of ``swapon`` and ``swapoff``, on the overlay."""
+        """Apply the effect of ``swapon`` or ``swapoff`` to the overlay."""
 
     def _inside(self, point: str) -> List[str]:
         """The mounts below a mount point."""
@@ -89,7 +89,7 @@ class Mounts(MountReader):
     # -- methods for types ------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Read mounts and table again: other programs change them, too."""
+        """Read mounts and the table again, because other programs change them, too."""
         raise NotImplementedError
 
     def reload(self) -> None:
@@ -97,16 +97,18 @@ class Mounts(MountReader):
         raise NotImplementedError
 
     def require_mountable(self, entry: Entry) -> None:
-        """``ResourceError`` for what prevents the mount of an entry, as far as known before its
-        mount point is created."""
+        """``ResourceError`` if an entry cannot be mounted, as far as this is known before its mount
+        point is created.
+        """
         _require_root()
         self._require_source(entry)
         if self.files.stat(entry.point) is not None:
             self._require_point(entry)
 
     def mount(self, entry: Entry) -> None:
-        """Mount an entry on its mount point, which must exist. Undone if somebody else mounts
-        something there at the same time."""
+        """Mount an entry on its mount point, which must exist. Undone if another process mounts
+        something there at the same time.
+        """
         _require_root()
         self._require_source(entry)
         self._require_point(entry)
@@ -163,7 +165,7 @@ class Mounts(MountReader):
         self._swaps(device, True)
 
     def swap_off(self, device: str) -> None:
-        """Stop using it as swap space."""
+        """Stop using a device or file as swap space."""
         _require_root()
         self._perform(["swapoff", device])
         self._swaps(device, False)
@@ -205,7 +207,7 @@ class Mounts(MountReader):
 
 
 def mode_of(options: Sequence[str], key: str, usual: int, base: int = 10) -> Optional[int]:
-    """A number in the options of a file system in memory; None if it is not a number."""
+    """The mode in the options of an in-memory file system; None if it is not a number."""
     for word in options:
         name, _, value = word.partition("=")
         if name == key:
@@ -235,7 +237,7 @@ def changed(what: str) -> ResourceError:
 
 
 def busy_error(point: str, users: Sequence[str]) -> ResourceError:
-    """The error for a mount point that these processes use."""
+    """The error for a mount point that is in use by these processes."""
     return ResourceError(
         "%s is busy: it is used by %s" % (point, ", ".join(users)),
         kind=_KIND + ".busy",

@@ -1,6 +1,6 @@
 """The ports for packages and package lists (target).
 
-See ``ports`` for what all of them have in common.
+See ``ports`` for the common rules of all ports.
 """
 
 from typing import (
@@ -34,14 +34,15 @@ if TYPE_CHECKING:
 
 
 class PackageListReader(object):
-    """Reads how old the package lists are. ``manager`` is apt or dnf."""
+    """Reads the age of the package lists. ``manager`` is apt or dnf."""
 
     def __init__(self, context: "Context") -> None:
         self._context = context
 
     def pending(self, manager: str) -> bool:
         """Return whether this resource must refresh the lists: a repository has changed since the
-        last refresh, and no other repository follows before the next package, or the end."""
+        last refresh, and no other repository follows before the next package, or before the end.
+        """
         return list_refresh.is_last(self._context, manager) and self._is_outdated(manager)
 
     def _is_outdated(self, manager: str) -> bool:
@@ -52,7 +53,7 @@ class PackageLists(PackageListReader):
     """Reads and refreshes the package lists."""
 
     def outdate(self, manager: str, repository: str) -> None:
-        """Note that a repository of the package manager has changed."""
+        """Record that a repository of the package manager has changed."""
         raise NotImplementedError
 
     def refresh(self, manager: str) -> None:
@@ -61,7 +62,7 @@ class PackageLists(PackageListReader):
 
 
 class PackageReader(object):
-    """The package of one resource, read only. Each run has one instance of a package manager.
+    """The package of one resource, for reading. Each run has one instance of a package manager.
 
     ``title`` is its name in reports. ``purges``: a removal can also remove configuration files.
     ``asks``: scripts of packages ask questions through debconf. ``marks_changed``: an upgrade or
@@ -82,11 +83,11 @@ class PackageReader(object):
         return self._manager.compare(left, right)
 
     def shown(self, version: str) -> str:
-        """The version in the form of events and previews."""
+        """The version in the form used in events and previews."""
         return self._manager.shown(version)
 
     def told(self, before: str, after: str) -> Tuple[str, str]:
-        """Two versions in the form of change records."""
+        """Two versions in the form used in change records."""
         return self._manager.told(before, after)
 
     def is_secret(self, value: str) -> bool:
@@ -94,7 +95,7 @@ class PackageReader(object):
         return self._context.mask.text(value) != value
 
     def matching(self, available: "Available", wanted: str) -> Optional[str]:
-        """The available version that is equal to ``wanted``, as the lists write it."""
+        """The available version that equals ``wanted``, as written in the lists."""
         for version in available.versions:
             if version == wanted or self.compare(version, wanted) == 0:
                 return version
@@ -114,7 +115,7 @@ class PackageReader(object):
         return found
 
     def status(self) -> "Installed":
-        """Return the state that is installed now."""
+        """Return the currently installed state."""
         return self._manager.status(self.title)
 
     def has_version(self, installed: "Installed", wanted: str) -> bool:
@@ -130,8 +131,9 @@ class PackageReader(object):
         return self._manager.hold_trouble()
 
     def answers(self, questions: Sequence[str]) -> Dict[str, str]:
-        """The answers of debconf to these questions, in a preview the predicted ones; without
-        unanswered questions."""
+        """debconf's answers to these questions, without unanswered questions; in a preview, the
+        predicted answers.
+        """
         return self._manager.answers(questions)
 
     def answers_now(self, questions: Sequence[str]) -> Dict[str, str]:
@@ -149,8 +151,9 @@ class PackageReader(object):
         return self._manager.lists_outdated(age)
 
     def freshen(self, age: Optional[float]) -> str:
-        """Refresh lists that are older; None accepts any age. In a preview: why only a push
-        could."""
+        """Refresh lists that are older; None accepts any age. In a preview, return the reason if
+        only a push can refresh them.
+        """
         changed = self._context.outdated_lists.get(self._manager.name, ())
         forced = self._is_asked_for() or (age is None and bool(changed))
         outdated = self.outdated(age) if forced or age is not None else ""
@@ -184,7 +187,7 @@ class PackageReader(object):
         return self._manager.exclusion(self.title)
 
     def providers_of(self) -> Sequence[str]:
-        """The packages that provide a virtual package, a few at most."""
+        """Some of the packages that provide a virtual package."""
         return self._manager.providers_of(self.title)
 
     def promised(self, operation: "Operation", releases: bool) -> "Sequence[VersionChange]":
@@ -212,7 +215,7 @@ class PackageReader(object):
         self._manager.refreshed = True
 
     def _tried(self, step: "Callable[[], Result]") -> "Result":
-        """Repeat a failed download: nothing has been changed by then."""
+        """Repeat a failed download, because nothing has been changed at that point."""
         tries = tries_of(self._properties)
 
         def count(number: int) -> "Result":
@@ -249,8 +252,8 @@ class Package(PackageReader):
         """Install, upgrade, downgrade or remove the package; return everything that changes. The
         next resources may be changed in the same transaction.
 
-        ``before`` is what is installed before that. ``releases``: a hold does not prevent it. The
-        scripts of the package may change the answers to the ``questions``.
+        ``before`` is the state that is installed before that. ``releases``: a hold does not prevent
+        it. The scripts of the package may change the answers to the ``questions``.
         """
         raise NotImplementedError
 
@@ -268,7 +271,7 @@ class Package(PackageReader):
 
 
 class PackagesReader(object):
-    """Finds packages with the package managers of a run, to read them; ``make`` makes each."""
+    """Finds packages with the package managers of a run, for reading; ``make`` creates each."""
 
     def __init__(self, context: "Context", make: Callable[..., PackageReader]) -> None:
         self._context, self._make = context, make
@@ -280,7 +283,7 @@ class PackagesReader(object):
 
 
 class Packages(PackagesReader):
-    """Finds packages, to read or change them."""
+    """Finds packages, for reading or changing them."""
 
     def of(self, manager: str, name: str, properties: Properties) -> Package:
         found = super().of(manager, name, properties)

@@ -1,9 +1,9 @@
 """The interfaces through which a state type reads and changes a host (target).
 
-A ``HostReader`` only reads. A ``Host`` also changes things: the machine does what is called; the
-overlay of a preview checks what the machine would refuse and records the rest. Both implement these
-classes, which contain the common rules. Every method may raise ``ResourceError``; on the overlay
-also ``Unknowable``, if the result is unknown before the push.
+A ``HostReader`` only reads. A ``Host`` can also be changed: the machine performs each call; the
+overlay of a preview raises the errors that the machine would, and records the effects of all other
+calls. Both implement these classes, which contain the common rules. Every method may raise
+``ResourceError`` and, on the overlay, ``Unknowable`` if the result is unknown before the push.
 """
 
 import os
@@ -49,8 +49,8 @@ __all__ = [
 
 
 class UnitReader(object):
-    """Reads the units of the init system, in a preview as they will be. One query covers all units
-    of the plan. ``USER/UNIT`` is a unit of a user's manager.
+    """Reads the units of the init system; in a preview, in their planned state. One query covers
+    all units of the plan. ``USER/UNIT`` is a unit of a user's manager.
 
     It stores functions of the run, not the run itself, so that nothing else of the run is
     accessible.
@@ -95,7 +95,8 @@ class UnitReader(object):
 
     def require_calendar(self, expressions: Sequence[str]) -> None:
         """``ResourceError`` for a calendar expression that the host's systemd does not accept;
-        without systemd-analyze, none is checked."""
+        without systemd-analyze, expressions are not checked.
+        """
         self._systemd.require_calendar(expressions)
 
 
@@ -137,7 +138,7 @@ class Units(UnitReader):
         self._act("unmask", name)
 
     def _act(self, verb: str, name: str) -> None:
-        """Make the init system do what one of the methods above requests."""
+        """Make the init system perform the action of one of the methods above."""
         raise NotImplementedError
 
 
@@ -172,7 +173,7 @@ class HostReader(object):
     if not TYPE_CHECKING:  # so that mypy knows the ports above only
 
         def __getattr__(self, name: str) -> Any:
-            """A port on its first use."""
+            """Create a port on first use."""
             if name == "_make":
                 raise AttributeError(name)
             made = self.__dict__[name] = self._make(name)
@@ -187,8 +188,8 @@ class Host(HostReader):
     """A host that can be read and changed. ``warn`` prints a warning. ``tries`` is the number of
     tries of the last download, 0 if only one is allowed.
 
-    ``tolerate`` gets the error of a part that does not prevent the other parts. The final check
-    finds it again; it is printed, and a preview fails.
+    ``tolerate`` receives the error of a part that does not prevent the other parts. The final check
+    finds the problem again; the error is printed, and a preview fails.
     """
 
     files: Files

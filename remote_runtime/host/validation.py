@@ -39,10 +39,10 @@ def run(commands: "Commands", command: str, *, finished: str, path: str) -> None
 
 
 def preview(world: "HostOverlay", command: str, file: PathEffect) -> None:
-    """Validate a copy of a planned file; fails as ``run`` would, and changes nothing.
+    """Validate a copy of a planned file; it fails as ``run`` would, and changes nothing.
 
-    As root, the copy is next to the file, only for the command; otherwise it is in a private
-    directory.
+    For root, the copy is next to the file, visible only to the command; otherwise, it is in a
+    private directory.
     """
     assert file.content is not None
     planned = world.sequence > 0

@@ -19,9 +19,10 @@ class PlanAssertions(object):
         self._kept: Dict[int, _Promise] = {}
 
     def add(self, item: Item, changes: Sequence[Change], failing: Optional[int] = None) -> None:
-        """These changes will be made of a resource, and no others.
+        """These changes will be made to a resource, and no others.
 
-        ``failing`` is how many of its actions make them, where the next one is to fail.
+        ``failing`` is the number of its actions that make them, if the next one is expected to
+        fail.
         """
         self._kept[item.index] = _Promise(list(changes), failing)
 

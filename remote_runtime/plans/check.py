@@ -29,10 +29,10 @@ _MAX_LINES = 60  # of diffs
 class Binding(NamedTuple):
     """The part of a plan frame about a plan file.
 
-    ``observed`` has the digests for each event of the preview, "" for unbound ones; ``certain`` the
-    indexes of those with a certain prediction. Without a ``serial``, the plan file is being
-    written: digests are requested. ``created`` and ``expires`` are those of the plan, in seconds
-    since the epoch by the clock of its author.
+    ``observed`` has the digests for each event of the preview, "" for unbound ones; ``certain`` has
+    the indexes of those with a certain prediction. Without a ``serial``, the plan file is being
+    written, so digests are requested. ``created`` and ``expires`` are the times of the plan, in
+    seconds since the epoch by the clock of its author.
     """
 
     salt: str = ""
@@ -55,10 +55,11 @@ def parse(record: Dict[str, Any]) -> Binding:
 
 
 class Observer(object):
-    """Makes the digests of observed state, which reveal nothing without knowledge of this machine.
+    """Creates the digests of observed state, which reveal nothing without knowledge of this
+    machine.
 
-    The key consists of the machine's id, by default that of this one, and the plan's salt. There is
-    one digest for each observed value, for each change and for each property that an operation
+    The key consists of the machine ID, by default that of this machine, and the plan's salt. There
+    is one digest for each observed value, for each change and for each property that an operation
     sets, so that a fixed value can be distinguished from drift.
     """
 
@@ -83,9 +84,9 @@ class Observer(object):
         return "".join(sorted(set(parts)))
 
     def differing(self, outcome: Outcome, known: str) -> List[str]:
-        """The differences of a resource from its plan that nobody fixed: names of its properties,
-        ``STATUS`` or ``FIRED`` (and nothing else differs). Where none of these differs, what it
-        would do that is not in the plan: names that begin with ``OPERATION``.
+        """The differences of a resource from its plan that nobody has fixed: names of its
+        properties, ``STATUS`` or ``FIRED`` (and nothing else differs). If none of these differs,
+        the operations that are not in the plan: names that begin with ``OPERATION``.
         """
         of = self._of(outcome)
         parts = {known[at : at + LENGTH] for at in range(0, len(known), LENGTH)}
@@ -115,7 +116,7 @@ class Observer(object):
         return list(dict.fromkeys(found))
 
     def _of(self, outcome: Outcome) -> Callable[..., str]:
-        """The function that makes digests of values of a resource."""
+        """The function that creates digests of a resource's values."""
 
         def of(*what: Any) -> str:
             text = jsontext.dumps([outcome.item.id, what]).encode("ascii")
@@ -131,7 +132,7 @@ def _is_of_refresh(change: Change) -> bool:
 
 
 def _seen(outcome: Outcome) -> List[Tuple[str, Any]]:
-    """The observations that affect a resource in addition to its changes, by the property they
+    """The observations that affect a resource in addition to its changes, by the property that they
     concern.
     """
     observed = outcome.observed
@@ -154,7 +155,7 @@ def _operations(outcome: Outcome) -> List[Tuple[Any, ...]]:
 
 
 def _places(parts: Sequence[Tuple[Any, ...]], outcome: Outcome) -> List[str]:
-    """Return the places in the event of the operations of these parts, which are not masked."""
+    """Return the positions in the event of the operations of these parts, which are not masked."""
     from remote_runtime.reporting.operations import operations
 
     if not parts:
@@ -170,7 +171,7 @@ def _is_unknown(outcome: Outcome) -> bool:
 
 
 def _changes(outcome: Outcome) -> List[Any]:
-    """Its changes, each by itself where they are few."""
+    """Its changes, each separately if there are few."""
     changes = [_record(change) for change in outcome.changes]
     return changes if len(changes) <= _MAX_CHANGES else [changes]
 
@@ -184,7 +185,7 @@ def _record(change: Change) -> List[Tuple[str, Any]]:
 class PushPreview(object):
     """The preview of a run right before it; ``ended`` receives each resource, in order.
 
-    ``promises`` are the predictions that bind the run. ``seen`` is the number of resources that ran
+    ``promises`` has the predictions that bind the run. ``seen`` is the number of resources that ran
     before a reboot; later ones are only checked against the predictions.
     """
 
@@ -219,7 +220,7 @@ class PushPreview(object):
         (self._behind if follows else self._drifted).append(told)
 
     def require_no_drift(self) -> None:
-        """Raise ``HostError`` with the differing observations, with diffs below."""
+        """Raise ``HostError`` with the differing observations, followed by diffs."""
         drifted = self._drifted or self._behind
         if not drifted and self._seen == len(self._observed):
             return
@@ -268,7 +269,7 @@ def _told(event: Dict[str, Any], drifted: Sequence[str]) -> Tuple[str, List[str]
 
 
 def _operations_told(event: Dict[str, Any], drifted: Sequence[str]) -> str:
-    """The operations at these places of an event."""
+    """The operations at these positions of an event, as text."""
     places = [name[len(OPERATION) :] for name in drifted]
     told = [event["operations"][int(place)] for place in places if place]
     words = ["%s %s %s" % (one["kind"], one["name"], one["state"]) for one in told[:_TOLD]]

@@ -50,7 +50,7 @@ def provenance_of(context: Context, path: str) -> Dict[str, str]:
 def newest_provenance(context: Context, paths: Iterable[str]) -> Dict[str, str]:
     """The same of the one of several paths that was changed last, with its ``path``.
 
-    A path where nothing is counts as changed when its directory was; who did that is not known.
+    A path that does not exist counts as changed when its directory was; who did that is not known.
     """
     newest = (-1, "", False)
     for path in itertools.islice(paths, _MAX_PATHS):
@@ -67,7 +67,7 @@ def newest_provenance(context: Context, paths: Iterable[str]) -> Dict[str, str]:
 
 
 def _package_of(context: Context, path: str) -> str:
-    """The package that a path came with; "" for none."""
+    """The package that owns a path; "" if there is none."""
     commands = context.commands
     if commands.find("dpkg-query"):
         result = commands.run(["dpkg-query", "-S", path], timeout=_ASKING)

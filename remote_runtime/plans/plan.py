@@ -9,9 +9,9 @@ from remote_runtime.options import RunOptions
 
 
 class Plan(NamedTuple):
-    """One run of one host.
+    """One run on one host.
 
-    ``before``, of a preview, are the plans that would be carried out first, in that order.
+    ``before``, in a preview, has the plans that would be applied first, in that order.
     """
 
     run_id: str
@@ -51,7 +51,7 @@ def parse(message: Dict[str, Any]) -> Plan:
 
 
 def recall_of(message: Dict[str, Any]) -> Tuple[str, ...]:
-    """The receipts of earlier runs that a message asks for."""
+    """The receipts of earlier runs that a message requests."""
     return tuple([str(receipt) for receipt in _get(message, "recall", list, [])])
 
 
@@ -80,7 +80,7 @@ def _before(plan: Plan, entries: Any, numbers: Iterator[int]) -> Tuple[Plan, ...
 
 
 def _options(message: Dict[str, Any]) -> RunOptions:
-    """Each field is what its default is, true or false or a number."""
+    """The options; the type of each is that of its default, a boolean or a number."""
     given: Dict[str, Any] = {}
     for name, default in RunOptions._field_defaults.items():
         kind = type(default)

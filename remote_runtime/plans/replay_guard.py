@@ -1,4 +1,4 @@
-"""The plan files that this host has applied; it applies each once (target)."""
+"""The plan files that this host has applied; it applies each only once (target)."""
 
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,10 @@ _SPARE = 7 * 86400  # seconds that a note outlives its plan, which may still wai
 def mark_used(
     memory: StateStore, binding: "Binding", *, run_id: str, user: str, now: float
 ) -> None:
-    """Record on disk that a plan is used; ``HostError`` if it was used before, or if that fails.
+    """Record on disk that a plan is used; ``HostError`` if it was used before, or if recording
+    fails.
 
-    The caller has the host's lock. ``now`` is the time by this host's clock.
+    The caller holds the host's lock. ``now`` is the time of this host's clock.
     """
     serial = binding.serial
     try:
@@ -48,7 +49,7 @@ def mark_used(
 
 
 def require_own(memory: StateStore, binding: "Binding", run_id: str) -> None:
-    """``HostError`` if it was not this run that has used the plan: it continues with it."""
+    """``HostError`` unless this run used the plan, with which it continues."""
     try:
         record = memory.read(KIND, binding.serial) or {}
     except StateError:
@@ -64,7 +65,7 @@ def require_own(memory: StateStore, binding: "Binding", run_id: str) -> None:
 def _drop_expired(memory: StateStore, before: float) -> None:
     """Remove the records of plans that have expired for everybody at that time.
 
-    They are expired by the clock of this host and by that of the author of the current plan: a
+    They must be expired by both this host's clock and that of the author of the current plan, so a
     clock that jumps ahead does not make a plan usable again.
     """
     for serial in memory.names(KIND):

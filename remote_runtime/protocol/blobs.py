@@ -1,4 +1,4 @@
-"""The texts and files that the plan names by SHA-256 (target)."""
+"""The texts and files that the plan refers to by SHA-256 (target)."""
 
 from typing import Callable, Dict, Generator, Iterable, Iterator, List, Optional, Set
 
@@ -12,7 +12,7 @@ Fetch = Callable[[List[str]], Generator["Part", None, None]]
 
 
 class Part(object):
-    """One blob on its way; ``error`` says why the controller does not have it."""
+    """One blob in transit; ``error`` is the reason if the controller does not have it."""
 
     def __init__(self, sha: str, chunks: Iterable[bytes], error: str = "") -> None:
         self.sha = sha
@@ -28,8 +28,9 @@ def is_blob(value: object) -> bool:
 class Blobs(object):
     """Fetches blobs over the channel, many small ones at a time.
 
-    ``fetch(shas)`` asks the controller and yields one ``Part`` for each, in that order. At most 1
-    MiB and ``COUNT`` blobs are requested and in memory at once; a larger one is only streamed.
+    ``fetch(shas)`` requests them from the controller and yields one ``Part`` for each, in that
+    order. At most 1 MiB and ``COUNT`` blobs are requested and in memory at the same time; a larger
+    one is only streamed.
     """
 
     def __init__(self, fetch: Fetch) -> None:
@@ -49,7 +50,9 @@ class Blobs(object):
         self._look = look
 
     def announce(self, sha: str, size: int) -> None:
-        """A resource to come will need this blob; called in the order of the resources."""
+        """Announce that a later resource will need this blob; called in the order of
+        the resources.
+        """
         self._sizes[sha] = size
         self._uses[sha] = self._uses.get(sha, 0) + 1
         if size <= BATCH and sha not in self._is_ahead:
@@ -88,7 +91,7 @@ class Blobs(object):
         return self._held[sha]
 
     def holds(self, sha: str) -> bool:
-        """Return whether the blob is here and need not be requested."""
+        """Return whether the blob is already here and need not be requested."""
         return sha in self._held
 
     def _used(self, sha: str) -> None:
@@ -97,7 +100,7 @@ class Blobs(object):
             self._held.pop(sha, None)
 
     def _next_batch(self, first: str, size: int = 0) -> None:
-        """Fetch this blob and, behind it, as many of the announced ones as one batch holds."""
+        """Fetch this blob together with as many of the announced ones as fit in one batch."""
         self._sizes.setdefault(first, size)
         wanted, total = [first], self._sizes[first]
         while first in self._is_ahead:

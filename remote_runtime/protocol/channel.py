@@ -1,4 +1,6 @@
-"""The runtime's end of the channel (target): one thread reads, one writes, the run uses both."""
+"""The runtime's end of the channel (target): one thread reads, one writes, and the run
+uses both.
+"""
 
 import os
 import time
@@ -20,10 +22,10 @@ _LAST_WRITE = 3.0  # seconds that the end of the run waits for the controller to
 class Channel(object):
     """Frames in both directions, heartbeats, and the end of the run when the controller is gone.
 
-    ``on_stuck`` is called from the reading thread when a run that was ended early is still there
-    ``patience`` seconds later, not counting what must not be killed. ``before_write`` is called by
-    the writing thread before each write and returns what goes in front of it; it is given what
-    sends a heartbeat, for the time that it takes.
+    ``on_stuck`` is called from the reading thread if a run that was ended early still exists
+    ``patience`` seconds later, not counting the time of commands that must not be killed.
+    ``before_write`` is called by the writing thread before each write and returns the data to write
+    first; it receives a function that sends a heartbeat while it runs.
     """
 
     def __init__(
@@ -60,18 +62,20 @@ class Channel(object):
         self._threads = [Thread(loop) for loop in (self._read_loop, self._write_loop)]
 
     def start(self) -> None:
-        """Begin to read and to write."""
+        """Start reading and writing."""
         for thread in self._threads:
             thread.start()
 
     # -- what the run calls -----------------------------------------------------------------------
 
     def send(self, message: wire.Message, now: bool = False) -> None:
-        """Queue a message; ``now`` for one that is waited for, others may share a write."""
+        """Queue a message; ``now`` is for a message that the controller waits for, others may share
+        a write.
+        """
         self._queue(wire.encode(message), now)
 
     def send_text(self, text: str) -> None:
-        """Queue a message that is JSON text already, in ASCII."""
+        """Queue a message that is already JSON text, in ASCII."""
         self._queue(wire.encode_json(text.encode("ascii")), False)
 
     def send_bytes(self, data: bytes) -> None:
@@ -80,8 +84,8 @@ class Channel(object):
             self._queue(frame, True)
 
     def send_unchanged(self, event: UnchangedEvent) -> None:
-        """Queue the row of a converged resource: rows in one write, with no other message between
-        them, are sent as one message.
+        """Queue the row of a converged resource: consecutive rows in one write are sent as one
+        message.
         """
         if not self._unchanged.fits(event):
             self._queue(b"", False)
@@ -99,18 +103,20 @@ class Channel(object):
         return self._unchanged.count > 0
 
     def progress(self, index: int, action: str) -> None:
-        """Report the current action; of several within one write, only the last is sent."""
+        """Report the current action; if there are several within one write, only the last
+        is sent.
+        """
         with self._outbox:
             if self._idle:
                 self._outbox.notify_all()
             self._progress = (index, action)
 
     def settled(self) -> None:
-        """The running resource is done: its pending progress report is dropped."""
+        """Discard the pending progress report of the running resource, which is done."""
         self._progress = None
 
     def receive(self) -> wire.Frame:
-        """Wait for the next frame. ``ProtocolError``; ``Cancelled`` when the run is to end."""
+        """Wait for the next frame. ``ProtocolError``; ``Cancelled`` if the run must end."""
         with self._inbox:
             while not self._arrived:
                 if self._error is not None:
@@ -123,7 +129,7 @@ class Channel(object):
             return frame
 
     def expect(self, *types: str) -> wire.Message:
-        """Wait for a message of one of these types. ``ProtocolError`` for any other frame."""
+        """Wait for a message of one of these types. ``ProtocolError`` for other frames."""
         frame = self.receive()
         if isinstance(frame, dict) and frame["t"] in types:
             return frame
@@ -142,7 +148,7 @@ class Channel(object):
         return True
 
     def close(self) -> None:
-        """Write what is queued, for at most a few seconds once nothing keeps it back, and stop."""
+        """Write the queued data, for at most a few seconds once nothing holds it back, and stop."""
         with self._outbox:
             self._closing = True
             self._outbox.notify_all()
@@ -282,7 +288,9 @@ class Channel(object):
             self._inbox.notify_all()
 
     def _watch(self) -> None:
-        """Give an ended run a little time to end; what must not be killed has all the time."""
+        """Give an ended run a little time to stop; commands that must not be killed have unlimited
+        time.
+        """
         left = self._patience
         while not self._finished.wait(0.1):
             if not self._cancellation.protecting:

@@ -1,7 +1,7 @@
 """Expands the rows of ``unchanged_batch.py`` into events (controller).
 
-The same row and plan always give the same event, equal in every member to one that is sent
-completely.
+The same row and plan always result in the same event, which equals in every member an event that is
+sent completely.
 """
 
 from typing import Any, Dict, Iterable, Iterator, List
@@ -23,16 +23,17 @@ _OF_PLAN = ("type", "name", "alias", "manifest", "properties", "requested_ensure
 
 def is_plain(item: Item, maker: EventMaker, text: str) -> bool:
     """Return whether an event shows an item exactly as in its JSON ``text``, neither masked nor
-    cut."""
+    shortened.
+    """
     return len(text) < _SMALL and maker.leaves_plain(item, text)
 
 
 def implied_members(item: Item, maker: EventMaker, text: str = "") -> Dict[str, Any]:
-    """The members of an event that follow from its plan, masked; ``maker`` is that of its host's
-    run.
+    """The members of an event that follow from its plan, masked; ``maker`` is the event maker of
+    its host's run.
 
-    ``requested_ensure`` only if the plan contains it. For most resources, a search of the JSON
-    ``text`` of the item shows that nothing must be masked and that nothing is too large.
+    ``requested_ensure`` is included only if the plan contains it. For most resources, a search of
+    the JSON ``text`` of the item shows that nothing must be masked and that nothing is too large.
     """
     quick = text and len(text) < _SMALL
     event = maker.of_plan(item, text) if quick else maker.make(Outcome(item), False, 0.0)

@@ -1,7 +1,7 @@
 """Sends files of this host to the controller (target): ``ccm fetch``.
 
-Each file is a ``file`` frame, its bytes, and ``file_end``. Regular files only; links are not
-followed. What a file gains while it is sent is omitted.
+Each file is a ``file`` frame, its bytes, and ``file_end``. Only regular files are sent, and links
+are not followed. Data appended to a file while it is sent is omitted.
 """
 
 import os
@@ -22,7 +22,7 @@ Parts = Tuple[str, ...]
 
 
 class Fetch(object):
-    """The files of one command; its properties bound the bytes of one file and of all."""
+    """The files of one command; its properties limit the bytes of one file and of all files."""
 
     def __init__(self, context: Context, channel: Channel, properties: Dict[str, Any]) -> None:
         self._context = context
@@ -34,7 +34,9 @@ class Fetch(object):
         self._lacking: List[str] = []
 
     def path(self, number: int, path: str) -> str:
-        """Send what the path with this number is, and say what that was. ``ResourceError``."""
+        """Send the files at the path with this number, and return a
+        description. ``ResourceError``.
+        """
         self._files = self._bytes = self._skipped = 0
         self._lacking = []
         found = self._context.files.status(path)
@@ -89,7 +91,7 @@ class Fetch(object):
             waiting += reversed(below)
 
     def _entry(self, number: int, path: str, parts: Parts) -> bool:
-        """Send what is in a directory; whether it is one to look into."""
+        """Send an entry of a directory; return whether it is a directory to descend into."""
         found: Any = self._context.files.status(path)
         if found is None:
             return False  # gone in the meantime

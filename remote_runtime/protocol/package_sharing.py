@@ -1,7 +1,7 @@
 """Package metadata that hosts share through the controller (target).
 
-Only previews ask for it, and an installation reports whether it was true. The key is a SHA-256 from
-this host's own index.
+Only previews request it, and an installation reports whether it was correct. The key is a SHA-256
+from this host's own index.
 """
 
 from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence
@@ -23,8 +23,8 @@ def fingerprint(paths: Iterable[str], scripts: Mapping[str, str]) -> str:
 class SharedMetadata(NamedTuple):
     """The metadata of packages by SHA-256, as other hosts sent it, not checked yet.
 
-    ``known`` has the metadata that two hosts, or this one, reported; ``alone`` that of a single
-    other host. ``left`` are packages that this host should read itself, in addition to those in
+    ``known`` has the metadata that two hosts, or this one, reported; ``alone`` has that of a single
+    other host. ``left`` has the packages that this host should read itself, in addition to those in
     neither.
     """
 
@@ -58,7 +58,9 @@ class PackageSharing(object):
         )
 
     def tell(self, contents: Dict[str, Any], shas: Iterable[str]) -> None:
-        """Say what was found out of ``shas``; what is not in ``contents`` could not be."""
+        """Report the findings about ``shas``; packages missing from ``contents`` could not
+        be read.
+        """
         if self._channel is None:
             return
         for sha in shas:
@@ -68,6 +70,6 @@ class PackageSharing(object):
             self._channel.send(message)
 
     def confirm(self, prints: Dict[str, str]) -> None:
-        """Say after an installation what came, as a ``fingerprint`` for each package."""
+        """Report what was installed, as a ``fingerprint`` for each package."""
         if self._channel is not None and prints:
             self._channel.send({"t": "installed", "prints": prints})

@@ -12,8 +12,9 @@ LARGEST = 1 << 20
 
 
 def rendered(item: Item, channel: Channel, context: Context) -> Dict[str, Any]:
-    """Ask the controller for deferred properties; it may read files of the target in the
-    meantime."""
+    """Request deferred properties from the controller, which may read files of the target in the
+    meantime.
+    """
     reader = Reader(channel, context)
     channel.send({"t": "render", "id": item.index, "index": item.index}, now=True)
     while True:
@@ -40,7 +41,7 @@ class Reader(object):
         self._unknowable: Optional[Unknowable] = None
 
     def answer(self, message: Dict[str, Any]) -> None:
-        """Send the content of the file, or why it cannot be read."""
+        """Send the content of the file, or the reason why it cannot be read."""
         answer: Dict[str, Any] = {"t": "content", "id": message.get("id")}
         try:
             limit = message.get("limit", LARGEST)

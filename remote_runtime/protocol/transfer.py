@@ -1,4 +1,4 @@
-"""Takes blobs off the channel (target)."""
+"""Receives blobs from the channel (target)."""
 
 from typing import Any, Dict, Generator, Iterator, List
 
@@ -12,7 +12,7 @@ from remote_runtime.registry import Registry
 
 
 class Transfer(object):
-    """Asks the controller for blobs and hands them over as they arrive."""
+    """Requests blobs from the controller and passes them on as they arrive."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -37,7 +37,7 @@ class Transfer(object):
 
 
 class Chunks(object):
-    """The raw frames of one blob; iterating takes them off the channel, each once."""
+    """The raw frames of one blob; iterating receives each of them once from the channel."""
 
     def __init__(self, channel: Channel, size: int) -> None:
         self._channel = channel

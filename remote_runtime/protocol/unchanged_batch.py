@@ -1,16 +1,16 @@
 """Gathers unchanged resources, which are reported in batches (target).
 
-The plan says nearly all that the event of such a resource would. So one message stands for many
-events, in the order of the run; ``expansion.py`` makes them of it::
+The plan contains nearly everything in the event of such a resource. One message therefore
+represents many events, in the order of the run; ``expansion.py`` expands it::
 
     stable  seq, id, at, noop, prediction, rows [row, ...]
     row     [index, duration, provider] or [index, duration, provider, final, requested]
 
 ``seq``, ``id`` as a number and ``at``, the microseconds since the epoch, are those of the first
-event. Each event after it has the next number and the next id, and ended its own duration, in
-nanoseconds, later. ``index`` is the place of the resource in the plan. ``requested`` is its desired
-state where the plan does not say it, ``final`` the state where that is not the desired one; else
-they are null. ``noop`` and ``prediction``, "" for none, are those of all rows.
+event. Each event after it has the next number and the next ID, and ended later by its own duration,
+in nanoseconds. ``index`` is the position of the resource in the plan. ``requested`` is its desired
+state if the plan does not contain it, ``final`` the state if it is not the desired one; otherwise,
+they are null. ``noop`` and ``prediction``, "" for none, apply to all rows.
 """
 
 from typing import Any, Dict, List, NamedTuple, Optional
@@ -33,8 +33,9 @@ class Unplanned(NamedTuple):
 
 
 class UnchangedEvent(NamedTuple):
-    """One event: its ``seq``, its id as ``number``, when and after how long the resource at a
-    ``place`` in the plan ended."""
+    """One event: its ``seq``, its ID as ``number``, and when and after how long the resource at a
+    ``place`` in the plan ended.
+    """
 
     seq: int
     number: int
@@ -44,14 +45,14 @@ class UnchangedEvent(NamedTuple):
     said: Unplanned
 
     def row(self) -> List[Any]:
-        """Its row of a message."""
+        """Its row in a message."""
         row: List[Any] = [self.place, self.nanoseconds, self.said.provider]
         states: List[Any] = [self.said.final_ensure, self.said.requested_ensure]
         return row if states == [None, None] else row + states
 
 
 class UnchangedBatch(object):
-    """Rows that wait to be sent; the caller has a lock."""
+    """Rows that wait to be sent; the caller holds a lock."""
 
     def __init__(self) -> None:
         self._first: Optional[UnchangedEvent] = None
@@ -63,7 +64,7 @@ class UnchangedBatch(object):
         return len(self._rows)
 
     def fits(self, event: UnchangedEvent) -> bool:
-        """Return whether a row may be in the same message as those before it."""
+        """Return whether a row may be in the same message as the previous rows."""
         first = self._first
         return first is None or first.said[-2:] == event.said[-2:]
 
@@ -74,7 +75,9 @@ class UnchangedBatch(object):
         self._rows.append(event.row())
 
     def take(self) -> Dict[str, Any]:
-        """The message with the rows, at least one; then the batch is empty."""
+        """The message with the rows, of which there is at least one; the batch is
+        empty afterwards.
+        """
         first, rows = self._first, self._rows
         assert first is not None
         self._first, self._rows = None, []

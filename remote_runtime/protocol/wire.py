@@ -106,7 +106,7 @@ class Decoder:
     """Splits a stream of bytes into frames, with at most one frame and one read in memory.
 
     ``ProtocolError`` for a frame over ``limit`` bytes, an unknown frame type, text that is not a
-    JSON object, or a message without ``t``. After an error the decoder is not usable.
+    JSON object, or a message without ``t``. After an error, the decoder is not usable.
     """
 
     def __init__(self, limit: int) -> None:
@@ -120,7 +120,7 @@ class Decoder:
             yield self.take()  # and keeps no hold of it: facts are large, and the wait is long
 
     def hold(self, data: bytes) -> None:
-        """Take what has arrived, to be read later."""
+        """Store received data, to be read later."""
         self._buffer += data
 
     def is_whole(self) -> bool:

@@ -1,1 +1,1 @@
-"""Makes and sends the events of a run, with secrets masked (target)."""
+"""Creates and sends the events of a run, with secrets masked (target)."""

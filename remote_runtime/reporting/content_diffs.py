@@ -10,13 +10,15 @@ from remote_runtime.reporting import difference
 from remote_runtime.system.paths import Status
 
 MAX_BYTES = 512 << 10
-"""Bytes of content that the diffs of one resource are made of, so that its event stays small."""
+"""The total size in bytes of the contents for which one resource's diffs are created, so that its
+event stays small.
+"""
 
 _OTHERS_READ = 0o004
 
 
 class Diffs(object):
-    """Makes the diffs of one resource, under the rules of a file's."""
+    """Creates the diffs of one resource, under the rules for files."""
 
     def __init__(self, context: Context, item: Item) -> None:
         self._context = context
@@ -42,7 +44,7 @@ class Diffs(object):
         return bool(readable or self._context.options.diff_private)
 
     def make(self, path: str, content: Content, mode: int) -> Optional[str]:
-        """The difference; sizes and hashes where it is too large; None if none may be shown."""
+        """The difference; sizes and hashes if it is too large; None if none may be shown."""
         old = self._context.files.look(path) if self._possible else None
         if old is not None and old.kind != "file":
             old = None

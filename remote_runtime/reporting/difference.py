@@ -1,4 +1,4 @@
-"""Shows how one content differs from another (target)."""
+"""Shows how two contents differ (target)."""
 
 from typing import Dict, Iterator, List, Optional, Tuple
 
@@ -33,7 +33,9 @@ def is_text(data: bytes) -> bool:
 
 
 def unified(before: Optional[bytes], after: Optional[bytes], path: str) -> str:
-    """A unified diff of two contents, "binary" when one cannot be shown; None: nothing there."""
+    """A unified diff of two contents, "binary" if one cannot be shown as text; None means that
+    there is no content.
+    """
     old, new = before or b"", after or b""
     if not is_text(old) or not is_text(new):
         return "binary"
@@ -49,7 +51,7 @@ def unified(before: Optional[bytes], after: Optional[bytes], path: str) -> str:
 def summary(before: Optional[Tuple[int, str]], after: Optional[Tuple[int, str]]) -> str:
     """One line with sizes and hashes, for contents too large for a diff.
 
-    A content is its size with the result of ``changes.content_before``.
+    A content is represented by its size and the result of ``changes.content_before``.
     """
 
     def side(entry: Optional[Tuple[int, str]]) -> str:
@@ -91,7 +93,9 @@ def _regions(a: List[str], b: List[str]) -> Iterator[Region]:
 
 
 def _matching(a: List[str], b: List[str]) -> List[Tuple[int, int, int]]:
-    """Return the equal lines of the two: the first of each and their number, in order."""
+    """Return the lines that are equal in both: the first line of each sequence and the number of
+    lines, in order.
+    """
     found = []
     waiting = [(0, len(a), 0, len(b))]
     while waiting:
@@ -123,7 +127,7 @@ def _matching(a: List[str], b: List[str]) -> List[Tuple[int, int, int]]:
 
 
 def _anchors(a: List[str], b: List[str]) -> List[Tuple[int, int]]:
-    """Lines that occur once in each text, the longest sequence in the same order."""
+    """Lines that occur once in each text, as the longest sequence in the same order."""
     from bisect import bisect_left
 
     where, twice = _unique(a), _unique(b)
@@ -153,7 +157,7 @@ def _unique(lines: List[str]) -> Dict[str, int]:
 
 
 def _hunk(regions: List[Region], a: List[str], b: List[str]) -> List[str]:
-    """The lines of one hunk, with those around it."""
+    """The lines of one hunk, including surrounding lines."""
     first, last = regions[0], regions[-1]
     head = min(first[0], first[2], _CONTEXT)
     tail = min(len(a) - last[1], len(b) - last[3], _CONTEXT)
@@ -177,9 +181,9 @@ def _span(start: int, end: int) -> str:
 
 def visible(diff: str) -> str:
     """The diff with invisible characters escaped: control characters, bidirectional controls, and
-    blanks at the end of a changed line.
+    spaces at the end of a changed line.
 
-    Applied after secrets are masked, since secrets may contain such characters.
+    Applied after secrets are masked, because secrets may contain such characters.
     """
     if not _signs:
         _signs.update({c: _sign(c) for first, last in _UNSEEN for c in range(first, last + 1)})

@@ -1,4 +1,4 @@
-"""The effects in a preview's event that none of its changes names (target)."""
+"""The effects in a preview's event that are not among its changes (target)."""
 
 from typing import Dict, Iterable, List, Tuple
 
@@ -52,15 +52,16 @@ def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
 
 
 def _is_reported(effect: UnknownEffect, packages: bool) -> bool:
-    """Return whether neither changes nor prediction report it; a command is represented by its
-    text."""
+    """Return whether neither the changes nor the prediction report it; a command is represented by
+    its text.
+    """
     if packages:
         return effect.uncertainty.level == UNKNOWN
     return effect.covers is everything and not effect.text
 
 
 def _of_unit(effect: UnitEffect, states: Dict[Key, str]) -> None:
-    """A unit that ends and runs again is restarted."""
+    """Report a unit that is stopped and started as restarted."""
     key = ("unit", effect.name)
     if effect.ended:
         states[key] = RESTARTED if effect.active else STOPPED

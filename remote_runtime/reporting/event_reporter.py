@@ -35,8 +35,8 @@ _MORE = frozenset(
 
 
 class EventReporter(object):
-    """The reporter of one run; ``events`` were reported so far, ``tally`` counts those with an
-    action.
+    """The reporter of one run; ``events`` is the number of reported events, ``tally`` counts those
+    with an action.
 
     ``whole``: each resource has its own event. ``observer`` makes the digests for a plan file that
     is being written.
@@ -51,7 +51,7 @@ class EventReporter(object):
         self._channel = channel
 
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
-        """Report a resource that took so many seconds."""
+        """Report a resource that took this many seconds."""
         said = None if self.whole else unplanned_of(outcome, noop, self.maker)
         event, text = ({}, "") if said is not None else self.maker.make_text(outcome, noop, seconds)
         self.events += 1

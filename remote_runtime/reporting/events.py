@@ -1,4 +1,4 @@
-"""Makes transaction events (target): what happened to one resource, with nothing secret in it."""
+"""Creates transaction events (target): the result of one resource, without secrets."""
 
 import os
 import time
@@ -24,18 +24,18 @@ _PLAIN = ("ensure", "owner", "group", "mode", "provider")  # never what is sensi
 
 
 class EventIds(object):
-    """ULIDs in the order of creation, also within a millisecond and when the clock steps back."""
+    """ULIDs in the order of creation, even within a millisecond or if the clock is set back."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._last = 0
 
     def next(self) -> str:
-        """Return the next id: 26 characters, 48 bits of time and 80 random bits."""
+        """Return the next ID: 26 characters, with 48 bits of time and 80 random bits."""
         return encode_id(self.advance())
 
     def advance(self) -> int:
-        """The next id as a number."""
+        """The next ID as a number."""
         now = int(self._clock() * 1000)
         if now <= self._last >> 80:
             self._last += 1
@@ -45,18 +45,20 @@ class EventIds(object):
         return self._last
 
     def follow(self) -> int:
-        """The number after the last one, at any time: the event of that number has the time."""
+        """The number after the last one, regardless of the time; the event with that number has its
+        own time.
+        """
         self._last += 1
         return self._last
 
 
 def encode_id(number: int) -> str:
-    """The 26 characters of an id."""
+    """The 26 characters of an ID."""
     return "".join([_ALPHABET[number >> shift & 31] for shift in _SHIFTS])
 
 
 def timestamp(seconds: float) -> str:
-    """RFC 3339 in UTC with microseconds."""
+    """A time in RFC 3339 format, in UTC with microseconds."""
     return timestamp_of(int(seconds * 1e6))
 
 
@@ -114,32 +116,34 @@ class Outcome(object):
         return outcome
 
     def fail(self, message: str, output: str = "") -> None:
-        """Note why the resource failed, with the tail of what its command printed."""
+        """Record the reason why the resource failed, with the end of its command's output."""
         self.failed = True
         self.errors.append(message)
         if output:
             self.outputs.append(output)
 
     def skip(self, unmet: List[str]) -> None:
-        """Note that it was skipped, for these requirements or because it is not managed."""
+        """Record that it was skipped because of these requirements, or because it is
+        not managed.
+        """
         self.skipped = True
         self.unmet = unmet
 
     def leave_out(self, option: str) -> None:
-        """Note that it was skipped because of this option of a selection."""
+        """Record that it was skipped because of this option of a selection."""
         self.skipped = True
         self.left_out = option
 
     @property
     def status(self) -> str:
-        """The one bucket that the resource falls into."""
+        """The single category of the resource's result."""
         if self.failed:
             return "failed"
         return "skipped" if self.skipped else "changed" if self.changed else "stable"
 
 
 class EventMaker(object):
-    """Makes the events of one run; ``mask`` hides the run's secrets."""
+    """Creates the events of one run; ``mask`` hides the run's secrets."""
 
     def __init__(self, mask: Mask, ids: Optional[EventIds] = None) -> None:
         self._mask = mask
@@ -157,7 +161,7 @@ class EventMaker(object):
         return self._label(item, self._mask_of(item))(text)
 
     def make(self, outcome: Outcome, noop: bool, duration: float) -> Dict[str, Any]:
-        """Return the event of one resource; ``duration`` in seconds."""
+        """Return the event of one resource; ``duration`` is in seconds."""
         return self.make_text(outcome, noop, duration)[0]
 
     def make_text(
@@ -191,8 +195,8 @@ class EventMaker(object):
         return self._mask.passes(text) and not (item.secrets or item.sensitive or item.redact_hash)
 
     def _label(self, item: Item, mask: Mask) -> Callable[[str], str]:
-        """Masks the identity of a resource: that of a sensitive one is shown, without secrets of
-        the run.
+        """Masks the identity of a resource: a sensitive resource's identity is shown, without
+        secrets of the run.
         """
         return (self._mask if item.sensitive else mask).text
 
@@ -201,11 +205,11 @@ class _AsItIs(object):
     """Replaces a mask if there is nothing to mask."""
 
     def text(self, text: str) -> str:
-        """The text."""
+        """Return the text unchanged."""
         return text
 
     def value(self, value: Any) -> Any:
-        """The value."""
+        """Return the value unchanged."""
         return value
 
 
@@ -258,7 +262,7 @@ def _of_plan(item: Item, mask: Mask, label: Callable[[str], str]) -> Dict[str, A
 
 
 def requested_of(item: Item) -> str:
-    """The desired state, that of the type where the resource does not say."""
+    """The desired state; the default of the type if the resource does not set it."""
     given = item.properties.get("ensure")
     if given is not None:
         return str(given)
@@ -324,12 +328,14 @@ def _predicted(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
 
 
 def _masked(effect: Dict[str, str], mask: Mask) -> Dict[str, str]:
-    """Its texts, masked before they are cut: half of a secret would not be known."""
+    """Its texts, masked before they are shortened, because half of a secret would not be
+    recognized.
+    """
     return {key: mask.text(text)[:_MAX_NAME_LENGTH] for key, text in effect.items()}
 
 
 def _of_command(outcome: Outcome, ended: Ended, mask: Mask) -> Dict[str, Any]:
-    """Return the exit code, if there is one, and the output, standard error after the rest."""
+    """Return the exit code, if there is one, and the output, with standard error at the end."""
     told: Dict[str, Any] = {}
     if ended.code is not None and ended.code >= 0:
         told["exit_code"] = ended.code
@@ -342,7 +348,9 @@ def _of_command(outcome: Outcome, ended: Ended, mask: Mask) -> Dict[str, Any]:
 
 
 def _tail(output: str, longest: int) -> str:
-    """The end of the output, in complete lines, masked: half a secret would not be found."""
+    """The end of the output, in complete masked lines, because half of a secret would not
+    be found.
+    """
     if len(output) <= longest:
         return output
     kept = output[-longest:]
@@ -410,7 +418,7 @@ def _errors(outcome: Outcome, sensitive: bool, mask: Mask) -> List[str]:
 
 
 def _bounded(event: Dict[str, Any]) -> Dict[str, Any]:
-    """Drop bulky parts, the least important first, from an event that would not fit in a frame."""
+    """Drop large parts, the least important first, from an event that would not fit in a frame."""
 
     def size() -> int:
         return len(jsontext.dumps(event))

@@ -11,13 +11,15 @@ _COUNTED = ("changed", "failed", "skipped", "stable", "refreshed")
 
 
 def write(plan: Plan, tally: Dict[str, int], ended: str, shown: Callable[[str], str]) -> None:
-    """Write the line to the system's log; ``tally`` counts the run's events, ``shown`` masks."""
+    """Write the line to the system log; ``tally`` counts the run's events, ``shown``
+    masks texts.
+    """
     level = log.WARNING if tally.get("failed") else log.NOTICE
     log.write(level, shown(line(plan, tally, ended)))
 
 
 def line(plan: Plan, tally: Dict[str, int], ended: str) -> str:
-    """The user, the manifest, the controller, the result and how the run ``ended``: KEY=VALUE
+    """The user, the manifest, the controller, the result and how the run ``ended``, as KEY=VALUE
     words.
     """
     said = {

@@ -42,12 +42,12 @@ _SHIFTS = range(35, -1, -5)  # of the 8 letters that stand for 5 bytes
 class Mask(object):
     """Replaces secret values, URL credentials and Authorization headers in text and in values.
 
-    It finds a secret literally, quoted for Python, JSON, a URL (also twice), a shell or HTML, and
-    in hex, base32 and base64, also over several lines. One of 8 to 4096 characters is also found in
-    capitals, in small letters, backwards, in hex with separators, in base64 of base64, and as
-    UTF-16 in hex and base64. ``hashes``: also hides hashes, because a
-    short secret can be guessed by the hash of a content with it. Threads may share one to which
-    nothing is added any more.
+    It finds a secret literally, quoted for Python, JSON, a URL (even twice), a shell or HTML, and
+    in hex, base32 and base64, even across several lines. A secret of 8 to 4096 characters is also
+    found in uppercase, in lowercase, reversed, in hex with separators, in base64 of base64, and as
+    UTF-16 in hex and base64. ``hashes``: also hides hashes, because a short secret can be guessed
+    from the hash of content that contains it. Threads may share a mask once nothing more is added
+    to it.
     """
 
     def __init__(
@@ -62,8 +62,9 @@ class Mask(object):
         self.add(secrets)
 
     def add(self, secrets: Iterable[str]) -> None:
-        """Hide these values too; a text of several lines is hidden line by line as well, and what
-        a header says behind the scheme of its authorization by itself."""
+        """Hide these values, too. The lines of a multi-line text are also hidden separately, and so
+        is the part of a header after its authorization scheme.
+        """
         for secret in secrets:
             self._secrets.add(secret)
             for part in [secret] + secret.splitlines() + _credentials_of(secret):
@@ -73,7 +74,7 @@ class Mask(object):
         self._escaped = None
 
     def extended(self, secrets: Sequence[str], hashes: bool = False) -> "Mask":
-        """A mask that hides these values as well, for one resource; cheap."""
+        """A mask that also hides these values, for one resource; cheap."""
         if self._base is not None:
             both = sorted(self._secrets) + list(secrets)
             return Mask(both, hashes or self._hashes, self._base)
@@ -112,7 +113,7 @@ class Mask(object):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no secrets and only hides likely credentials."""
+        """Whether it has no secrets, so that it hides only likely credentials."""
         return not (self._spellings or self._base or self._hashes)
 
     def passes(self, text: str) -> bool:
@@ -126,8 +127,9 @@ class Mask(object):
         )
 
     def _may_stand_in(self, text: str) -> bool:
-        """Return whether a secret may be in a JSON value, by its JSON ``text``, where each
-        character of the secret is escaped separately."""
+        """Return whether a JSON value may contain a secret, based on its JSON ``text``, in which
+        each character of the secret is escaped separately.
+        """
         if self._base and self._base._may_stand_in(text):
             return True
         escaped = self._escaped
@@ -140,7 +142,7 @@ class Mask(object):
         return bool(escaped._found(text))
 
     def _found(self, text: str) -> Dict[str, bool]:
-        """Return the spellings that occur in a text."""
+        """Return the forms that occur in a text."""
         found = self._base._found(text) if self._base else {}
         if not self._spellings:
             return found
@@ -156,9 +158,9 @@ class Mask(object):
         return {spelling: known[spelling] for spelling in likely if spelling in text}
 
     def _likely(self, text: str) -> Set[str]:
-        """Return the spellings that may occur in a text, by their parts, in one pass over it.
+        """Return the forms that may occur in a text, based on their parts, in one pass over it.
 
-        A long one is found by any of its pieces: one of them is at an even offset.
+        A long one is found by any of its pieces, one of which is at an even offset.
         """
         by_piece = self._by_piece
         if not by_piece:
@@ -180,7 +182,7 @@ class Mask(object):
         return likely
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value with every text in it masked, Authorization values wholly."""
+        """Return a JSON value with every text in it masked, and Authorization values completely."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -215,8 +217,9 @@ def _credentials_of(header: str) -> List[str]:
 
 
 def _without_wraps(text: str) -> List[str]:
-    """A text of several lines as one, for what is encoded over several; the second one is without
-    the signs of a diff. None for a text that no line of base64 is in."""
+    """A multi-line text joined into one line, for encodings that are wrapped; the second one does
+    not have the signs of a diff. None for a text that contains no line of base64.
+    """
     if "\n" not in text and "\\n" not in text:
         return []
     lines = text.replace("\\r", "").replace("\\n", "\n").split("\n")
@@ -227,14 +230,14 @@ def _without_wraps(text: str) -> List[str]:
 
 
 def _pattern(spelling: str, is_whole: bool) -> str:
-    """Return a regular expression for a spelling, whole or split over lines."""
+    """Return a regular expression for a form, in one piece or split across lines."""
     import re
 
     return re.escape(spelling) if is_whole else _WRAP.join(map(re.escape, spelling))
 
 
 def _spellings(secret: str) -> Dict[str, bool]:
-    """The spellings of a secret in messages, each with whether it is a part of base64 or base32."""
+    """The forms of a secret in messages, each with whether it is part of base64 or base32."""
     data = _bytes_of(secret)
     plain = [
         secret,
@@ -277,7 +280,7 @@ def _hex_pairs(data: bytes) -> List[str]:
 
 
 def _bytes_of(secret: str) -> bytes:
-    """The bytes of a secret as files and commands have them; half a character has some, too."""
+    """The bytes of a secret in files and commands; incomplete characters are included."""
     try:
         return secret.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -285,7 +288,7 @@ def _bytes_of(secret: str) -> bytes:
 
 
 def _quoted(data: bytes, safe: str) -> str:
-    """Bytes as a URL has them, without urllib."""
+    """Bytes in a URL's encoding, without urllib."""
     unreserved = "_.-" + safe
     texts = [chr(b) if b < 128 else "" for b in data]
     return "".join(
@@ -332,7 +335,7 @@ def credentials_in(value: Any) -> List[str]:
 
 
 def _urls_of(value: Any) -> List[str]:
-    """Every text in a JSON value that may hold a URL, keys left out; quick where there is none."""
+    """All strings in a JSON value that may contain a URL, without keys; fast if there are none."""
     if isinstance(value, str):
         return [value] if "://" in value else []
     # The written form of a value contains all its texts and is fast to create.
@@ -353,7 +356,7 @@ def _unquoted(text: str) -> str:
 
 
 def strings_of(value: Any) -> List[str]:
-    """Every text in a JSON value, keys left out."""
+    """All strings in a JSON value, without keys."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):

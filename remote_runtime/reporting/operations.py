@@ -26,8 +26,8 @@ def operations(effects: Sequence[Effect]) -> List[Dict[str, str]]:
     group, path, mount, unit), a ``name`` and the ``state`` that it would have, in the order of the
     run.
 
-    Without contents, owners and modes, which changes show. Paths that follow from a package or a
-    unit are not listed. At most ``MAX_OPERATIONS``.
+    Contents, owners and modes are not included, because changes show them. Paths that follow from a
+    package or a unit are not listed. At most ``MAX_OPERATIONS``.
     """
     found = dict.fromkeys(key for one in _own(effects) for key in _told(one))
     return [
@@ -38,16 +38,16 @@ def operations(effects: Sequence[Effect]) -> List[Dict[str, str]]:
 
 def compared(effects: Sequence[Effect]) -> List[Part]:
     """Return the operations with all values that a push would set, for the digests of a plan file.
-    Each property is one part, so a part that somebody has already done may be missing later.
+    Each property is one part, so a part that somebody has already performed may be missing later.
 
-    The parts may be secret. Numbers of accounts are omitted, since the host chooses them: changes
-    name those that the manifest sets. So are paths that follow from an account.
+    The parts may be secret. Numbers of accounts are omitted, because the host chooses them and
+    changes name those that the manifest sets. Paths that follow from an account are also omitted.
     """
     return list(dict.fromkeys(part for one in _own(effects) for part in _parts(one)))
 
 
 def _own(effects: Sequence[Effect]) -> Iterator[Effect]:
-    """Without the paths of packages and units: version and state stand for them."""
+    """Omit the paths of packages and units, which version and state represent."""
     follow = any(isinstance(one, (PackageEffect, UnitEffect)) for one in effects)
     for one in effects:
         if not (follow and isinstance(one, (PathEffect, MountEffect))):
@@ -84,7 +84,7 @@ def _parts(effect: Effect) -> Iterator[Part]:
 
 
 def _parts_of_path(effect: PathEffect) -> Iterator[Part]:
-    """The mode counts if each run sets it; changes name owner and group."""
+    """Keep the mode only if each run sets it; changes name owner and group."""
     path = effect.path
     yield "path", path, effect.kind, effect.target
     content = _hash_of(effect)
@@ -95,7 +95,9 @@ def _parts_of_path(effect: PathEffect) -> Iterator[Part]:
 
 
 def _hash_of(effect: PathEffect) -> str:
-    """The hash of the content that a path would get; "" if it stays, or only the push knows."""
+    """The hash of the content that a path would get; "" if it does not change, or only the push
+    knows it.
+    """
     try:
         return effect.content.sha256 if effect.content is not None else ""
     except ResourceError:
@@ -103,14 +105,14 @@ def _hash_of(effect: PathEffect) -> str:
 
 
 def _state_of(effect: PathEffect) -> str:
-    """A file whose content stays has only its attributes set."""
+    """The state of a path; a file with unchanged content only has its attributes set."""
     if effect.kind == "file" and effect.content is None:
         return "attributes"
     return effect.kind
 
 
 def _states_of(effect: UnitEffect) -> Iterator[str]:
-    """A unit that does not run is not stopped."""
+    """The states of a unit; one that is not running is not stopped."""
     if effect.ended:
         yield "restarted" if effect.active else "stopped"
     elif effect.reloaded:

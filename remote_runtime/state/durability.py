@@ -27,7 +27,7 @@ class DirectorySync(object):
         self._syncs.add(directory)
 
     def release(self) -> None:
-        """Keep no directory open: a command that starts may unmount its file system."""
+        """Close all directories, because a command that starts may unmount their file systems."""
         self._files.walker.forget()
         if self._syncs is None:
             return

@@ -1,6 +1,7 @@
 """The last applied manifest on this host, and the differences since then (target).
 
-Each resource has a digest of the desired state, one of the state right after, and the run.
+Each resource has a digest of the desired state, a digest of the state immediately afterwards, and
+the run.
 """
 
 import time
@@ -20,8 +21,8 @@ SOMEONE, YOU, BOTH, NEW = "someone", "you", "both", "new"
 class Entry(NamedTuple):
     """The digests of one resource, and their run.
 
-    ``found`` is "" if state does not show it: an action without its own state shows in the next run
-    only by being converged.
+    ``found`` is "" if no state shows it: an action without its own state is visible in the next run
+    only as converged.
     """
 
     desired: str
@@ -30,7 +31,7 @@ class Entry(NamedTuple):
 
 
 class LastApplied(object):
-    """The record of one manifest in one run; ``name`` is that of the record."""
+    """The record of one manifest in one run; ``name`` is the name of the record."""
 
     def __init__(self, plan: Plan, directory: str, name: str) -> None:
         self._plan = plan
@@ -53,7 +54,9 @@ class LastApplied(object):
                 self._whole = False  # the run ends, and completed actions must be recorded
 
     def write(self, mark: str) -> None:
-        """Store what was noted; set the ``mark`` if the whole plan was applied. StateError."""
+        """Store the recorded results; set the ``mark`` if the whole plan was
+        applied. StateError.
+        """
         self._memory.unmark(APPLIED, self._name)
         try:
             self._read()
@@ -131,7 +134,7 @@ class LastApplied(object):
 
 
 def _when(at: Any) -> str:
-    """A time in a record, which may be wrong if the clock jumped."""
+    """A time in a record, which may be wrong if the clock was changed."""
     try:
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(at)))
     except (ValueError, OverflowError, OSError, TypeError):

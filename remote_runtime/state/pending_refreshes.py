@@ -1,10 +1,9 @@
 """The pending refreshes of one manifest on this host, so that none is lost (target).
 
-An entry is a reference as a resource subscribes to it, and that resource, or twice a resource that
-must be refreshed for its own change. It is on disk before
-anything is changed that the reference covers, and is removed once the subscriber succeeded. So
-however a run ends, the record contains at least the pending refreshes. Without a record, there are
-none.
+An entry is a reference in a subscription together with the subscriber, or the same resource twice
+if it must be refreshed because of its own change. It is on disk before anything that the reference
+covers is changed, and is removed once the subscriber has succeeded. However a run ends, the record
+therefore contains at least the pending refreshes. Without a record, there are none.
 """
 
 import os
@@ -20,9 +19,9 @@ Pair = Tuple[str, str]
 
 
 class Run(NamedTuple):
-    """The run of a ledger; ``name`` is that of the records of its manifest.
+    """The run of a ledger; ``name`` is the name of its manifest's records.
 
-    ``settled``: nothing was pending when it began. ``shown`` masks a text, ``tell`` receives a
+    ``settled``: nothing was pending when it started. ``shown`` masks a text, ``tell`` receives a
     level and a line.
     """
 
@@ -145,7 +144,7 @@ class PendingRefreshes(Refreshes):
             self._save()
 
     def _index(self, items: Iterable[Item], around: Tuple[str, ...]) -> None:
-        """Note the subscriptions, and the children of each resource."""
+        """Record the subscriptions, and the children of each resource."""
         for item in items:
             own = (item.id, "%s#%s" % (item.type, item.alias)) if item.alias else (item.id,)
             self._stands_for[item.index] = own + around

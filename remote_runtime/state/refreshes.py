@@ -1,6 +1,6 @@
 """Pending refreshes of earlier runs (target): for a run that stores none.
 
-``pending_refreshes`` stores them. Commands of a session and runs that only read do without it. If
+``pending_refreshes`` stores them. Commands of a session and runs that only read do not need it. If
 none is pending, it is needed only before the first change.
 """
 
@@ -10,11 +10,11 @@ from remote_runtime.item import Item
 
 
 class Refreshes(object):
-    """The interface of the engine to pending refreshes; here there are never any."""
+    """The engine's interface to pending refreshes; in this class, there are none."""
 
     @property
     def due(self) -> bool:
-        """Whether any is pending."""
+        """Whether any refresh is pending."""
         return False
 
     def opened(self) -> "Refreshes":
@@ -36,27 +36,30 @@ class Refreshes(object):
         return False
 
     def begin(self, item: Item, itself: bool = False) -> bool:
-        """A resource is about to be changed; returns whether ``end`` must report the result.
-        ``itself``: it must be refreshed as well."""
+        """Record that a resource is about to be changed; return whether ``end`` must report the
+        result. ``itself``: it must also be refreshed.
+        """
         return False
 
     def end(self, changed: bool) -> None:
-        """The change has returned."""
+        """Record that the change has ended."""
 
     def announce(self, items: Sequence[Item]) -> Callable[[Item], None]:
-        """Several resources are about to be changed before they run; call the returned function
-        with each that was not.
+        """Record that several resources are about to be changed before they run; the returned
+        function must be called with each one that was not changed.
         """
         return lambda item: None
 
     def served(self, item: Item, fired: Sequence[str]) -> None:
-        """The resource succeeded, for the references that ``fired`` in this run."""
+        """Record that the resource succeeded, for the references that ``fired`` in this run."""
 
     def released(self, item: Item) -> None:
-        """Neither the resource nor its children are managed: none of its refreshes is pending."""
+        """Record that neither the resource nor its children are managed, so none of its refreshes
+        is pending.
+        """
 
     def close(self) -> None:
-        """The run is over."""
+        """End the run."""
 
 
 class LazyRefreshes(Refreshes):

@@ -6,13 +6,14 @@ is changed and one after it has run, each with one call. The log is therefore co
 last line at any time and survives a kill of the runtime. It starts with the first change: a run
 that changes nothing leaves none, unless its controller does not confirm the end of the run.
 
-For a power cut, the log is synced ahead: a ``reserve`` line contains the last resource whose change
-may start before the next sync, so one sync is enough for ``RESERVED`` resources. After a reboot,
-those of them without an outcome count as interrupted. If a line cannot be written, a ``gap`` line
-replaces it: the lines before it are valid, and nothing is known about all other resources.
+To survive a power failure, the log is synced ahead: a ``reserve`` line contains the last resource
+whose change may start before the next sync, so one sync is enough for ``RESERVED`` resources. After
+a reboot, those of them without an outcome count as interrupted. If a line cannot be written, a
+``gap`` line replaces it: the lines before it are valid, and nothing is known about all other
+resources.
 
-Resources are identified by their index in the plan, which the controller has. A record has no
-content: only names of states, exit codes and masked reasons of failures. The file is locked during
+Resources are identified by their index in the plan, which the controller has. A record contains no
+content, only names of states, exit codes and masked reasons for failures. The file is locked during
 its run.
 """
 
@@ -61,7 +62,7 @@ class RunRecord(object):
         self._off = not is_receipt(receipt)
 
     def begin(self, items: Sequence[Item]) -> None:
-        """These resources are about to be changed."""
+        """Record that these resources are about to be changed."""
         self._waiting += [jsontext.dumps({"begin": item.index}) for item in items]
         latest = max(item.index for item in items)
         sync = latest > self._reserved
@@ -78,13 +79,15 @@ class RunRecord(object):
             self._write()
 
     def close(self) -> None:
-        """The run is over: there are no more changes."""
+        """Record that the run is over and there are no more changes."""
         self._waiting.append(jsontext.dumps({"end": True}))
         if self._descriptor >= 0:
             self._write(sync=True)
 
     def keep(self) -> None:
-        """The controller did not confirm the end: leave a record even if nothing changed."""
+        """Leave a record even if nothing changed, because the controller did not confirm
+        the end.
+        """
         self._write(sync=True)
 
     def settle(self, channel: Channel) -> None:
@@ -192,7 +195,7 @@ def report(channel: Channel, directory: str, receipts: Sequence[str], busy: bool
 def past_messages(memory: StateStore, receipt: str, busy: bool) -> List[Dict[str, Any]]:
     """The record of an earlier run, as messages for the controller.
 
-    ``busy``: another run is active here, which may be that one.
+    ``busy``: another run is active here, and it may be that run.
     """
     try:
         lines, at_work = memory.read_log(RUNS, receipt, LARGEST + MAX_LINE_LENGTH)
@@ -243,7 +246,7 @@ class _Read(object):
                 self.gap = True
 
     def interrupted(self) -> List[int]:
-        """The resources that may have been running when the run was cut, in order."""
+        """The resources that may have been running when the run was interrupted, in order."""
         begun = set(self._begun)
         if self._reserved and self._reserved.get("boot") != boot() and not self.ended:
             # A power cut may have lost their lines.
@@ -252,7 +255,7 @@ class _Read(object):
 
 
 def _entry(text: str) -> Dict[str, Any]:
-    """A line of a record; empty if a power cut has damaged it."""
+    """A line of a record; empty if a power failure damaged it."""
     try:
         found = jsontext.loads(text) if len(text) <= MAX_LINE_LENGTH else None
     except (ValueError, RecursionError):

@@ -18,8 +18,8 @@ class RunState(object):
 
     ``shown`` masks a text, ``tell`` receives a level and a line. A plan without a manifest, or a
     run that only reads, uses no state. If the plan's mark is found, the same plan was the last one
-    here, was applied completely and left nothing pending. Then nothing else is read, and nothing is
-    written.
+    on this host, was applied completely and left nothing pending. In this case, nothing else is
+    read, and nothing is written.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class RunState(object):
             remember()
 
     def account(self, outcome: Outcome, noop: bool) -> None:
-        """Store the result of a resource; in a ``drift``, report how it differs."""
+        """Store the result of a resource; in a ``drift`` run, report how it differs."""
         if not self._keeps:
             return
         if self._plan.options.drift:
@@ -116,7 +116,7 @@ def record_name(manifest: str) -> str:
 def mark_of(plan: Plan) -> str:
     """The mark of a plan on this machine, "" for a plan without a digest.
 
-    The digest alone would let others confirm a guess of the plan's content.
+    The digest alone would allow others to confirm a guess of the plan's content.
     """
     from remote_runtime.system.machine import machine_id
 

@@ -1,8 +1,8 @@
 """Earlier results on this host (target): of commands of the same session, or of the part of the run
 before a reboot.
 
-A shell script's ``ccm ensure`` commands each make a plan of one resource; this gives a command the
-results of earlier ones, as if all were in one manifest.
+Each ``ccm ensure`` command of a shell script makes a plan with one resource; this module gives a
+command the results of earlier ones, as if all of them were in one manifest.
 """
 
 from typing import Any, Dict, List, NamedTuple, Optional
@@ -19,8 +19,9 @@ _FLAGS = ("met", "changed", "noop")
 
 
 class EarlierResults(NamedTuple):
-    """``results`` by reference; ``pending`` are the actions of earlier previews; ``boot`` is the
-    reboot after which the run continues, None without one."""
+    """``results`` by reference; ``pending`` has the actions of earlier previews; ``boot`` is the
+    reboot after which the run continues, None if there is none.
+    """
 
     results: Dict[str, ResourceResult]
     pending: List[UnknownEffect]
@@ -45,7 +46,7 @@ def parse(entry: Dict[str, Any]) -> EarlierResults:
 
 
 def earlier_results(entry: Dict[str, Any], context: Context) -> Dict[str, ResourceResult]:
-    """The earlier results; effects of earlier previews are pending from now on."""
+    """The earlier results; the effects of earlier previews are pending from then on."""
     earlier = parse(entry)
     context.boot = earlier.boot
     context.expect(earlier.pending, Uncertainty(), "")

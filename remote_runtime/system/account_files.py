@@ -13,8 +13,9 @@ _DAY = 86400  # seconds
 
 
 class User(NamedTuple):
-    """``shadow`` is the password's field of /etc/shadow, None if that cannot be read; ``expires``
-    is the day since the epoch, None for never."""
+    """A user; ``shadow`` is the password field of /etc/shadow, None if it cannot be read;
+    ``expires`` is the day since the epoch, None for never.
+    """
 
     name: str
     uid: int
@@ -27,7 +28,7 @@ class User(NamedTuple):
 
 
 class Group(NamedTuple):
-    """``members`` are those whose supplementary group it is."""
+    """A group; ``members`` are the users for whom it is a supplementary group."""
 
     name: str
     gid: int
@@ -35,7 +36,7 @@ class Group(NamedTuple):
 
 
 def rows_of(text: str, fields: int) -> List[List[str]]:
-    """The lines of a file of accounts that have at least so many fields."""
+    """The lines of an account file that have at least this many fields."""
     rows = [line.split(":") for line in text.splitlines()]
     return [row for row in rows if len(row) >= fields and row[0][:1] not in "#+-"]
 
@@ -48,7 +49,7 @@ def user_of(fields: Sequence[object], shadow: Optional[Sequence[str]] = None) ->
 
 
 def with_password(user: User, shadow: Optional[Sequence[str]]) -> User:
-    """The user with its fields in /etc/shadow, None for a user that is not there."""
+    """The user with its fields in /etc/shadow, None if the user does not exist."""
     day = shadow[7] if shadow is not None and len(shadow) > 7 else ""
     return user._replace(
         shadow=None if shadow is None else shadow[1],
@@ -177,7 +178,7 @@ class Database(object):
         return self._groups
 
     def _lines(self, file: str) -> List[List[str]]:
-        """The fields of a file of accounts; none if it is missing or closed to us."""
+        """The fields of an account file; empty if the file is missing or not readable."""
         if file not in self._local:
             text = content_of("%s/%s" % (self._etc, file)).decode("utf-8", "replace")
             self._local[file] = rows_of(text, 4 if file == "group" else 7)

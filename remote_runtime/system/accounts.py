@@ -26,9 +26,9 @@ class Identity(NamedTuple):
 
 
 class Accounts(object):
-    """Names to numbers and back; results are cached until ``forget``.
+    """Converts names to numbers and back; results are cached until ``forget``.
 
-    ``login_keys`` are the fingerprints of the SSH key that the login of this run used.
+    ``login_keys`` has the fingerprints of the SSH key that was used to log in for this run.
     """
 
     login_keys: Sequence[str] = ()
@@ -41,7 +41,7 @@ class Accounts(object):
         self._whole: Optional["Database"] = None
 
     def forget(self) -> None:
-        """Ask the system again; after a package or a command may have changed accounts."""
+        """Query the system again, because a package or a command may have changed accounts."""
         Accounts.__init__(self)
 
     @property
@@ -54,15 +54,15 @@ class Accounts(object):
         return self._whole
 
     def user(self, name: str) -> "Optional[User]":
-        """All stored attributes of a user, None for an unknown one."""
+        """All stored attributes of a user, None if the user is unknown."""
         return self.whole.user(name)
 
     def password_of(self, name: str) -> Optional[Sequence[str]]:
-        """The fields of a user in /etc/shadow, None if it is not there or not readable."""
+        """The fields of a user in /etc/shadow, None if they do not exist or are not readable."""
         return self.whole.password_of(name)
 
     def group(self, name: str) -> "Optional[Group]":
-        """All stored attributes of a group, None for an unknown one."""
+        """All stored attributes of a group, None if the group is unknown."""
         return self.whole.group(name)
 
     def users(self) -> "Sequence[User]":
@@ -78,27 +78,33 @@ class Accounts(object):
         return self.whole.groups_of(user)
 
     def is_local(self, kind: str, name: str) -> bool:
-        """Return whether a user or group (``kind``) is in a file of this host, where it can be
-        changed."""
+        """Return whether a user or group (``kind``) is in one of this host's files, where it can be
+        changed.
+        """
         return self.whole.is_local(kind, name)
 
     def uid(self, owner: str) -> int:
-        """The id of a user; digits only are one. ``ResourceError`` for an unknown name."""
+        """The ID of a user; a name that consists of digits is an ID. ``ResourceError`` for an
+        unknown name.
+        """
         return self._number("user", owner)
 
     def gid(self, group: str) -> int:
-        """The id of a group; digits only are one. ``ResourceError`` for an unknown name."""
+        """The ID of a group; a name that consists of digits is an ID. ``ResourceError`` for an
+        unknown name.
+        """
         return self._number("group", group)
 
     def lacking(self, kind: str, name: str) -> Tuple[str, str]:
-        """Return the reason for a missing user or group (``kind``) and a hint; ("", "") for an
-        existing one."""
+        """Return the message about a missing user or group (``kind``) and a hint; ("", "") if it
+        exists.
+        """
         if self._find(kind, name) is not None:
             return "", ""
         return "%s %r does not exist" % (kind, name), "create it in an earlier resource"
 
     def number(self, kind: str, name: str) -> Optional[int]:
-        """The id of a user or group (``kind``), or None."""
+        """The ID of a user or group (``kind``), or None."""
         return self._find(kind, name)
 
     def _number(self, kind: str, name: str) -> int:
@@ -125,7 +131,7 @@ class Accounts(object):
         return known.get(name)
 
     def user_name(self, uid: int) -> str:
-        """The name of a user, or the ID as text without one."""
+        """The name of a user, or the ID as text if it has none."""
         if uid not in self._user_names:
             import pwd
 
@@ -133,7 +139,7 @@ class Accounts(object):
         return self._user_names[uid]
 
     def group_name(self, gid: int) -> str:
-        """The name of a group, or the ID as text without one."""
+        """The name of a group, or the ID as text if it has none."""
         if gid not in self._group_names:
             import grp
 
@@ -173,7 +179,7 @@ class Accounts(object):
 
 
 def _field(place: int, look: Callable[[Any], Sequence[Any]], key: Any) -> Any:
-    """A field of the database entry for a key, None without one."""
+    """A field of the database entry for a key, None if there is no entry."""
     try:
         return look(key)[place]
     except KeyError:

@@ -27,8 +27,8 @@ def labels_files() -> bool:
 class Attributes(object):
     """Copies extended attributes from a replaced file to its replacement.
 
-    ``labels``: the result of ``labels_files``, if known. ``carried``: whether any are copied; not
-    if nothing is replaced.
+    ``labels``: the result of ``labels_files``, if known. ``carried``: whether any are copied, which
+    is false if nothing is replaced.
     """
 
     def __init__(
@@ -42,11 +42,12 @@ class Attributes(object):
         self._labels = labels_files() if labels is None else labels
 
     def copy(self, old: Optional[int], path: str, descriptor: int, mode: int) -> None:
-        """Copy them from the open file ``old`` to the open one ``descriptor``, called ``path``.
+        """Copy them from the open file ``old`` to the open file ``descriptor``, which has the name
+        ``path``.
 
-        Without an old file, or a label of it, the label is that of SELinux's policy for the path.
-        An access ACL is limited by ``mode``, so that it never allows reads that the mode prevents;
-        an ACL inherited from the directory is removed if the old file has none.
+        If there is no old file or it has no label, SELinux's policy determines the label for the
+        path. An access ACL is limited by ``mode``, so that it never allows reads that the mode
+        prevents; an ACL inherited from the directory is removed if the old file has none.
         """
         if not hasattr(os, "listxattr"):
             return  # macOS: the standard library has no access to them
@@ -79,7 +80,9 @@ class Attributes(object):
 
 
 def with_mode(acl: bytes, mode: int) -> bytes:
-    """An access ACL as ``chmod`` would leave it: the group's bits are the mask's, if it has one."""
+    """An access ACL as ``chmod`` would leave it: the group's bits apply to the mask, if there is
+    one.
+    """
     import struct
 
     entries = [list(entry) for entry in struct.iter_unpack("<HHI", acl[4:])]
@@ -91,9 +94,10 @@ def with_mode(acl: bytes, mode: int) -> bytes:
 
 
 def default_list_mode(directory: str) -> int:
-    """The permissions that a directory's default ACL leaves to what is made in it; all without one.
+    """The permissions that a directory's default ACL leaves to new entries; all if it has no such
+    ACL.
 
-    A directory that is not there yet will have that of the one above it.
+    A directory that does not exist yet will have the ACL of its parent.
     """
     import struct
 

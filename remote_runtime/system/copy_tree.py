@@ -1,4 +1,6 @@
-"""Builds directories next to their place and renames them (target); imported only for that."""
+"""Builds directories next to their destination and renames them (target); imported only when
+needed.
+"""
 
 import errno
 import os
@@ -30,10 +32,10 @@ def copy(files: "Files", source: str, *, path: str, mode: int, uid: int, gid: in
 
 
 def build(files: "Files", fill: Callable[[int, str], None], *, path: str, mode: int) -> None:
-    """Create a directory at ``path``, where nothing or an empty directory is.
+    """Create a directory at ``path``, which is free or an empty directory.
 
-    ``fill`` gets the descriptor and the path of the new directory next to it, which only its owner
-    can read. ``mode`` is that of the complete directory.
+    ``fill`` receives the descriptor and the path of the new directory next to it, which only its
+    owner can read. ``mode`` is the mode of the complete directory.
     """
     place = files.place(path, _MAKING)
     at = place.directory.descriptor
@@ -99,7 +101,7 @@ def _fill(files: "Files", source: str, directory: int, owner: Tuple[int, int]) -
 
 
 def _write(descriptor: int, block: bytes) -> None:
-    """All of it: the system may take less at a time."""
+    """Write all of it, because the system may accept less at a time."""
     view = memoryview(block)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -1,7 +1,7 @@
-"""Syncs directories in which names came or went, and files with new attributes (target).
+"""Syncs directories in which names were added or removed, and files with new attributes (target).
 
-Such a change takes effect at once; to survive a power cut it needs a sync, which waits for the
-disk. Changes that are reported together share it.
+Such a change takes effect immediately; to survive a power failure, it needs a sync, which waits for
+the disk. Changes that are reported together share a sync.
 """
 
 import errno
@@ -21,9 +21,9 @@ _KNOWS_NONE = (errno.EINVAL, errno.EOPNOTSUPP)  # a file system that syncs no di
 
 
 def begin_sync(descriptor: int, size: int) -> None:
-    """Have the system begin to write an open file to the disk, so that several share a sync.
+    """Make the system start writing an open file to disk, so that several files share a sync.
 
-    ``size`` is that of the file in bytes.
+    ``size`` is the size of the file in bytes.
     """
     if not hasattr(os, "posix_fadvise"):
         return  # macOS
@@ -35,15 +35,15 @@ def begin_sync(descriptor: int, size: int) -> None:
 
 
 def sync_now(directory: int) -> None:
-    """Make last what was changed in this open directory, or of this open file. ``OSError``"""
+    """Make changes in this open directory, or to this open file, durable. ``OSError``"""
     _sync(_opened(directory))
 
 
 def sync_files(at: int, paths: Sequence[str], beat: Callable[[], None]) -> None:
-    """Return once these files below the open directory ``at`` are on the disk. ``OSError``
+    """Return once these files in the open directory ``at`` are on disk.
 
-    Many are synced at a time: a disk writes its cache once for all who wait for that. ``beat`` is
-    called in the meantime.
+    ``OSError`` Many are synced in parallel, because a disk writes its cache once for all waiting
+    threads. ``beat`` is called in the meantime.
     """
     waiting = list(paths)
     failed: List[OSError] = []
@@ -78,7 +78,7 @@ def _sync_file(path: str, at: int) -> None:
 
 
 def _started(work: Callable[[], None], count: int) -> List[Thread]:
-    """So many threads, or as many as there may be."""
+    """Start this number of threads, or as many as possible."""
     threads: List[Thread] = []
     for _ in range(count if count > 1 else 0):
         thread = Thread(work)
@@ -97,14 +97,18 @@ def _join(threads: Sequence[Thread], beat: Callable[[], None]) -> None:
 
 
 class DirectorySyncs(object):
-    """Directories and files that wait to be synced, each once; one thread adds, any may sync."""
+    """Directories and files that wait to be synced, each once; one thread adds entries, any thread
+    may sync.
+    """
 
     def __init__(self) -> None:
         self._waiting: Dict[Tuple[int, int], int] = {}
         self._lock = allocate_lock()
 
     def add(self, directory: int) -> None:
-        """A name in this open directory was changed, or the attributes of this file. ``OSError``"""
+        """Record that a name in this open directory, or the attributes of this file, changed.
+        ``OSError``
+        """
         found = os.fstat(directory)
         key = (found.st_dev, found.st_ino)
         if key not in self._waiting:  # one that is there is synced after this change
@@ -113,7 +117,7 @@ class DirectorySyncs(object):
             self.sync()
 
     def sync(self) -> None:
-        """Sync all that were added before; the first ``OSError``, after a try of each."""
+        """Sync everything that was added before; raise the first ``OSError`` after trying each."""
         failed = None
         with self._lock:
             for key in list(self._waiting):  # without later ones, or it might never end
@@ -125,7 +129,7 @@ class DirectorySyncs(object):
             raise failed
 
     def sync_while(self, beat: Callable[[], None], seconds: float) -> None:
-        """Sync like ``sync``, and call ``beat`` after every so many seconds: disks can be slow."""
+        """Sync like ``sync``, and call ``beat`` at regular intervals, because disks can be slow."""
         if not (self._waiting or self._lock.locked()):
             return
         failed: List[OSError] = []
@@ -149,7 +153,7 @@ class DirectorySyncs(object):
 
 
 def _opened(directory: int) -> int:
-    """A descriptor to sync it by, or ``_UNREADABLE``. ``OSError``"""
+    """A descriptor for syncing it, or ``_UNREADABLE``. ``OSError``"""
     if not stat.S_ISDIR(os.fstat(directory).st_mode):
         return os.dup(directory)
     try:

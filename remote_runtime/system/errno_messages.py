@@ -8,7 +8,7 @@ from remote_runtime.system.paths import is_too_long
 
 NOT_A_DIRECTORY = "resource.file.enotdir"
 NO_ACCESS = "resource.file.eacces"
-"""Kinds of ``failure`` that somebody asks for."""
+"""The kinds of ``failure`` that callers check for."""
 
 _WORDS = {
     errno.ENOSPC: ("the disk is full", "free space or inodes on this file system"),
@@ -34,7 +34,7 @@ _WORDS = {
 
 
 def many_names(doing: str, path: str, count: int) -> ResourceError:
-    """The error for a file with other names in a directory that another user can write."""
+    """The error for a file with other hard links in a directory to which another user can write."""
     return ResourceError(
         "could not %s %s: it has %d hard links, and its directory is writable by other users"
         % (doing, path, count),
@@ -44,7 +44,7 @@ def many_names(doing: str, path: str, count: int) -> ResourceError:
 
 
 def failure(doing: str, path: str, error: OSError) -> ResourceError:
-    """Return the error for people: the action, the path, the reason and a hint."""
+    """Return the error with the action, the path, the reason and a hint."""
     number = error.errno or 0
     words, hint = _WORDS.get(number, (error.strerror or str(error), ""))
     if number == errno.ENOENT and doing == "write" and os.path.isdir(os.path.dirname(path)):
@@ -57,5 +57,7 @@ def failure(doing: str, path: str, error: OSError) -> ResourceError:
 
 
 def refusal(doing: str, path: str, number: int) -> ResourceError:
-    """Return the same error without an attempt, by the number that the system would return."""
+    """Return the same error without an attempt, based on the number that the system
+    would return.
+    """
     return failure(doing, path, OSError(number, os.strerror(number)))

@@ -1,7 +1,7 @@
 """The only interface to the file system (target).
 
-Every path is walked by descriptors (see ``walk``), so that no link of another user leads elsewhere.
-A file is written as a temporary one in the same directory, completed there and renamed, so that it
+Every path is walked with descriptors (see ``walk``), so that no link of another user can redirect
+it. A file is written as a temporary file in the same directory, completed there and renamed, so it
 is replaced atomically; remaining temporary files are removed when the run is cancelled.
 """
 
@@ -62,8 +62,9 @@ class Files(object):
         self.walker = Walker()
 
     def note_in(self, state: str, warn: Callable[[str], None]) -> None:
-        """Note new files in this directory; if this run is killed, the next one removes them.
-        ``warn`` reports a failure of this."""
+        """Record new files in this directory, so that the next run removes them if this run is
+        killed. ``warn`` reports a failure to do this.
+        """
         self._state, self._warn = state, warn
 
     @property
@@ -76,7 +77,8 @@ class Files(object):
         return self._unfinished
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
-        """The current path, with ``follow`` the target of links; None if it is missing.
+        """The current node at a path or, with ``follow``, at the target of links; None if it is
+        missing.
 
         ``ResourceError`` if that is unknown.
         """
@@ -88,7 +90,7 @@ class Files(object):
             raise failure("inspect", path, error) from error
 
     def look(self, path: str, follow: bool = False) -> Optional[Status]:
-        """The same; nothing is below a file."""
+        """The same; None if the path leads through a file."""
         try:
             return self.status(path, follow)
         except ResourceError as error:
@@ -97,8 +99,9 @@ class Files(object):
             raise
 
     def status_at(self, place: Place) -> Optional[Status]:
-        """Return the status of a place that was just found. ``OSError``; ``ResourceError`` for a
-        path behind another user's link."""
+        """Return the status of a place that was just looked up. ``OSError``; ``ResourceError`` for
+        a path through another user's link.
+        """
         try:
             at = place.directory.descriptor
             found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
@@ -108,10 +111,10 @@ class Files(object):
         return status_of(found)
 
     def real(self, path: str) -> str:
-        """The path without links, those at its end followed; its end need not exist.
+        """The path with links resolved, including links at its end, which need not exist.
 
-        ``ResourceError`` if a link of another user leads to what is not that user's, or to
-        nothing.
+        ``ResourceError`` if a link of another user leads to something that does not belong to that
+        user, or to nothing.
         """
         try:
             place = self.walker.place(path, follow=True)
@@ -123,7 +126,9 @@ class Files(object):
             raise failure("inspect", path, error) from error
 
     def directory(self, path: str) -> Directory:
-        """The directory that is there, links followed; hold it while its descriptor is used."""
+        """The existing directory, following links; keep a reference to it while its descriptor is
+        used.
+        """
         try:
             return self.walker.directory(path)
         except OSError as error:
@@ -138,7 +143,9 @@ class Files(object):
         return os.path.exists(path)
 
     def is_created(self, path: str) -> bool:
-        """The same of what makes a resource needless: in a preview, more may come to create it."""
+        """The same for a path that makes a resource unnecessary; in a preview, planned changes may
+        also create it.
+        """
         return self.exists(path)
 
     def is_there(self, path: str) -> bool:
@@ -146,7 +153,7 @@ class Files(object):
         return os.path.lexists(path)
 
     def link(self, path: str) -> str:
-        """Return the target of a symlink; "" if it is none."""
+        """Return the target of a symlink; "" if it is not one."""
         try:
             place = self.walker.place(path)
             return os.readlink(place.name, dir_fd=place.directory.descriptor)
@@ -161,26 +168,30 @@ class Files(object):
             raise failure("inspect", path, error) from error
 
     def links(self, path: str) -> List[str]:
-        """Every link that leads from a path to its end, where it is."""
+        """Every link on the way from a path to its end, with the location of each."""
         return links(path)
 
     def mount_points(self) -> AbstractSet[str]:
-        """Every mount point."""
+        """All mount points."""
         from remote_runtime.system.preconditions import mount_points
 
         return mount_points()
 
     def require_known(self, directory: str) -> None:
-        """In a preview: ``Unknowable`` if earlier resources may bring anything to a directory,
-        which need not be there yet."""
+        """In a preview: ``Unknowable`` if earlier resources may create anything in a directory,
+        which need not exist yet.
+        """
 
     def is_own(self, path: str) -> bool:
-        """Return whether it is in a directory for temporary work, not part of the target's
-        state."""
+        """Return whether it is in a temporary working directory, which is not part of the target's
+        state.
+        """
         return any(path.startswith(directory) for directory in self.own_directories)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
-        """The hash of a file's content; not computed again while its status stays the same."""
+        """The hash of a file's content; not computed again as long as its status does
+        not change.
+        """
         known = known or self.status(path, follow)
         held = self._hashes.get(path)
         if held is not None and known is not None and held[0] == known.identity:
@@ -197,8 +208,9 @@ class Files(object):
         return found
 
     def reader(self, path: str, follow: bool = False) -> Reader:
-        """Return a reader of the current file; in a preview, of the file that later resources would
-        find."""
+        """Return a reader of the current file or, in a preview, of the file that later resources
+        would find.
+        """
         return lambda: self.blocks(path, follow)
 
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
@@ -216,10 +228,10 @@ class Files(object):
             os.close(descriptor)
 
     def opened(self, path: str, doing: str, follow: bool = False) -> int:
-        """A descriptor of the path, to be closed. ``ResourceError`` names the intended action.
+        """A descriptor of the path, which the caller closes.
 
-        A file with other names in a directory that another user can write is refused: it may belong
-        to anybody.
+        ``ResourceError`` names the intended action. A file with other hard links in a directory to
+        which another user can write is refused, because it may belong to anybody.
         """
         before: Optional[Tuple[int, ...]] = None
         try:
@@ -268,8 +280,9 @@ class Files(object):
         return data
 
     def fetch(self, path: str) -> None:
-        """In a preview, get the bytes of a planned file of which only the hash is known, if
-        possible: see ``Content.fetch``."""
+        """In a preview, get the bytes of a planned file if only their hash is known: see
+        ``Content.fetch``.
+        """
 
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""
@@ -314,16 +327,17 @@ class Files(object):
         return preconditions.at(path, real, shared=self.in_shared_directory(real))
 
     def in_shared_directory(self, path: str) -> bool:
-        """Return whether a user who is neither root nor ours can change the meaning of a path."""
+        """Return whether a user other than root and this one can change what a path refers to."""
         try:
             return self.walker.place(path).directory.shared()
         except (OSError, ResourceError):
             return False
 
     def temporary(self, path: str, beside: Optional["Temporary"] = None) -> "Temporary":
-        """Start a file that will replace ``path``: empty, next to it, readable only by its owner.
+        """Start a file that will replace ``path``: empty, next to it, and readable only by its
+        owner.
 
-        ``beside`` is one that was started right before.
+        ``beside`` is one that was started immediately before.
         """
         from remote_runtime.system.temporary import Temporary
 
@@ -333,13 +347,15 @@ class Files(object):
         return Temporary(path, place, registered=own, unique=name, sync=sync, beside=beside)
 
     def stage(self, parent: str) -> str:
-        """The name for a directory in this one, made and removed by the caller; then ``staged``."""
+        """The name for a directory in this directory; the caller creates and removes it, and then
+        calls ``staged``.
+        """
         name = "." + self.unfinished.name(parent)
         self._staged.add(name)
         return name
 
     def staged(self, name: str) -> None:
-        """The staged directory is gone."""
+        """Record that the staged directory is gone."""
         self._staged.discard(name)
 
     def place(self, path: str, doing: str) -> Place:
@@ -350,7 +366,9 @@ class Files(object):
             raise failure(doing, path, error) from error
 
     def discard_temporary(self) -> None:
-        """Remove every temporary file and directory still there; from any thread, as a last act."""
+        """Remove every temporary file and directory that still exists; may be called from any
+        thread, as the last action.
+        """
         for temporary in list(self._temporary):
             try:
                 temporary.unlink()
@@ -381,16 +399,19 @@ class Files(object):
         return path
 
     def remove_private_directory(self, path: str) -> None:
-        """Remove such a directory with everything in it; what does not go is left."""
+        """Remove such a directory with everything in it; anything that cannot be removed
+        is left.
+        """
         import shutil
 
         shutil.rmtree(path, ignore_errors=True)
         self.own_directories.discard(path)
 
     def create_directory(self, path: str, mode: int, uid: int = -1, gid: int = -1) -> None:
-        """Create a directory with these attributes, -1 for our own user or group; missing
-        parents get the permissions of ``mode``, as the umask leaves them. A failure leaves no
-        directories."""
+        """Create a directory with these attributes, -1 for this process's user or group; missing
+        parents get the permissions of ``mode``, limited by the umask. A failure leaves no
+        directories.
+        """
         try:
             place = self.walker.place_made(path, mode & 0o777)
             # A run that is cut short here leaves others the access that is wanted, or less.
@@ -419,16 +440,18 @@ class Files(object):
     def set_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
         """Set owner, group and mode of the path itself, never of the target of a symlink.
 
-        ``ResourceError`` for a file with several names that another user may have made.
+        ``ResourceError`` for a file with several hard links, which another user may have created.
         """
         self._change(path, (uid, gid, mode))
 
     def set_one_of_many(self, path: str, attributes: Tuple[int, int, int]) -> None:
-        """The same with owner, group and mode as one; after the last path, ``sync_all`` follows."""
+        """The same with owner, group and mode set in one step; ``sync_all`` must follow after the
+        last path.
+        """
         self._change(path, attributes, synced=False)
 
     def sync_all(self) -> None:
-        """Have all changes survive a power cut: of very many paths, that is the quicker way."""
+        """Make all changes survive a power failure; for very many paths, this is the faster way."""
         os.sync()
 
     def set_directory_attributes(self, path: str, uid: int, gid: int, mode: int) -> None:
@@ -436,7 +459,7 @@ class Files(object):
         self._change(path, (uid, gid, mode), directory=True)
 
     def set_link_owner(self, path: str, uid: int, gid: int) -> None:
-        """Set owner and group of a symlink itself. ``ResourceError``, also where there is none."""
+        """Set owner and group of a symlink itself. ``ResourceError``, also if there is none."""
         doing = "set the owner of"
         try:
             place = self.walker.place(path)
@@ -486,9 +509,10 @@ class Files(object):
             raise failure(doing, path, error) from error
 
     def _make_readable(self, place: Place) -> Optional[int]:
-        """Its owner may have taken away the right to open it, which only root does not need.
+        """Make a directory readable whose owner may have removed the right to open it, which only
+        root does not need.
 
-        Returned is the mode that it had, None if it was not changed.
+        Returns its previous mode, None if it was not changed.
         """
         if os.geteuid() == 0:
             return None
@@ -536,7 +560,9 @@ class Files(object):
             raise failure("remove", path, error) from error
 
     def _renamed(self, place: Place) -> Place:
-        """The directory under a name next to it that the next run removes if this one does not."""
+        """Rename the directory to a name next to it, which the next run removes if this one does
+        not.
+        """
         from remote_runtime.system.preconditions import mounted_in
 
         mounted_in(place.path)
@@ -558,8 +584,9 @@ class Files(object):
         return place._replace(name=name)
 
     def _make_last(self, descriptor: int) -> None:
-        """Have a change in an open directory, or of an open file's attributes, survive a power cut
-        before it is reported. ``OSError``"""
+        """Make a change in an open directory, or of an open file's attributes, survive a power
+        failure before it is reported. ``OSError``
+        """
         kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
         if kind not in (stat.S_IFDIR, stat.S_IFREG):
             return
@@ -569,7 +596,7 @@ class Files(object):
 
 
 def _found(place: Place) -> os.stat_result:
-    """Return the status of a place; if it does not exist, that of its parent directory."""
+    """Return the status of a place; if it does not exist, the status of its parent directory."""
     try:
         return os.stat(place.name, dir_fd=place.directory.descriptor, follow_symlinks=False)
     except FileNotFoundError:
@@ -577,7 +604,7 @@ def _found(place: Place) -> os.stat_result:
 
 
 def _rename_back(place: Place, old: Place) -> None:
-    """Give the rest of a directory its name again."""
+    """Rename the remaining directory back."""
     at = place.directory.descriptor
     try:
         if place.name != old.name:

@@ -11,8 +11,8 @@ _LOOKED_AT = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
 
 
 def read(path: str, within: Optional[int] = None) -> int:
-    """The immutable and append-only flags, 0 if there is no such thing; ``within`` is the open
-    directory that a relative path begins at.
+    """The immutable and append-only flags, 0 if the path does not exist; ``within`` is the open
+    directory for a relative path.
     """
     try:
         descriptor = os.open(path, _LOOKED_AT, dir_fd=within)

@@ -1,8 +1,8 @@
 """One push at a time per host (target).
 
 The system releases the lock when the runtime ends, for any reason. A running command may then
-continue, and that of a package manager must: so the lock file names it, and the next holder of the
-lock also waits for it.
+continue, and a package manager's command must continue, so the lock file names it and the next
+holder of the lock also waits for it.
 
 The file contains one JSON object of a fixed length, written in one call, so it is always
 consistent.
@@ -27,7 +27,7 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
 
 def lock_path() -> str:
-    """Where the lock of this user is: for root on the system, for others in their own directory."""
+    """The location of this user's lock: system-wide for root, in their own directory for others."""
     if os.geteuid() == 0:
         for directory in ("/run", "/var/run", "/var/tmp"):
             if os.path.isdir(directory) and os.access(directory, os.W_OK):
@@ -36,9 +36,10 @@ def lock_path() -> str:
 
 
 def directory_of(uid: int, runtime_directories: str = "/run/user") -> str:
-    """The directory of one user's lock.
+    """The directory of a user's lock.
 
-    XDG_RUNTIME_DIR has no say: a run from a terminal and one from cron must find the same lock.
+    XDG_RUNTIME_DIR is not used, because a run from a terminal and one from cron must find the same
+    lock.
     """
     own = os.path.join(runtime_directories, str(uid))
     try:
@@ -50,7 +51,7 @@ def directory_of(uid: int, runtime_directories: str = "/run/user") -> str:
 
 
 def is_held(path: str) -> bool:
-    """Return whether a run holds the lock now."""
+    """Return whether a run currently holds the lock."""
     import fcntl
 
     try:
@@ -67,10 +68,10 @@ def is_held(path: str) -> bool:
 
 
 class Lock(object):
-    """The lock of one run; the file itself stays.
+    """The lock of one run; the file itself is kept.
 
-    ``starting`` and ``started`` record the running command. No command runs that the file does not
-    name: a starting process shares the lock until it becomes the command, and its pipes are
+    ``starting`` and ``started`` record the running command. Every running command is named in the
+    file: a starting process shares the lock until it becomes the command, and its pipes are
     recorded before that.
     """
 
@@ -85,8 +86,8 @@ class Lock(object):
     ) -> None:
         """Take the lock, waiting at most ``timeout`` seconds; ``notice`` receives its holder.
 
-        ``HostError`` names the run that has it, its user and its start, or the command that it left
-        behind.
+        ``HostError`` names the run that holds it, its user and its start, or the command that it
+        left running.
         """
         deadline = time.monotonic() + timeout
         self._open()
@@ -107,17 +108,17 @@ class Lock(object):
             raise
 
     def release(self) -> None:
-        """Give it back; harmless when it was never taken."""
+        """Release the lock; harmless if it is not held."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
     def starting(self, pipes: List[int]) -> None:
-        """Note that a command is about to be started whose outputs have these inode numbers."""
+        """Record that a command is about to be started whose outputs have these inode numbers."""
         self._note({"pipes": pipes})
 
     def started(self, pid: int) -> None:
-        """Note the command that was started; it leads its own session."""
+        """Record the started command, which leads its own session."""
         found = processes.find(pid)
         if found is not None:
             self._note({"pid": pid, "start": found.start})
@@ -163,7 +164,7 @@ class Lock(object):
         timeout: float,
         notice: Callable[[str], None],
     ) -> None:
-        """Return once ``look`` says nothing; what it says is what we wait for."""
+        """Return once ``look`` returns ""; otherwise, it returns what the run is waiting for."""
         told = False
         while True:
             what = look()
@@ -181,7 +182,7 @@ class Lock(object):
             self._cancellation.sleep(min(_POLL, max(0.01, deadline - time.monotonic())))
 
     def _held(self) -> str:
-        """Take the lock, or say who has it."""
+        """Take the lock, or return its holder."""
         import fcntl
 
         try:
@@ -191,7 +192,7 @@ class Lock(object):
         return ""
 
     def _left_behind(self) -> str:
-        """The command that a run has left behind which was killed; "" when none is at work."""
+        """The command that a killed run left running; "" if there is none."""
         record = self._read()
         command = record.get("command")
         if not isinstance(command, dict) or record.get("boot") != processes.boot():

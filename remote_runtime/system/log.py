@@ -1,4 +1,4 @@
-"""The system's log (target): one line for a run that changed something."""
+"""The system log (target): one line for a run that changed something."""
 
 import os
 from typing import Any
@@ -10,7 +10,7 @@ WARNING, NOTICE = 4, 5
 
 
 def write(level: int, text: str, path: str = SOCKET) -> None:
-    """Send a line, without a wait; where no log listens, or it is busy, nothing happens."""
+    """Send a line without waiting; nothing happens if no log daemon listens or it is busy."""
     line = " ".join("".join([c if c.isprintable() else " " for c in text]).split())
     data = line.encode("utf-8", "replace")[:MAX_LENGTH]
     socket: Any = __import__("_socket")  # without its enumerations

@@ -1,4 +1,4 @@
-"""Which machine this is (target)."""
+"""Identifies this machine (target)."""
 
 
 def machine_id() -> str:

@@ -1,8 +1,8 @@
-"""The kernel's escapes of blanks in the names of a table: ``\\040`` for a blank (target)."""
+"""The kernel's escapes for white space in tables, such as ``\040`` for a space (target)."""
 
 
 def unescape(text: str) -> str:
-    """Return the name itself; a backslash that begins no octal number stays."""
+    """Return the name itself; a backslash that does not begin an octal number is kept."""
     if "\\" not in text:
         return text
     head, *rest = text.split("\\")

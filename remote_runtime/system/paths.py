@@ -45,7 +45,7 @@ def status_of(stat_result: os.stat_result) -> Status:
 
 
 def stamp(stat_result: os.stat_result) -> Tuple[int, ...]:
-    """Values that change if a file changes or if another file replaces it."""
+    """Values that change if a file changes or another file replaces it."""
     return (
         stat_result.st_dev,
         stat_result.st_ino,
@@ -65,7 +65,7 @@ def content_of(path: str) -> bytes:
 
 
 def is_within(path: str, directory: str) -> bool:
-    """Return whether a path is that directory, or one below it."""
+    """Return whether a path is that directory or is below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
@@ -90,7 +90,7 @@ def resolved(path: str, target_of: Callable[[str], str]) -> str:
 
 
 def links(path: str) -> List[str]:
-    """Every link of the host that leads from a path to its end, where it is."""
+    """Every link of the host on the way from a path to its end, with the location of each."""
     found: List[str] = []
 
     def target_of(full: str) -> str:
@@ -106,12 +106,12 @@ def links(path: str) -> List[str]:
 
 
 def is_too_long(path: str) -> bool:
-    """Return whether it is longer than the system's limit for a path."""
+    """Return whether a path is longer than the system allows."""
     return len(path) * 4 > _MAX_PATH_LENGTH and len(os.fsencode(path)) > _MAX_PATH_LENGTH
 
 
 def has_long_name(path: str) -> bool:
-    """Return whether one of its names is longer than any directory allows."""
+    """Return whether one of a path's names is longer than any directory allows."""
     return any(len(name) > _MAX_NAME_LENGTH for name in os.fsencode(path).split(b"/"))
 
 
@@ -130,8 +130,8 @@ def _is_directory(entry: Any) -> bool:
 def walk(
     top: str, unlisted: Callable[[OSError], None] = _pass_over
 ) -> Iterator[Tuple[str, List[str], List[str]]]:
-    """Like ``os.walk``, which recurses for each level before Python 3.12: the owner of a directory
-    may have created thousands. Levels that no path can reach are skipped.
+    """Like ``os.walk``, which recurses for each level before Python 3.12, although the owner of a
+    directory may have created thousands of levels. Levels that no path can reach are skipped.
     """
     left = [top]
     while left:

@@ -21,7 +21,7 @@ MAKING = "create the directory"
 
 
 class PlannedEntry(NamedTuple):
-    """A planned file or directory; ``ours``: the access of this user, as in ``os.access``."""
+    """A planned file or directory; ``ours`` is the access of this user, as in ``os.access``."""
 
     kind: str
     uid: int
@@ -30,17 +30,18 @@ class PlannedEntry(NamedTuple):
 
 
 class PathState(NamedTuple):
-    """A path, and what affects it on the host; ``real`` is the path without links.
+    """A path, and the state of the host that affects it; ``real`` is the path without links.
 
     ``directory`` is the nearest existing directory of the host; ``direct``: the first new name is
     created in it, because no planned directory is below it. ``missing`` is the number of
     directories that are created before the path. ``there`` is where the host has the current
-    content of the path, "" if it has none that counts. ``planned`` are the bytes and files that
-    will be written before. ``shared``: another user can write to the directory. ``writable``:
-    whether this user may create and remove names in it by then; None if the host decides. ``gid``
-    is the group of new files in a directory with setgid, -1 for this user's. ``intended`` is the
-    planned file at the path, None without one. ``names`` is the number of hard links of the file by
-    then, None for the current number. ``points`` are planned mount points at or below the path.
+    content of the path, "" if it has none that is relevant. ``planned`` has the bytes and files
+    that will be written before. ``shared``: another user can write to the directory. ``writable``:
+    whether this user may create and remove names in it at that time; None if the host decides.
+    ``gid`` is the group of new files in a directory with setgid, -1 for this user's. ``intended``
+    is the planned file at the path, None without one. ``names`` is the number of hard links of the
+    file at that time, None for the current number. ``points`` are planned mount points at or below
+    the path.
     """
 
     path: str
@@ -59,7 +60,7 @@ class PathState(NamedTuple):
 
 
 class FreeSpace(NamedTuple):
-    """The space on a file system: bytes and files, None for no limit."""
+    """The free space on a file system: bytes and files, None for no limit."""
 
     system: Hashable
     size: Optional[int]
@@ -94,12 +95,14 @@ class Preconditions(object):
     """Each method raises the ``ResourceError`` of the attempt, or returns."""
 
     def __init__(self, spot: PathState, emptied: Optional[Callable[[str], None]] = None) -> None:
-        """``emptied`` checks what is removed with a directory; see ``require_emptied``."""
+        """``emptied`` checks the contents that are removed with a directory; see
+        ``require_emptied``.
+        """
         self.spot = spot
         self._emptied = emptied or require_emptied
 
     def writing(self, size: int, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
-        """To put a file of this size there; -1 for the user or group of a new file."""
+        """Check writing a file of this size; -1 is the user or group of a new file."""
         with CheckErrors("write", self.spot.path):
             self._enter("write", size)
             self._owned("write", (uid, gid, mode), None)
@@ -107,7 +110,7 @@ class Preconditions(object):
                 self._replaced("replace")
 
     def making(self, uid: int = -1, gid: int = -1, mode: int = 0o755) -> None:
-        """To create a directory there; missing parents get the permissions of ``mode``."""
+        """Check creating a directory; missing parents get the permissions of ``mode``."""
         with CheckErrors(MAKING, self.spot.path):
             self._enter(MAKING, 0)
             if self.spot.missing and os.geteuid() != 0 and mode & 0o300 != 0o300:
@@ -115,7 +118,7 @@ class Preconditions(object):
             self._owned(MAKING, (uid, gid, mode), None)
 
     def changing(self, uid: int, gid: int, mode: int = 0) -> None:
-        """To set owner, group and mode of the path."""
+        """Check setting owner, group and mode of the path."""
         doing = "set the attributes of"
         with CheckErrors(doing, self.spot.path):
             there, now = self.spot.there, self.spot.intended
@@ -137,7 +140,7 @@ class Preconditions(object):
                 self._owned(doing, (uid, gid, mode), (now.uid, now.gid))
 
     def changing_link(self, uid: int, gid: int) -> None:
-        """To set owner and group of a symlink itself."""
+        """Check setting owner and group of a symlink itself."""
         doing = "set the owner of"
         with CheckErrors(doing, self.spot.path):
             self._writable(doing, self.spot.directory)
@@ -154,7 +157,7 @@ class Preconditions(object):
             raise self._failure(doing, errno.EPERM)
 
     def removing(self, tree: bool = False) -> None:
-        """To remove the path; ``tree``: with everything in it."""
+        """Check removing the path; ``tree``: with everything in it."""
         self._require_unmounted()
         with CheckErrors("remove", self.spot.path):
             there = self.spot.there
@@ -187,7 +190,7 @@ class Preconditions(object):
             )
 
     def _enter(self, doing: str, size: int) -> None:
-        """A new name needs write permission for the directory, and space."""
+        """Check for write permission and space for a new name in the directory."""
         if is_too_long(self.spot.path) or has_long_name(self.spot.path):
             raise self._failure(doing, errno.ENAMETOOLONG)
         self._writable(doing, self.spot.directory)
@@ -269,11 +272,11 @@ def at(
     points: Sequence[str] = (),
     emptied: Optional[Callable[[str], None]] = None,
 ) -> Preconditions:
-    """The preconditions of a path that is ``real`` without its links.
+    """The preconditions of a path that resolves to ``real``.
 
-    ``counts``: the state of the host is the future state. ``within`` is the nearest directory above
-    that will exist by then, "" for that of the host. ``gid``: None if the host's directory decides.
-    See ``PathState`` for the rest, and ``Preconditions`` for ``emptied``.
+    ``counts``: the state of the host is also the future state. ``within`` is the nearest directory
+    above that will exist by then, "" for that of the host. ``gid``: None if the host's directory
+    decides. See ``PathState`` for the rest, and ``Preconditions`` for ``emptied``.
     """
     directory = within or _nearest_directory(os.path.dirname(real))
     missing = os.path.dirname(real)[len(directory.rstrip("/")) :].count("/")
@@ -314,14 +317,18 @@ def _nearest_directory(path: str) -> str:
 
 
 def keeps_from_executing(path: str) -> bool:
-    """Return whether the file system of a path, or of its parent, does not execute files."""
+    """Return whether the file system of a path, or of its parent, does not allow
+    executing files.
+    """
     while not os.path.exists(path):
         path = os.path.dirname(path)
     return bool(os.statvfs(path).f_flag & _NO_EXECUTION)
 
 
 def _of_kernel(directory: str) -> int:
-    """The kernel's error for creating names in its virtual file systems, 0 elsewhere."""
+    """The kernel's error for creating names in its virtual file systems, 0 for other
+    file systems.
+    """
     for root, number in (("/proc", errno.ENOENT), ("/sys", errno.EACCES)):
         if is_within(directory, root):
             same = os.path.ismount(root) and os.stat(directory).st_dev == os.stat(root).st_dev
@@ -333,7 +340,7 @@ def require_emptied(top: str) -> None:
     """``ResourceError`` if something in a directory of the host, at any depth, cannot be removed;
     of very many names, the first are checked.
 
-    "" if the host has none. Files that disappear in the meantime prevent nothing.
+    "" means that the host has no such directory. Files that disappear in the meantime are ignored.
     """
     if not os.path.isdir(top) or os.path.islink(top):
         return

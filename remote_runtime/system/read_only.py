@@ -7,9 +7,10 @@ from remote_runtime.system.files import Files
 
 
 class ReadOnly(object):
-    """Refuses what changes the target; comes before ``Files`` among the bases of a class.
+    """Refuses calls that change the target; must precede ``Files`` among the bases of a class.
 
-    What a run makes for its own work, in private directories, is not the target's state.
+    Files that a run creates for its own work, in private directories, are not part of the target's
+    state.
     """
 
     def _refuse(self, *given: Any, **named: Any) -> NoReturn:

@@ -24,8 +24,9 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
     """Remove a directory with its content, at any depth; links in it are removed, not followed.
 
     One directory is open at a time. ``ResourceError`` names a path that cannot be removed, or was
-    moved away; paths that another process removes meanwhile are fine. If something is mounted at or
-    below the directory, nothing is removed. With ``opened``, the path must still be that directory.
+    moved away; paths that another process removes in the meantime are ignored. If something is
+    mounted at or below the directory, nothing is removed. With ``opened``, the path must still be
+    that directory.
     """
     mounted_in(place.path)
     levels: List[_Level] = []
@@ -64,7 +65,7 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
 
 
 def _opened(name: str, within: int) -> Optional[int]:
-    """A descriptor of that directory; None if it is gone."""
+    """A descriptor of that directory; None if it no longer exists."""
     try:
         return os.open(name, _LISTED, dir_fd=within)
     except FileNotFoundError:
@@ -72,7 +73,7 @@ def _opened(name: str, within: int) -> Optional[int]:
 
 
 def _emptied(descriptor: int) -> List[str]:
-    """Remove all but the directories, whose names are returned."""
+    """Remove everything except directories, whose names are returned."""
     directories = []
     for name in os.listdir(descriptor):
         with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Where a host keeps what ccm remembers of it (target)."""
+"""The locations of the state that ccm stores on a host (target)."""
 
 import os
 from typing import List
@@ -11,7 +11,7 @@ RUNS = "runs"
 
 
 def state_directory(home: str) -> str:
-    """Return the directory where this host remembers the runs of the user with this home."""
+    """Return the directory where this host stores the runs of the user with this home directory."""
     if os.geteuid() == 0:
         return "/var/lib/ccm"
     base = os.environ.get("XDG_STATE_HOME", "")
@@ -19,17 +19,17 @@ def state_directory(home: str) -> str:
 
 
 def record_path(directory: str, kind: str, name: str) -> str:
-    """Where the record of that kind and name is; see ``memory``."""
+    """The path of the record with that kind and name; see ``state_store``."""
     return os.path.join(directory, kind, name)
 
 
 def cache_directory(home: str) -> str:
-    """The cache of runtimes, the only place that a preview writes to."""
+    """The cache of runtimes, the only directory to which a preview writes."""
     return os.path.join(home, ".cache", "ccm")
 
 
 def journals(directory: str) -> List[str]:
-    """The journals of runs that are not over, or were killed; see ``unfinished``."""
+    """The journals of runs that have not ended or were killed; see ``temp_journal``."""
     directory = os.path.join(directory, JOURNALS)
     try:
         return [os.path.join(directory, name) for name in sorted(os.listdir(directory))]

@@ -2,9 +2,9 @@
 
 A record is a file ``KIND/NAME`` below the state directory: one JSON object with the number of its
 format and the ID of the key, which is next to them. The key is random and belongs to the machine
-that made it: its digests mean nothing elsewhere, and a clone of this machine trusts no record.
-Directories are 0700, and a file that another user owns or can write is not trusted. The state
-directory itself may be a link of its user.
+that created it: its digests are meaningless elsewhere, and a clone of this machine trusts no
+records. Directories have mode 0700, and a file that another user owns or can write to is not
+trusted. The state directory itself may be a link owned by its user.
 """
 
 import os
@@ -34,9 +34,9 @@ class StateError(HostError):
 
 
 class StateStore(object):
-    """The records in one state directory, of the user of this process.
+    """The records in one state directory, for the user of this process.
 
-    ``machine`` is the ID of this machine, None for its machine-id. A writer must have the host's
+    ``machine`` is the ID of this machine, None for its machine-id. A writer must hold the host's
     lock.
     """
 
@@ -54,7 +54,7 @@ class StateStore(object):
         return self._digested(text)
 
     def read(self, kind: str, name: str) -> Optional[Dict[str, Any]]:
-        """A record, None if there is none. StateError, also for one of another machine."""
+        """A record, None if there is none. StateError, also for a record from another machine."""
         found = self._read(kind, name)
         if found is None:
             return None
@@ -64,9 +64,9 @@ class StateStore(object):
         raise self._damaged(path, "it belongs to another machine, or its key is missing")
 
     def write(self, kind: str, name: str, record: Dict[str, Any]) -> None:
-        """Replace a record, so that it survives a power cut.
+        """Replace a record, so that it survives a power failure.
 
-        StateError, also if a newer ccm has written there.
+        StateError, also if a newer ccm wrote the existing one.
         """
         self.digest("")
         self._write(kind, name, dict(record, key=self._digested(_KEY)))
@@ -114,7 +114,9 @@ class StateStore(object):
             raise self._failed("write", os.path.join(kind, name), error) from error
 
     def unmark(self, kind: str, name: str) -> None:
-        """Remove the marks of a record, so that they are gone after a power cut. StateError."""
+        """Remove the marks of a record, so that they remain removed after a power failure.
+        StateError.
+        """
         try:
             directory = self._open(kind)
             if directory is None:
@@ -135,8 +137,8 @@ class StateStore(object):
     def open_log(self, kind: str, name: str) -> Tuple[int, int]:
         """A descriptor that appends to a log, and the log's size. It is locked until it is closed.
 
-        A new log begins with a line that names the key; a log of another machine is started again.
-        StateError.
+        A new log begins with a line that names the key; a log from another machine is replaced.
+        StateError. StateError.
         """
         self.digest("")
         try:
@@ -164,10 +166,10 @@ class StateStore(object):
             raise self._failed("write", path, error) from error
 
     def read_log(self, kind: str, name: str, maximum: int) -> Tuple[Optional[List[str]], bool]:
-        """The complete lines of a log after the first, None without one, and whether a process has
-        it open to write.
+        """The complete lines of a log after the first, None if there is no log, and whether a
+        process has it open for writing.
 
-        StateError, also for a log of another machine.
+        StateError, also for a log from another machine.
         """
         path = os.path.join(kind, name)
         try:
@@ -198,9 +200,9 @@ class StateStore(object):
         return lines, busy
 
     def prune(self, kind: str, maximum: int, spare: str) -> None:
-        """Empty the oldest records of a kind but so many, and never the one to ``spare``.
+        """Empty the oldest records of a kind beyond this number, but never the one to ``spare``.
 
-        An emptied one says that there was a record; of those the oldest go, too. StateError.
+        An empty record shows that there was one; the oldest of these are removed, too. StateError.
         """
         base = os.path.join(self._directory, kind)
         full: List[Tuple[float, str]] = []
@@ -226,7 +228,7 @@ class StateStore(object):
         return str(digest.sha256(self._key + inner).hexdigest())[:32]
 
     def _load_key(self) -> bool:
-        """Take the key that is there; False if there is none of this machine."""
+        """Use the existing key; False if there is none that belongs to this machine."""
         try:
             found = self._read("", _KEY)
         except StateError as error:
@@ -311,7 +313,7 @@ class StateStore(object):
             raise self._failed("write", path, error) from error
 
     def _made(self, kind: str) -> int:
-        """The open directory of a kind, made where it is missing."""
+        """The open directory of a kind, created if it is missing."""
         os.makedirs(self._directory, 0o700, exist_ok=True)
         directory = self._open(kind)
         if directory is None:
@@ -345,9 +347,10 @@ class StateStore(object):
         return inner
 
     def _place(self) -> str:
-        """Where the state directory is: it may be a link of this user's, to another disk, say.
+        """The location of the state directory, which may be a link of this user, for example to
+        another disk.
 
-        StateError if another user may have made the link, or may replace what it leads to.
+        StateError if another user may have created the link, or may replace its target.
         """
         try:
             found = os.lstat(self._directory)
@@ -373,7 +376,7 @@ class StateStore(object):
         return real
 
     def _own(self, status: os.stat_result, path: str) -> None:
-        """StateError for what another user may have put there."""
+        """StateError for a path that another user may have put there."""
         if status.st_uid != os.geteuid():
             raise self._error(
                 path,

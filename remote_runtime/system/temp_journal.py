@@ -1,15 +1,15 @@
 """Records the temporary files of a run, so that the next run can remove them (target).
 
-A killed run removes nothing. So each has a journal, ``unfinished/PID-START-TOKEN`` below the state
-directory, which is written before the first temporary file and removed after the last. It names
-their directories; their names contain the run's token. Other users who can write there may create
-such names, too: files are only unlinked, and only directories with a recorded inode lose their
-content.
+A killed run removes nothing. Each run therefore has a journal, ``unfinished/PID-START-TOKEN`` in
+the state directory, which is written before the first temporary file and removed after the last
+one. It names their directories; their names contain the run's token. Other users who can write
+there may create such names, too: files are only unlinked, and only directories with a recorded
+inode lose their content.
 
 Each line is JSON: the system's boot first, then the path of a directory, or the device and inode of
-a directory of ours, or a path that goes with its user, or the same path without a user: it is
-settled. The number of a device holds until the next boot; after that the inode counts,
-on the file system of the directory. An incomplete line does not count.
+a directory of ours, or a path that is removed with its user, or the same path without a user, which
+means that it is settled. The number of a device is valid until the next boot; after that, the inode
+is used, on the file system of the directory. An incomplete line is ignored.
 """
 
 import os
@@ -31,9 +31,10 @@ Warn = Callable[[str], None]
 
 
 class TempJournal(object):
-    """The journal of this run. If it cannot be written, ``warn`` is called once.
+    """The journal of this run.
 
-    Without a ``state`` directory nothing is recorded.
+    If it cannot be written, ``warn`` is called once. Without a ``state`` directory, nothing is
+    recorded.
     """
 
     def __init__(self, state: str, warn: Warn) -> None:
@@ -46,39 +47,40 @@ class TempJournal(object):
         self._leaving: Set[str] = set()
 
     def name(self, directory: str) -> str:
-        """The end of a name for something new in this directory, a path without links."""
+        """The end of the name of a new file in this directory, a path without links."""
         if directory not in self._noted:
             self._noted.add(directory)
             self._note(directory)
         return "ccm-%s-%s" % (self._token, _random(6))
 
     def made(self, directory: int) -> None:
-        """Note that the new path is this open directory, which is still empty."""
+        """Record that the new path is this open directory, which is still empty."""
         found = os.fstat(directory)
         self._note([found.st_dev, found.st_ino])
 
     def leaves(self, user: str, path: str, opened: int) -> None:
-        """This path of a user, which is open, goes with the user: if this run does not get to it,
-        the next one removes it where the user is gone. The path has no links."""
+        """Record that this open path of a user is removed with the user: if this run does not
+        remove it, the next one does if the user is gone. The path has no links.
+        """
         found = os.fstat(opened)
         self._leaving.add(path)
         known = {"is": [found.st_dev, found.st_ino], "uid": found.st_uid}
         self._note(dict(known, user=user, path=path))
 
     def settled(self, path: str) -> None:
-        """Such a path is removed, or stays with its user."""
+        """Record that such a path is removed, or is kept with its user."""
         self._leaving.discard(path)
         self._note({"path": path})
 
     def close(self) -> None:
-        """Forget the run, if nothing that it began is left."""
+        """Remove the journal if nothing that the run started is left."""
         if self._descriptor >= 0 and not self._leaving:
             os.close(self._descriptor)
             self._descriptor = -1
             _forget(self._path)
 
     def _note(self, what: Any) -> None:
-        """Append a line, and return once it is on the disk."""
+        """Append a line, and return once it is on disk."""
         if not self._journals:
             return
         try:
@@ -112,7 +114,7 @@ class TempJournal(object):
 
 
 def sweep(journal: str, warn: Warn) -> List[str]:
-    """Remove what a dead run has left behind, and its journal; return what was removed."""
+    """Remove everything that a dead run has left, and its journal; return what was removed."""
     name = os.path.basename(journal)
     pid, _, rest = name.partition("-")
     start, _, token = rest.partition("-")
@@ -169,7 +171,7 @@ def _lines(journal: str) -> List[Any]:
 
 
 def _swept(directory: str, mark: str, owned: Set[Tuple[int, int]]) -> List[str]:
-    """Remove what bears the mark in a directory."""
+    """Remove the entries of a directory that have the mark."""
     removed = []
     at = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -188,7 +190,7 @@ def _leaving(lines: List[Any]) -> Dict[str, Dict[str, Any]]:
 
 
 def _left(path: str, line: Dict[str, Any], same_boot: bool) -> List[str]:
-    """Remove what a user has left, but not what is another's by now."""
+    """Remove the files that a user has left, except those that now belong to another user."""
     from remote_runtime.system.directory_syncs import sync_now
     from remote_runtime.system.remove_tree import clear
     from remote_runtime.system.walk import Walker
@@ -214,8 +216,9 @@ def _left(path: str, line: Dict[str, Any], same_boot: bool) -> List[str]:
 
 
 def _has_owner(path: str, name: str, uid: int) -> bool:
-    """Return whether a user has this name or uid, or a home directory at or below the path; True if
-    the users cannot be read."""
+    """Return whether a user has this name or UID, or a home directory at or below the path; True if
+    the users cannot be read.
+    """
     import pwd
 
     users = pwd.getpwall()
@@ -233,7 +236,9 @@ def _has_owner(path: str, name: str, uid: int) -> bool:
 
 
 def _remove(name: str, at: int, owned: Set[Tuple[int, int]]) -> bool:
-    """Remove a name in a directory; what is in a directory goes only if that is ``owned``."""
+    """Remove a name in a directory; the content of a directory is removed only if that is
+    ``owned``.
+    """
     if not _is_directory(name, at):
         os.unlink(name, dir_fd=at)
         return True
@@ -252,8 +257,8 @@ def _remove(name: str, at: int, owned: Set[Tuple[int, int]]) -> bool:
 
 
 def _empty(top: int) -> None:
-    """Remove all that is in a directory, however deep: directories in directories are moved up
-    first.
+    """Remove everything in a directory, regardless of depth: nested directories are moved
+    up first.
     """
     waiting = os.listdir(top)
     while waiting:

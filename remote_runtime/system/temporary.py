@@ -1,4 +1,4 @@
-"""Files on their way to their place (target); imported only when one is written."""
+"""Temporary files that are renamed into place (target); imported only when one is written."""
 
 import errno
 import os
@@ -20,8 +20,8 @@ class Temporary(object):
     """A temporary file for ``target``; ``discard`` it unless ``commit`` succeeded.
 
     Every step raises ``ResourceError`` and leaves the target unchanged. ``sync`` receives the open
-    directory of the rename. ``beside`` is one that was started right before: attributes of its
-    directory need not be read again.
+    directory of the rename. ``beside`` is one that was started immediately before, so attributes of
+    its directory need not be read again.
     """
 
     def __init__(
@@ -67,20 +67,20 @@ class Temporary(object):
             raise failure("write", self._target, error) from error
 
     def reopened(self) -> int:
-        """A descriptor to read what was written, from its beginning; to be closed."""
+        """A descriptor for reading the file from its beginning, which the caller closes."""
         descriptor = os.dup(self._descriptor)
         os.lseek(descriptor, 0, os.SEEK_SET)
         return descriptor
 
     def finish(self, uid: int, gid: int, mode: int, attributes: Attributes) -> None:
-        """``dress`` it and ``sync`` it."""
+        """Call ``dress`` and ``sync``."""
         self.dress(uid, gid, mode, attributes)
         self.sync()
 
     def dress(self, uid: int, gid: int, mode: int, attributes: Attributes) -> None:
         """Set owner, group, mode and the extended attributes of the replaced file.
 
-        The mode comes last: until then only the owner can read it.
+        The mode is set last; until then, only the owner can read it.
         """
         old = self._replaced() if attributes.carried else None
         try:
@@ -90,8 +90,8 @@ class Temporary(object):
                 os.close(old)
 
     def dress_as(self, old: int, attributes: Attributes) -> None:
-        """Set owner, group, mode, extended attributes and times of the open file ``old``. Rights
-        that this would give others as its owner or group are omitted.
+        """Set owner, group, mode, extended attributes and times to those of the open file ``old``.
+        Rights that this would give others as its owner or group are omitted.
         """
         found = os.fstat(old)
         mode = stat.S_IMODE(found.st_mode) & ~(stat.S_ISUID | stat.S_ISGID)
@@ -114,11 +114,11 @@ class Temporary(object):
             raise failure("write", self._target, error) from error
 
     def begin_sync(self) -> None:
-        """Have the system begin to write it to the disk, so that several share their ``sync``."""
+        """Make the system start writing it to disk, so that several files share their ``sync``."""
         begin_sync(self._descriptor, self._size)
 
     def sync(self) -> None:
-        """Return once it is on the disk; it is finished then."""
+        """Return once it is on disk; it is then finished."""
         try:
             os.fsync(self._descriptor)
             self._synced = stamp(os.fstat(self._descriptor))
@@ -139,7 +139,7 @@ class Temporary(object):
         return stamp(found) == self._synced
 
     def _replaced(self) -> Optional[int]:
-        """The regular file that it replaces, opened to be asked for attributes only."""
+        """The regular file that it replaces, opened only to query its attributes."""
         try:
             old = os.open(self._place.name, _FOUND, dir_fd=self._place.directory.descriptor)
         except OSError:
@@ -150,7 +150,7 @@ class Temporary(object):
         return None
 
     def commit(self) -> None:
-        """Put it at its place in one step, and have that last."""
+        """Put it in place in one step, and make that durable."""
         at = self._place.directory.descriptor
         try:
             os.rename(self._name, self._place.name, src_dir_fd=at, dst_dir_fd=at)
@@ -160,14 +160,14 @@ class Temporary(object):
             raise failure("replace", self._target, error) from error
 
     def discard(self) -> None:
-        """Remove it, unless it is at its place already."""
+        """Remove it, unless it is already in place."""
         self._close()
         if self in self._registered:
             self.unlink()
             self._registered.discard(self)
 
     def unlink(self) -> None:
-        """Remove its name; from any thread."""
+        """Remove its name; may be called from any thread."""
         try:
             os.unlink(self._name, dir_fd=self._place.directory.descriptor)
         except FileNotFoundError:

@@ -1,8 +1,8 @@
 """Walks paths one component at a time, by descriptors (target).
 
-The owner of a directory can put a link into it at any moment. So no complete path is passed to the
-kernel: each component is opened relative to the previous one, never through a link, and each link
-is checked by its owner and by who can write its directory.
+The owner of a directory can put a link into it at any time. Therefore, no complete path is passed
+to the kernel: each component is opened relative to the previous one, never through a link, and each
+link is checked for its owner and for who can write to its directory.
 """
 
 import errno
@@ -26,7 +26,7 @@ _ACL_OF_NEW = "system.posix_acl_default"
 
 
 class Link(NamedTuple):
-    """A link of another user that was followed: what it leads to must be that user's as well."""
+    """A link of another user that was followed; its target must also belong to that user."""
 
     path: str
     owner: int
@@ -44,10 +44,10 @@ class _Descriptor(object):
 
 
 class Directory(object):
-    """An open directory: ``descriptor`` is for the ``dir_fd`` of calls, while the directory is
-    held.
+    """An open directory: ``descriptor`` is for the ``dir_fd`` of calls, as long as the directory is
+    referenced.
 
-    ``path`` is where it is, without links; ``by`` is the link of another user that led here.
+    ``path`` is its location without links; ``by`` is the link of another user that led here.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class Directory(object):
         return (self.found.st_dev, self.found.st_ino)
 
     def reached(self, by: Optional[Link]) -> "Directory":
-        """The same directory, reached by this link."""
+        """The same directory, reached through this link."""
         return self if by == self.by else Directory(self._held, self.path, self.found, by)
 
     def shared(self, sticky: bool = False) -> bool:
-        """Return whether a user who is neither root nor ours can change the meaning of its names.
+        """Return whether a user other than root and this one can change what its names refer to.
 
-        ``sticky``: for names of root or of ours, which nobody else can take from a sticky
-        directory.
+        ``sticky``: for names that belong to root or this user, which others cannot remove from a
+        sticky directory.
         """
         found = self.found
         return is_shared(
@@ -85,8 +85,8 @@ class Directory(object):
 
 
 def is_shared(uid: int, gid: int, *, mode: int, path: str, sticky: bool) -> bool:
-    """See ``Directory.shared``: the same of a directory at a path that has this owner, group and
-    mode.
+    """See ``Directory.shared``; the same for a directory at a path with this owner, group
+    and mode.
     """
     if uid not in (0, os.geteuid()):
         return True
@@ -122,21 +122,23 @@ class Place(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it is, without links on the way."""
+        """Its location, without links on the way."""
         return os.path.join(self.directory.path, self.name)
 
     def admit(self, status: os.stat_result) -> None:
-        """``ResourceError`` if a link of another user leads to what is not that user's."""
+        """``ResourceError`` if a link of another user leads to something that does not belong to
+        that user.
+        """
         if self.by is not None:
             _admit(self.by, self.path, status)
 
 
 class Walker(object):
-    """Opens the directories on paths. ``OSError`` as from the system, ``ResourceError`` for a link
-    that is not followed.
+    """Opens the directories on paths.
 
-    Open directories are cached for later paths: one is reused while its path leads to it. A missing
-    one is looked up by its path alone until it exists.
+    ``OSError`` from the system, ``ResourceError`` for a link that is not followed. Open directories
+    are cached for later paths; one is reused as long as its path leads to it. A missing one is
+    looked up only by its path until it exists.
     """
 
     def __init__(self) -> None:
@@ -165,7 +167,7 @@ class Walker(object):
         return place
 
     def place_made(self, path: str, mode: int) -> Place:
-        """Where a path is; what is missing on the way is created with ``mode``."""
+        """The location of a path; missing directories on the way are created with ``mode``."""
         _require_nameable(path)
         above, name = os.path.split(path)
         return Place(self.directory(above, mode), name)
@@ -194,9 +196,9 @@ class Walker(object):
         return data if len(data) == size else None
 
     def directory(self, path: str, mode: int = -1) -> Directory:
-        """The directory that a path leads to.
+        """The directory to which a path leads.
 
-        With a ``mode`` what is missing on the way is created, as the umask leaves it.
+        With a ``mode``, missing directories on the way are created, limited by the umask.
         """
         self._made = []
         known = self._known.get(path)
@@ -227,7 +229,7 @@ class Walker(object):
         self._latest = None
 
     def unmake(self) -> None:
-        """Remove the last results of ``place_made``, as far as they are empty."""
+        """Remove the last results of ``place_made`` if they are empty."""
         for place in reversed(self._made):
             try:
                 os.rmdir(place.name, dir_fd=place.directory.descriptor)
@@ -245,7 +247,7 @@ class Walker(object):
         return directory
 
     def _step(self, directory: Directory, name: str, mode: int) -> Directory:
-        """The directory that a name in a directory stands for."""
+        """The directory to which a name in a directory refers."""
         try:
             return _opened(name, directory)
         except FileNotFoundError:
@@ -267,7 +269,7 @@ class Walker(object):
         return found.reached(behind.by)
 
     def _behind(self, place: Place, owner: int, target: str) -> Place:
-        """Where a link leads. ``ResourceError`` for one that is not to be trusted."""
+        """The target of a link. ``ResourceError`` for a link that is not trusted."""
         self._links += 1
         if self._links > MAX_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
@@ -291,7 +293,7 @@ def _require_nameable(path: str) -> None:
 
 
 def clock() -> int:
-    """The time in nanoseconds by which files are stamped; 0 if there is no such clock."""
+    """The time in nanoseconds of the clock that stamps files; 0 if there is no such clock."""
     try:
         return int(time.clock_gettime(_COARSE) * 1e9) - 1000  # it is a float
     except (AttributeError, OSError):
@@ -326,8 +328,8 @@ def _admit(by: Optional[Link], path: str, status: os.stat_result) -> None:
 
 
 def _leads_to(path: str, directory: Directory) -> bool:
-    """Return whether the path is still this directory, with the same owner and mode. Changes go to
-    the directory, regardless of later renames.
+    """Return whether the path still leads to this directory, with the same owner and mode. Changes
+    affect the directory, regardless of later renames.
     """
     try:
         found = os.stat(path)
@@ -343,7 +345,7 @@ def _leads_to(path: str, directory: Directory) -> bool:
 
 
 def _link(name: str, directory: Directory) -> Optional[Tuple[int, str]]:
-    """Owner and target of the link at a name, or None."""
+    """The owner and target of the link at a name, or None."""
     at = directory.descriptor
     try:
         found = os.stat(name, dir_fd=at, follow_symlinks=False)
@@ -361,8 +363,9 @@ def _link(name: str, directory: Directory) -> Optional[Tuple[int, str]]:
 
 
 def has_acl(path: str) -> bool:
-    """Return whether an access list, beyond owner, group and mode, decides the rights on a file or
-    directory."""
+    """Return whether an access list, in addition to owner, group and mode, determines the rights to
+    a file or directory.
+    """
     try:
         return _ACL in os.listxattr(path)
     except (AttributeError, OSError):
@@ -370,8 +373,8 @@ def has_acl(path: str) -> bool:
 
 
 def access_list(path: str) -> bytes:
-    """The ACL of a path as the kernel stores it; of a missing path, the list that a new one
-    inherits. b"" without one.
+    """The ACL of a path in the kernel's format; for a missing path, the ACL that it would inherit.
+    b"" if there is none.
     """
     name = _ACL
     while not os.path.lexists(path):
@@ -383,7 +386,7 @@ def access_list(path: str) -> bytes:
 
 
 def untrusted_link_error(link: Link, target: str, directory: str, owner: int) -> ResourceError:
-    """The error for a link in a directory, of this owner, in which others may put one."""
+    """The error for a link with this owner in a directory where others can create links."""
     return ResourceError(
         (
             "refusing to follow symlink %s: owned by %s, leads to %s, in a directory of %s "
@@ -396,8 +399,8 @@ def untrusted_link_error(link: Link, target: str, directory: str, owner: int) ->
 
 
 def dangling_link_error(link: Link, target: str) -> ResourceError:
-    """The error for a link of another user that leads to nothing: what would be made there would
-    not be that user's.
+    """The error for a link of another user that leads to nothing: a file created there would not
+    belong to that user.
     """
     whose = user(link.owner)
     return ResourceError(
@@ -409,7 +412,9 @@ def dangling_link_error(link: Link, target: str) -> ResourceError:
 
 
 def foreign_link_error(link: Link, target: str, owner: int) -> ResourceError:
-    """The error for a link of another user that leads to what is not that user's."""
+    """The error for a link of another user that leads to something that does not belong to that
+    user.
+    """
     whose = user(link.owner)
     return ResourceError(
         "refusing to follow symlink %s: owned by %s, leads to %s, which is owned by %s"

@@ -1,4 +1,4 @@
-"""Removes what belongs to a user once the user is gone (target)."""
+"""Removes a user's files once the user is removed (target)."""
 
 import errno
 import os
@@ -19,9 +19,9 @@ _OPEN = (getattr(os, "O_PATH", 0) or os.O_RDONLY) | os.O_NOFOLLOW
 def removed_with(files: Files, user: User, paths: Sequence[str]) -> Iterator[None]:
     """Remove a user's files and directories once the block has removed the user.
 
-    Nothing is touched before, and nothing at all if the user is still there. The journal names the
-    paths, so that the next run completes a removal that was cut short behind the user's. A removal
-    that fails is an error, which says that the user is gone.
+    Nothing is removed before, and nothing at all if the user still exists. The journal names the
+    paths, so that the next run completes a removal that was interrupted after the user was removed.
+    A failed removal is an error, which states that the user is gone.
     """
     for path in paths:
         status = files.status(path)
@@ -49,7 +49,7 @@ def removed_with(files: Files, user: User, paths: Sequence[str]) -> Iterator[Non
 
 
 class _OpenedPath(object):
-    """A path of the user, which is that of the opened file or directory."""
+    """A path of the user that still refers to the opened file or directory."""
 
     def __init__(self, files: Files, user: User, path: str) -> None:
         self.place = files.place(path, "remove")
@@ -64,7 +64,7 @@ class _OpenedPath(object):
         files.unfinished.leaves(user.name, self.path, self.opened)
 
     def remove(self) -> None:
-        """Remove the opened directory; ResourceError if another thing is in its place."""
+        """Remove the opened directory; ResourceError if something else is in its place."""
         from remote_runtime.system.remove_tree import clear
 
         at = self.place.directory.descriptor
@@ -87,7 +87,7 @@ class _OpenedPath(object):
 
 
 def _remove(files: Files, user: User, held: Sequence[_OpenedPath]) -> Optional[ResourceError]:
-    """The first error; what could not be removed stays in the journal."""
+    """Return the first error; paths that could not be removed remain in the journal."""
     first: Optional[ResourceError] = None
     for each in held:
         try:

@@ -63,7 +63,7 @@ class Accounts(accounts.Accounts):
                 raise
 
     def _move_back(self, user: User, new: str, error: ResourceError) -> None:
-        """Undo a move after an error, unless the database names the new place already."""
+        """Undo a move after an error, unless the database already names the new path."""
         self._adapter.forget()
         now = self._adapter.user(user.name)
         if now is not None and now.home == new:
@@ -103,8 +103,9 @@ class Accounts(accounts.Accounts):
 
 
 def processes(user: User) -> List[int]:
-    """The processes of the host that run as a user, by the real, effective or saved number of any
-    thread. Those of containers do not count."""
+    """The processes of the host that run as a user, by the real, effective or saved user ID of any
+    thread. Processes in containers do not count.
+    """
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit():

@@ -29,7 +29,7 @@ _OTHERS_WRITE = 0o022
 
 
 class ArchiveReader(object):
-    """Looks at archives through the adapters of the machine or of an overlay."""
+    """Reads archives through the adapters of the machine or of an overlay."""
 
     def __init__(self, context: "Context", files: "Files", commands: "Commands") -> None:
         self._context, self._files, self._commands = context, files, commands
@@ -96,8 +96,8 @@ class Archives(ArchiveReader, downloads.Archives):
     def extract(self, path: str, how: Extraction, checksum: str = "") -> None:
         """See the base class.
 
-        The file may be another one since its checksum was found, by the swap of a directory on its
-        way, so the checksum is that of what is opened here. Where others can change that since, a
+        The file may have been exchanged since its checksum was computed, by swapping a directory on
+        its path, so the checksum of the file opened here is used. If others can change that file, a
         copy is extracted.
         """
         self.require(how)
@@ -120,14 +120,16 @@ class Archives(ArchiveReader, downloads.Archives):
                 copy.discard()
 
     def _open_to_others(self, archive: str, status: os.stat_result) -> bool:
-        """Return whether a user who is neither root nor ours can change the content of this
-        file."""
+        """Return whether a user other than root and this one can change the content of
+        this file.
+        """
         others = status.st_uid not in (0, os.geteuid()) or bool(status.st_mode & _OTHERS_WRITE)
         return others or self._files.in_shared_directory(archive)
 
     def _copied(self, file: Any, archive: str, how: Extraction, checksum: str) -> "Temporary":
-        """A copy, ours alone and with the checksum that it must have; it is where its members go,
-        since there is room to be."""
+        """A private copy with the required checksum; it is in the destination directory, which must
+        have enough space.
+        """
         copy = self._files.temporary(os.path.join(how.parent, os.path.basename(archive)))
         try:
             self._verified(file, archive, how=how, checksum=checksum, take=copy.write)
@@ -145,7 +147,7 @@ class Archives(ArchiveReader, downloads.Archives):
         checksum: str,
         take: Callable[[bytes], None] = lambda block: None,
     ) -> None:
-        """``take`` all of a file; ``ResourceError`` if its checksum differs."""
+        """Pass all of a file to ``take``; ``ResourceError`` if its checksum differs."""
         pulse = self._pulse("reading", archive, how)
         size = os.fstat(file.fileno()).st_size
         digest, read = sha256(size=size), 0
@@ -169,7 +171,7 @@ class Archives(ArchiveReader, downloads.Archives):
             self._files.create_directory(parent, PARENT_MODE)
 
     def unpack(self, archive: str, how: Extraction, descriptor: int) -> None:
-        """Extract the opened archive there, and close it."""
+        """Extract the opened archive into the directory, and close it."""
         pulse = self._pulse("extracting", archive, how)
         with os.fdopen(descriptor, "rb") as file:
             try:
@@ -215,7 +217,9 @@ class Archives(ArchiveReader, downloads.Archives):
         return [os.path.join(how.parent, path) for path in moved]
 
     def _discard(self, directory: staging.Staging) -> None:
-        """A large directory takes its time to remove; a cancelled run waits for that as well."""
+        """Remove a directory, which may take long if it is large; a cancelled run waits for this,
+        too.
+        """
         with self._context.cancellation.protected(begun=True):
             directory.discard()
 

@@ -1,4 +1,4 @@
-"""Checkouts of git repositories on the machine (target)."""
+"""Checkouts of Git repositories on the machine (target)."""
 
 import os
 import stat
@@ -70,7 +70,7 @@ _ANSWERS = 8
 
 
 class CheckoutReader(port.CheckoutReader):
-    """Asks git on the machine, as the owner of the checkout."""
+    """Queries git on the machine, as the owner of the checkout."""
 
     def __init__(self, files: "FileReader", adapter: "Commands") -> None:
         self._files, self._adapter = files, adapter
@@ -78,7 +78,9 @@ class CheckoutReader(port.CheckoutReader):
     # -- what is there ----------------------------------------------------------------------------
 
     def find(self, path: str, source: Source) -> Optional[Checkout]:
-        """One shell script asks git for everything, as the owner of the checkout."""
+        """See the base class. One shell script queries git for everything, as the owner of the
+        checkout.
+        """
         node = self._repository(path)
         if node is None:
             return None
@@ -108,7 +110,7 @@ class CheckoutReader(port.CheckoutReader):
         )
 
     def _repository(self, path: str) -> "Optional[Node]":
-        """The directory of a checkout, None if one can be made."""
+        """The directory of a checkout, None if one can be created."""
         node = self._files.lstat(path)
         if node is None:
             return None
@@ -131,7 +133,7 @@ class CheckoutReader(port.CheckoutReader):
         return node
 
     def _require_own(self, path: str, node: "Node", inside: "Node") -> None:
-        """``ResourceError`` for a repository that git must not be run in."""
+        """``ResourceError`` for a repository in which git must not be run."""
         if os.geteuid() not in (0, node.uid):
             raise ResourceError(
                 "%s belongs to the user %d, and ccm runs as %d" % (path, node.uid, os.geteuid()),
@@ -173,9 +175,10 @@ class CheckoutReader(port.CheckoutReader):
         return [entry[3:] for entry in done.stdout.split("\0") if entry]
 
     def _has_own_commits(self, node: "Node", path: str, branch: str = "") -> bool:
-        """Return whether HEAD, or a local branch, has commits that are on no known remote branch.
+        """Return whether HEAD, or a local branch, has commits that are not on a known remote
+        branch.
 
-        ``*`` stands for every local branch.
+        ``*`` means every local branch.
         """
         born = self._git(node, path, ["rev-parse", "-q", "--verify", "HEAD^{commit}"])
         refs = ["HEAD"] if born.code == 0 else []
@@ -195,7 +198,9 @@ class CheckoutReader(port.CheckoutReader):
     # -- what the remote has ----------------------------------------------------------------------
 
     def resolve(self, path: str, source: Source) -> Target:
-        """``git ls-remote``, unless the ref is a commit. A branch wins over a tag."""
+        """See the base class. Runs ``git ls-remote`` unless the ref is a commit. A branch takes
+        precedence over a tag.
+        """
         commit = commit_of(source.ref)
         if commit:
             return Target(commit)
@@ -236,9 +241,9 @@ class CheckoutReader(port.CheckoutReader):
 
     def _asking_as(self, path: str, source: Source) -> Tuple[Optional[str], Optional[str]]:
         """Return the user who contacts the remote: the owner of the existing checkout, or else the
-        wanted owner.
+        desired owner.
 
-        Only the wanted owner uses credentials.
+        Only the desired owner uses credentials.
         """
         node = self._files.lstat(path)
         if node is not None and source.user is None:
@@ -254,7 +259,7 @@ class CheckoutReader(port.CheckoutReader):
     # -- calls ------------------------------------------------------------------------------------
 
     def _git(self, node: "Node", path: str, words: Sequence[str]) -> "Result":
-        """A call of git in a checkout that reaches no remote."""
+        """Call git in a checkout without contacting a remote."""
         call = git.local(os.path.dirname(path))
         return self._as_owner(node, path, [*call.words, *words], call)
 
@@ -313,7 +318,9 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._accounts, self._tell = accounts, tell
 
     def clone(self, path: str, source: Source, target: Optional[Target]) -> None:
-        """Fetches into a directory next to the path, and renames it when it is complete."""
+        """See the base class. Fetches into a directory next to the path, and renames it when it is
+        complete.
+        """
         wanted = target or self.resolve(path, source)
         self._require_git()
         mode, uid, gid = new_attributes(self._files, self._accounts, path, source)
@@ -326,7 +333,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
         )
 
     def _fill(self, path: str, source: Source, target: Target) -> None:
-        """Make a checkout in an empty directory."""
+        """Create a checkout in an empty directory."""
         node = self._files.lstat(path)
         if node is None:
             raise ResourceError("%s was removed in the meantime" % path, kind="resource.git")
@@ -338,7 +345,9 @@ class Checkouts(CheckoutReader, port.Checkouts):
     def update(
         self, path: str, source: Source, target: Optional[Target], force: bool = False
     ) -> None:
-        """Refuses local changes and commits. Notes the target, so the next run completes it."""
+        """See the base class. Refuses local changes and commits. Records the target, so that the
+        next run can complete the update.
+        """
         node = self._repository(path)
         found = self.find(path, source)
         if node is None or found is None:
@@ -377,7 +386,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
         return at.stdout.strip() == checkout.commit and not self._changed(node, path)
 
     def _is_left_half(self, node: "Node", path: str, checkout: Checkout) -> bool:
-        """Return whether the only differences are those that an interrupted update by ccm left."""
+        """Return whether the only differences were left by an interrupted update by ccm."""
         if not checkout.was_cut:
             return False
         from remote_runtime.host.machine import interrupted_update
@@ -388,7 +397,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
         return interrupted_update.is_harmless(self, self._files, node, path)
 
     def _fetch(self, node: "Node", path: str, source: Source, target: Target) -> None:
-        """Get the commit of the target, and without a depth every branch and tag."""
+        """Get the commit of the target and, without a depth, every branch and tag."""
         fetch = ["fetch", "-q", "--force", "--no-recurse-submodules"]
         fetch.append("--upload-pack=git-upload-pack")
         self._tell("fetching %s" % source.url)
@@ -448,7 +457,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._files.remove_tree(path)
 
     def _reach(self, node: "Node", path: str, source: Source, words: Sequence[str]) -> "Result":
-        """A call of git in a checkout that may reach its remote."""
+        """Call git in a checkout with possible contact to its remote."""
         wanted = os.geteuid() if source.user is None else self._accounts.uid(source.user)
         _require_trusted(node, path, source, wanted)
         call = git.remote(os.path.dirname(path), source)
@@ -480,8 +489,9 @@ def require_removable(reader: CheckoutReader, path: str, force: bool) -> None:
 def new_attributes(
     files: "FileReader", accounts: "AccountReader", path: str, source: Source
 ) -> Tuple[int, int, int]:
-    """Mode, owner and group of a new checkout; ``OURS`` for those of the run. An empty directory
-    keeps what it has."""
+    """The mode, owner and group of a new checkout; ``OURS`` for those of the run. An existing empty
+    directory keeps its own.
+    """
     node = files.lstat(path)
     mode = 0o755 if node is None else node.mode
     uid, gid = (file_ports.OURS, file_ports.OURS) if node is None else (node.uid, node.gid)
@@ -541,7 +551,7 @@ def _require_trusted(node: "Node", path: str, source: Source, uid: Optional[int]
 
 
 def _shown(paths: Sequence[str]) -> str:
-    """Local changes in words; "" for none."""
+    """Local changes as text; "" if there are none."""
     if not paths:
         return ""
     more = " and %d more" % (len(paths) - _MAX_SHOWN) if paths[_MAX_SHOWN:] else ""

@@ -57,7 +57,9 @@ def _unsettled(result: "Result", command: Command, number: int) -> UnsettledErro
 
 
 class Commands(port.Commands):
-    """Runs programs; accounts are looked up again after each. ``log`` gets each line to report."""
+    """Runs programs; accounts are looked up again after each. ``log`` receives each line
+    to report.
+    """
 
     def __init__(self, context: "Context", log: Tell) -> None:
         super().__init__(context.commands, context.files, context.accounts)
@@ -73,7 +75,9 @@ class Commands(port.Commands):
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
     ) -> None:
-        """Accounts are read again after it, as the program may have changed them."""
+        """See the base class. Accounts are read again afterwards, because the program may have
+        changed them.
+        """
         self.require(argv[0])
         try:
             result = self._adapter.run(argv, input=input, timeout=timeout, user=user)
@@ -95,7 +99,9 @@ class Commands(port.Commands):
         log: bool = False,
         tries: RetryPolicy = ONCE,
     ) -> None:
-        """If ``creates`` appears, a code that is not accepted counts as success."""
+        """See the base class. If ``creates`` appears, a code that is not accepted counts as
+        success.
+        """
         awaited = creates if creates and not self._files.exists(creates) else ""
         on_line = self._logging() if log else None
         failed = _FailedTries(self._context, tries)

@@ -1,4 +1,4 @@
-"""Looks for conditions, and waits for them (target)."""
+"""Checks conditions, and waits for them (target)."""
 
 import time
 
@@ -7,7 +7,7 @@ from remote_runtime.host.conditions import Condition, ConditionResult
 
 
 class Conditions(conditions.Conditions):
-    """Looks until the time is up."""
+    """Checks until the time is up."""
 
     def wait(
         self,
@@ -18,7 +18,9 @@ class Conditions(conditions.Conditions):
         until: float,
         interval: float,
     ) -> ConditionResult:
-        """Looks every ``interval`` seconds, and reports progress before each pause."""
+        """See the base class. Checks every ``interval`` seconds, and reports progress before each
+        pause.
+        """
         found = first
         while found.holds != wanted:
             left = until - time.monotonic()

@@ -1,6 +1,6 @@
 """Contents of the plan, and post commands on private copies of them (target).
 
-Commands run on copies in a preview as in a push, so that both have the same port.
+Commands run on copies in a preview as in a push, so both have the same port.
 """
 
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Blob(Content):
-    """On the controller; it is sent when it is read."""
+    """Content on the controller; it is sent when it is read."""
 
     def __init__(self, value: Any, blobs: "Blobs") -> None:
         self.sha256 = value["$blob"]
@@ -37,7 +37,7 @@ class Blob(Content):
 
 
 class LocalContent(Content):
-    """A file of the target; symlinks are followed."""
+    """A file on the target; symlinks are followed."""
 
     def __init__(self, source: str, files: "Files") -> None:
         status = files.status(source, follow=True)
@@ -81,7 +81,7 @@ class Contents(object):
         self._context, self._directory = context, ""
 
     def of(self, value: Any) -> Content:
-        """The content of the plan with a hash; it is sent when it is read."""
+        """The content in the plan with this hash; it is sent when it is read."""
         return self._as_sure(Blob(value, self._context.blobs), self._context.uncertainties)
 
     def text(self, text: str) -> Content:
@@ -89,13 +89,16 @@ class Contents(object):
         return self._as_sure(Text(text), self._context.uncertainties)
 
     def local(self, path: str) -> Content:
-        """The content of a file of the host, symlinks followed. ``Missing`` if it does not
-        exist."""
+        """The content of a file on the host, following symlinks. ``Missing`` if it does
+        not exist.
+        """
         before = self._context.uncertainties
         return self._as_sure(LocalContent(path, self._context.files), before)
 
     def _as_sure(self, content: Content, before: int) -> Content:
-        """A content as certain as what was read for it, or with templates for the resource."""
+        """A content that is as certain as the reads on which it depends, or the templates of the
+        resource.
+        """
         context = self._context
         before = 0 if context.rendered else before
         if context.uncertainties > before:
@@ -103,7 +106,7 @@ class Contents(object):
         return content
 
     def require(self, command: str, what: str) -> None:
-        """``Missing`` if a command cannot start; ``what`` begins the message."""
+        """``Missing`` if a command cannot start; ``what`` is the start of the message."""
         program = shell_words.split(command)[0]
         why, hint = self._context.user_commands.lacking(program)
         if why:
@@ -141,7 +144,7 @@ class Contents(object):
         return copy, copy.mode
 
     def _at_hand(self, content: Content, path: str) -> Content:
-        """An existing content need not be sent for the commands."""
+        """Return existing content that need not be sent for the commands."""
         found = self._context.files.status(path)
         if found is None or found.kind != "file" or found.size != content.size:
             return content

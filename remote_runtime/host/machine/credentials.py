@@ -14,14 +14,16 @@ MODE = 0o600
 
 
 class Credentials(credential_ports.Credentials):
-    """Has systemd-creds encrypt; the key of the host is made with the first one."""
+    """Encrypts with systemd-creds; the key of the host is created on first use."""
 
     def __init__(self, files: "Files", adapter: "Adapter") -> None:
         super().__init__(files, adapter)
         self._files = files
 
     def write(self, name: str, path: str, value: bytes, key: str) -> None:
-        """systemd-creds gets the value on its standard input and returns the encrypted text."""
+        """See the base class. systemd-creds gets the value on its standard input and returns the
+        encrypted text.
+        """
         self.require()
         self._files.require_file_place(path)
         options = ["--name=%s" % name, "--with-key=%s" % key]

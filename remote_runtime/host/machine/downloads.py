@@ -1,4 +1,4 @@
-"""Downloads to the machine (target); what speaks HTTP is imported with the first one."""
+"""Downloads to the machine (target); modules for HTTP are imported on first use."""
 
 from typing import TYPE_CHECKING, Callable
 
@@ -17,10 +17,10 @@ _LARGE = 1 << 30  # a guess where the server does not say
 
 
 class DownloadReader(downloads.DownloadReader):
-    """Downloads on the machine; each file of checksums is fetched once in a run."""
+    """Downloads on the machine; each checksum file is fetched once per run."""
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
-        """A checksum file is downloaded once in a run."""
+        """See the base class. A checksum file is downloaded once per run."""
         from remote_runtime.downloads import http_get, response_body
 
         def ask(number: int) -> bytes:
@@ -32,7 +32,7 @@ class DownloadReader(downloads.DownloadReader):
         return checksum_in(held[key], path, http_get.display_url(request.url))
 
     def checksum(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
-        """Downloads and hashes all of it; nothing is kept."""
+        """See the base class. Downloads and hashes all of it; nothing is stored."""
         from remote_runtime.downloads import response_body
 
         def ask(number: int) -> str:
@@ -44,8 +44,9 @@ class DownloadReader(downloads.DownloadReader):
 
 
 class Downloads(DownloadReader, downloads.Downloads):
-    """Streams each to a temporary file next to its place; ``count`` gets the number of the try, and
-    ``archives`` extracts."""
+    """Streams each download to a temporary file next to its destination; ``count`` receives the
+    number of the try, and ``archives`` extracts.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Paths of the machine (target)."""
+"""Paths on the machine (target)."""
 
 import errno
 import os
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Files(file_ports.Files):
-    """Changes paths in a run; ``upcoming`` are the later resources, if known."""
+    """Changes paths in a run; ``upcoming`` has the later resources, if known."""
 
     def __init__(
         self, context: "Context", upcoming: "Callable[[], Iterable[Upcoming]]" = tuple
@@ -42,7 +42,7 @@ class Files(file_ports.Files):
         self._commands = context.commands
 
     def _note(self, *paths: str) -> None:
-        """Note changed paths; cached accounts may be outdated."""
+        """Record changed paths; cached accounts may be outdated."""
         self._context.changed_paths.update(paths)
         if not _DATABASES.isdisjoint(paths):
             self._context.accounts.forget()
@@ -66,7 +66,7 @@ class Files(file_ports.Files):
         firm: bool = False,
         part: bool = False,
     ) -> None:
-        """Writes next to the path, validates there, and renames."""
+        """See the base class. Writes next to the path, validates there, and renames."""
         if content is None:
             raise ResourceError("the content of %s is not known yet" % path)
         self.require_file_place(path)
@@ -80,7 +80,9 @@ class Files(file_ports.Files):
         self._note(file.path)
 
     def back_up(self, path: str, copy: str) -> None:
-        """Opens the file once, so content and attributes are of the same file."""
+        """See the base class. Opens the file once, so that content and attributes come from the
+        same file.
+        """
         from remote_runtime.system.attributes import Attributes
 
         old = self._adapter.opened(path, "read")
@@ -115,7 +117,9 @@ class Files(file_ports.Files):
         gid: int = file_ports.OURS,
         firm: bool = False,
     ) -> None:
-        """Create it on disk at once; ``firm`` matters only in a preview."""
+        """See the base class. Creates the directory immediately; ``firm`` matters only in a
+        preview.
+        """
         self.require_free(path)
         self._adapter.create_directory(path, mode, uid, gid)
         self._note(path)
@@ -144,8 +148,9 @@ class Files(file_ports.Files):
     def build_tree(
         self, path: str, fill: Callable[[str], None], *, mode: int, uid: int, gid: int
     ) -> None:
-        """Make a directory where nothing or an empty one is, in one rename: ``fill`` gets the path
-        of the new one, which has its owner by then."""
+        """Create a directory in one rename, at a free path or in place of an empty directory.
+        ``fill`` receives the path of the new directory, which already has its owner.
+        """
         from remote_runtime.system.copy_tree import build
 
         self.require_parent(path)
@@ -164,7 +169,7 @@ class Files(file_ports.Files):
         self.relabel(path)
 
     def relabel(self, path: str) -> None:
-        """Give a tree the labels of SELinux for where it is, on a host that uses them."""
+        """Give a tree the SELinux labels for its location, on a host that uses them."""
         from remote_runtime.system.attributes import labels_files
 
         if labels_files() and self._commands.find("restorecon"):
@@ -214,7 +219,7 @@ class Files(file_ports.Files):
         self._note(path)
 
     def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
-        """Synchronizes once at the end if there are many."""
+        """See the base class. Syncs once at the end if there are many."""
         many = len(wanted) > _SYNCED
         for one in wanted:
             self._context.check_cancelled()
@@ -253,6 +258,7 @@ class Files(file_ports.Files):
 
 
 def _may_be_dropped(mode: int) -> bool:
-    """Return whether Linux may silently drop setgid. This must be known before, because the earlier
-    mode could not be restored."""
+    """Return whether Linux may silently drop setgid. This must be known in advance, because the
+    earlier mode could not be restored.
+    """
     return bool(mode & stat.S_ISGID) and os.geteuid() != 0

@@ -21,10 +21,10 @@ OPTIONS = (
     "protocol.file.allow=user",
     "credential.helper=",
 )
-"""Settings of every call; they win over those of the checkout."""
+"""Settings of every call, which override those of the checkout."""
 
 CUT = "refs/ccm/pending"
-"""The commit of an update that has begun, until it is complete."""
+"""The commit of an update that has started, until it is complete."""
 
 # ssh takes keys from files only. This helper keeps them in memory while ssh runs.
 _SSH = """\
@@ -54,15 +54,14 @@ _HELPER = (
 
 
 class Call(NamedTuple):
-    """The words before a subcommand, and what is added to the environment."""
+    """The words before a subcommand, and the additional environment variables."""
 
     words: List[str]
     environment: Dict[str, str]
 
 
 def local(ceiling: str) -> Call:
-    """A call that reaches no remote; git looks for a repository in no directory above
-    ``ceiling``."""
+    """A call that contacts no remote; git does not search for a repository above ``ceiling``."""
     words = ["git"]
     for option in OPTIONS:
         words += ["-c", option]
@@ -78,7 +77,7 @@ def local(ceiling: str) -> Call:
 
 
 def remote(ceiling: str, source: Source) -> Call:
-    """A call that may reach the remote of a source, with its credentials."""
+    """A call that may contact the remote of a source, with its credentials."""
     words, environment = local(ceiling)
     if source.ssh_key or source.known_host:
         environment["GIT_SSH_COMMAND"] = "'%s' -I -c \"$CCM_GIT_SSH\"" % sys.executable
@@ -95,14 +94,16 @@ def remote(ceiling: str, source: Source) -> Call:
 
 
 def web_host(url: str) -> Tuple[str, str, str]:
-    """Scheme, host with its port, and user of an address of the web."""
+    """The scheme, host with port, and user of a web address."""
     scheme, _, rest = url.partition("://")
     user, _, host = rest.partition("/")[0].rpartition("@")
     return scheme, host, user
 
 
 def ssh_host(url: str) -> str:
-    """The host of an address for SSH as known_hosts has it: ``[host]:port`` for another port."""
+    """The host of an SSH address in the form of known_hosts: ``[host]:port`` for a non-default
+    port.
+    """
     if "://" not in url:
         return url.partition(":")[0].rpartition("@")[2]
     host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
@@ -128,7 +129,7 @@ def local_path(url: str) -> str:
 
 
 def _known(source: Source) -> str:
-    """Lines of known_hosts; a line without a host is about that of the URL."""
+    """Lines for known_hosts; a line without a host applies to that of the URL."""
     lines = [line.strip() for line in source.known_host.splitlines() if line.strip()]
     host = ssh_host(source.url)
     begins = ("ssh-", "ecdsa-", "sk-")

@@ -1,7 +1,7 @@
 """Distinguishes the remains of an interrupted update of a checkout from changes by others (target).
 
 The next update discards the remains and keeps the changes. ``checkouts`` is the calling
-``CheckoutReader``; its module imports this one. Nothing in the checkout changes.
+``CheckoutReader``, whose module imports this one. Nothing in the checkout changes.
 """
 
 import os
@@ -31,7 +31,8 @@ git_ cat-file --filters "refs/ccm/pending:$1" | head -c "$2" | git_ hash-object 
 
 
 def is_harmless(checkouts: Any, files: "FileReader", node: "Node", path: str) -> bool:
-    """Return whether every file that the update changes has content of one of its two commits.
+    """Return whether every file that the update changes has the content from one of its two
+    commits.
 
     ``ResourceError`` if git cannot determine it.
     """
@@ -72,7 +73,7 @@ def _is_in_the_way(files: "FileReader", path: str, name: str, left: Mapping[str,
 
 
 def _edited(checkouts: Any, node: "Node", path: str, commit: str) -> Set[str]:
-    """The files of a commit that are there with other content."""
+    """The files of a commit that exist with different content."""
     call = git.local(os.path.dirname(path))
     script = _EDITED.replace("git_() { git", "git_() { %s" % git.quoted(call.words), 1)
     done = checkouts._as_owner(node, path, ["sh", "-c", script, "sh", commit], call)

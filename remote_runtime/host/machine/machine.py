@@ -17,12 +17,13 @@ def reader(
     context: "Optional[Context]" = None,
     planned: "Optional[HostOverlay]" = None,
 ) -> HostReader:
-    """Return a reader of the machine, or of an overlay. Without the ``context`` of a run, there are
-    only the ports of files, accounts, commands, the kernel, mounts, checkouts and crontabs. Units
-    are read as in ``planned``; without it, in the state for the current resource."""
+    """Return a reader of the machine, or of an overlay. Without the ``context`` of a run, only the
+    ports for files, accounts, commands, the kernel, mounts, checkouts and crontabs exist. Units are
+    read from ``planned``; without it, in the state for the current resource.
+    """
 
     def part(name: str) -> Any:
-        """A port, whose module is imported once a type reads it."""
+        """A port, whose module is imported when a type first reads it."""
         if name in ("accounts", "commands", "kernel"):
             return _reader_of(name, adapters)
         if name == "mounts":
@@ -123,14 +124,14 @@ def machine(
     warn: Callable[[str], object] = str,
     upcoming: "Callable[[], Iterable[Upcoming]]" = tuple,
 ) -> Host:
-    """The machine in a run; ``log`` gets each line to report, and ``warn`` each warning.
+    """The machine in a run; ``log`` receives each line to report, and ``warn`` each warning.
 
-    ``upcoming`` are the later resources, if known.
+    ``upcoming`` has the later resources, if known.
     """
     paths = files.Files(context, upcoming)
 
     def part(name: str) -> Any:
-        """A port, whose module is imported once a type uses it."""
+        """A port, whose module is imported when a type first uses it."""
         if name == "accounts":
             from remote_runtime.host.machine import accounts
 
@@ -174,7 +175,7 @@ def machine(
 
 
 def _rare_part(context: "Context", paths: files.Files, *, host: Host, name: str) -> Any:
-    """A port through which few types change something."""
+    """A port that few types use for changes."""
     if name == "checkouts":
         from remote_runtime.host.machine import checkouts
 

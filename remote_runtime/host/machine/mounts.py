@@ -69,7 +69,7 @@ class Mounts(mounts.Mounts):
 
 
 def _pinned(argv: Sequence[str], pinned: PinnedPaths) -> List[str]:
-    """A call with paths that another user cannot redirect before the program uses them."""
+    """Call with paths that another user cannot redirect before the program uses them."""
     if argv[0] == "umount":  # which open files would keep busy
         words = [*argv[:-1], pinned.within(argv[-1])]
     elif argv[0] == "mount":

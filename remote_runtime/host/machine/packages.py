@@ -1,4 +1,4 @@
-"""Packages of the machine (target). ``remote_runtime.packages`` has the package managers."""
+"""Packages on the machine (target). ``remote_runtime.packages`` has the package managers."""
 
 from typing import TYPE_CHECKING, Any, Callable, Iterable, List, Sequence, Tuple
 
@@ -16,8 +16,9 @@ Upcoming = Tuple[Item, Any]
 
 
 class Package(package_ports.Package):
-    """Changes a package with the package manager. ``upcoming`` are the changes of later resources,
-    ``count`` gets the number of tries."""
+    """Changes a package with the package manager. ``upcoming`` has the changes of later resources,
+    ``count`` receives the number of tries.
+    """
 
     def __init__(
         self,

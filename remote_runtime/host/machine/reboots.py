@@ -1,4 +1,4 @@
-"""Takes the host down (target)."""
+"""Reboots the host (target)."""
 
 import time
 from typing import List
@@ -14,11 +14,12 @@ _TICK = 0.5
 
 
 class Reboots(kernel_ports.Reboots):
-    """Asks the system to reboot, and waits for that to end this run."""
+    """Requests a reboot from the system, and waits until the reboot ends this run."""
 
     def reboot(self, timeout: str) -> None:
-        """See the base class. ``HostRebooting`` once the run is ended by it; ``ResourceError``
-        if the host will not go, or is still there after the time."""
+        """See the base class. ``HostRebooting`` when the reboot ends the run; ``ResourceError`` if
+        the host refuses, or is still running after the time limit.
+        """
         if self.is_done():
             return
         seconds = duration.parse(timeout)

@@ -1,5 +1,6 @@
-"""Directories in which root runs no program, because other users can replace files there
-(target)."""
+"""Directories in which root must not run programs, because other users can replace files there
+(target).
+"""
 
 import os
 from typing import TYPE_CHECKING
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
 
 
 def require_own_way(files: "FileReader", path: str, kind: str) -> None:
-    """``ResourceError`` of a kind if other users can replace the path through a directory above
-    it."""
+    """``ResourceError`` of a given kind if other users can replace the path through a directory
+    above it.
+    """
     above = os.path.dirname(files.real(path))
     while True:
         node = files.stat(above)

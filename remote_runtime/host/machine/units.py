@@ -1,4 +1,4 @@
-"""Units of the machine (target)."""
+"""Units on the machine (target)."""
 
 from remote_runtime.host import ports
 

@@ -1,6 +1,6 @@
 """Writes the file of a resource together with those of later resources (target).
 
-Each new file has to wait for the disk. Files that are written one after the other and then synced
+Each new file must wait for the disk. Files that are written one after the other and then synced
 share one wait. The file of a later resource gets its content under a temporary name next to its
 path, and the later resource renames it. If the host has changed by then, the resource writes the
 file again.
@@ -28,10 +28,10 @@ class _WrittenFile(NamedTuple):
 
 
 class FileWriter(Ahead):
-    """Writes the files of one run: a temporary file next to the destination, completed, then
-    renamed.
+    """Writes the files of one run: each as a temporary file next to its destination, which is
+    completed and then renamed.
 
-    ``_labels``: a command, which may fail, looks up the SELinux label of each file.
+    ``_labels`` is a command, which may fail, that looks up the SELinux label of each file.
     """
 
     def __init__(self, context: Context) -> None:
@@ -50,8 +50,8 @@ class FileWriter(Ahead):
     ) -> None:
         """Put a file in place; a failure leaves the path unchanged.
 
-        ``upcoming``: the files that later resources will put, as far as known. ``before`` is called
-        right before the new file replaces the old one.
+        ``upcoming`` has the files that later resources will write, as far as known. ``before`` is
+        called right before the new file replaces the old one.
         """
         temporary = self._take(file)
         chunks = file.content.chunks()
@@ -84,9 +84,9 @@ class FileWriter(Ahead):
         latest: Optional[Temporary] = None,
         new: bool = False,
     ) -> Temporary:
-        """The file next to its destination, not synced yet.
+        """Write the file next to its destination, without syncing it.
 
-        ``latest`` was begun right before. ``new``: the destination does not exist.
+        ``latest`` was started immediately before. ``new``: the destination does not exist.
         """
         temporary = self._context.files.temporary(file.path, latest)
         try:
@@ -140,7 +140,9 @@ class FileWriter(Ahead):
             self._context.ahead = self
 
     def _take(self, file: NewFile) -> Optional[Temporary]:
-        """The file that was written ahead, if it still matches; the caller has to discard it."""
+        """Return the file that was written ahead, if it still matches; the caller must
+        discard it.
+        """
         written = self._written.pop(file.path, None)
         if written is None:
             return None
@@ -169,7 +171,7 @@ class FileWriter(Ahead):
             self.drop()
 
     def drop(self) -> None:
-        """Remove the files that no resource has put."""
+        """Remove the files that no resource has put in place."""
         for written in self._written.values():
             try:
                 written.temporary.discard()

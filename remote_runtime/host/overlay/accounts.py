@@ -1,4 +1,4 @@
-"""Users and groups of a preview (target): the effects of the programs are recorded."""
+"""Users and groups in a preview (target): the effects of the programs are recorded."""
 
 import os
 import stat
@@ -31,7 +31,7 @@ _LIMIT = 5000  # paths of a home directory
 
 
 class Accounts(accounts.Accounts):
-    """Records what becomes of users and groups; no program is run."""
+    """Records the changes to users and groups; no program is run."""
 
     def __init__(self, record: Record, files: Files, commands: CommandReader) -> None:
         super().__init__(record.world.accounts)
@@ -75,7 +75,7 @@ class Accounts(accounts.Accounts):
         )
 
     def _made(self, user: User) -> None:
-        """The mail spool."""
+        """Plan the mail spool."""
         directory = self._rules.get("MAIL_DIR")
         path = "%s/%s" % (directory, user.name)
         if self.files.stat(directory) is None or self.files.lstat(path) is not None:
@@ -85,8 +85,9 @@ class Accounts(accounts.Accounts):
         self.files.write(path, b"", mode=mode, uid=user.uid, gid=gid)
 
     def _changed(self, user: User, new: User) -> None:
-        """Plan the changes of ``usermod``: it does not change a home directory of others, and
-        changes the owner of the mail, but not its group."""
+        """Plan the changes of ``usermod``, which does not change a home directory of others, and
+        changes the owner of the mail but not its group.
+        """
         if (new.uid, new.gid) != (user.uid, user.gid):
             home = self.files.stat(new.home)
             if home is not None and home.uid in (user.uid, new.uid):

@@ -1,4 +1,4 @@
-"""Archives in a preview (target): none is extracted, what that would leave is recorded."""
+"""Archives in a preview (target): none is extracted, but the results of extraction are recorded."""
 
 import os
 from typing import TYPE_CHECKING, Optional
@@ -22,7 +22,9 @@ class Archives(ArchiveReader, downloads.Archives):
         self._record = record
 
     def extract(self, path: str, how: Extraction, checksum: str = "") -> None:
-        """Reads the archive if the host has it already, and refuses what the push would."""
+        """See the base class. Reads the archive if the host already has it, and refuses what the
+        push would refuse.
+        """
         if self._record.checks:
             self.require(how)
             if self._record.world.layer.find(path, True).node is None:

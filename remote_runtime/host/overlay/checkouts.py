@@ -1,4 +1,4 @@
-"""Checkouts of git repositories in a preview (target): git reads the remote, fetching nothing."""
+"""Checkouts of Git repositories in a preview (target): git reads the remote without fetching."""
 
 import os
 from typing import TYPE_CHECKING, List, NoReturn, Optional, Tuple
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 class CheckoutReader(OnHost):
-    """Asks git on the host itself, where nothing that is planned has a say in the answer."""
+    """Queries git on the host itself, where planned changes cannot affect the answer."""
 
     def __init__(self, world: "HostOverlay", files: Optional[FileReader] = None) -> None:
         super().__init__(files or FileReader(world.files), world.host_commands)
         self._world = world
 
     def find(self, path: str, source: Source) -> Optional[Checkout]:
-        """Planned files in a checkout do not affect its submodules."""
+        """See the base class. Planned files in a checkout do not affect its submodules."""
         found = super().find(path, source)
         if found is not None and source.submodules and self._is_planned(path):
             return found._replace(is_current=True)  # files in it do not change its submodules
@@ -63,12 +63,14 @@ class CheckoutReader(OnHost):
         return self._world.layer.is_touched(self._world.layer.find(path, True).path)
 
     def _is_moved(self, path: str) -> bool:
-        """Return whether a planned link or directory is on the way to a path."""
+        """Return whether a planned link or directory is part of the way to a path."""
         found = self._world.layer.find(path, True)
         return found.node is not None or bool(found.laid)
 
     def resolve(self, path: str, source: Source) -> Target:
-        """``Unknowable`` for a local repository that an earlier resource changes."""
+        """See the base class. ``Unknowable`` for a local repository that an earlier resource
+        changes.
+        """
         at = git.local_path(source.url)
         if at:
             self._world.files.exists(at)
@@ -101,7 +103,7 @@ class CheckoutReader(OnHost):
 
 
 class Checkouts(CheckoutReader, port.Checkouts):
-    """Records what a checkout changes: the directory is certain, its content is not."""
+    """Records the changes of a checkout: the directory is certain, but not its content."""
 
     def __init__(
         self, record: "Record", files: "Files", accounts: "AccountReader", commands: "Commands"
@@ -111,7 +113,9 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._paths: "Files" = files
 
     def clone(self, path: str, source: Source, target: Optional[Target]) -> None:
-        """The content of the new directory is unknown: a preview clones nothing."""
+        """See the base class. The content of the new directory is unknown, because a preview clones
+        nothing.
+        """
         self._commands.require("git")
         mode, uid, gid = new_attributes(self._paths, self._accounts, path, source)
         self._paths.require_building(path, mode, uid, gid)
@@ -122,7 +126,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
     def update(
         self, path: str, source: Source, target: Optional[Target], force: bool = False
     ) -> None:
-        """Refuses local changes. What the checkout then contains is unknown."""
+        """See the base class. Refuses local changes. The new content of the checkout is unknown."""
         self._commands.require("git")
         node = self._repository(path)
         if node is None:
@@ -141,7 +145,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
             raise Unknowable("%s has commits that its remote may not have" % path)
 
     def _is_left(self, node: "Node", path: str) -> bool:
-        """Return whether the only differences are those that an interrupted update by ccm left."""
+        """Return whether the only differences were left by an interrupted update by ccm."""
         from remote_runtime.host.machine import interrupted_update
 
         return interrupted_update.is_harmless(self, self._files, node, path)

@@ -35,8 +35,9 @@ class Commands(port.Commands):
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
     ) -> None:
-        """Only finds the program. The things that the command affects are uncertain from here
-        on."""
+        """See the base class. Only finds the program. Everything that the command affects is
+        uncertain afterwards.
+        """
         self.require(argv[0])
         uncertainty = Uncertainty(ASSUMED, "%s may change this first" % self._record.by)
         text = " ".join(argv)
@@ -55,8 +56,9 @@ class Commands(port.Commands):
         log: bool = False,
         tries: RetryPolicy = ONCE,
     ) -> None:
-        """Checks that the command can start. The things that it affects are uncertain, ``creates``
-        exists."""
+        """See the base class. Checks that the command can start. Everything that it affects is
+        uncertain afterwards; ``creates`` exists.
+        """
         from remote_runtime.host.overlay.start_checks import require_startable
 
         record = self._record

@@ -1,4 +1,4 @@
-"""Conditions in a preview (target): nothing is waited for."""
+"""Conditions in a preview (target), which does not wait."""
 
 import os
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ class Conditions(conditions.Conditions):
         until: float,
         interval: float,
     ) -> ConditionResult:
-        """Does not wait: assumes that the condition is met in time."""
+        """See the base class. Does not wait: assumes that the condition is met in time."""
         why = "the condition is not met yet: %s" % first.seen
         self._record.assumed.append(Uncertainty(ASSUMED, why))
         if condition.file:

@@ -1,4 +1,4 @@
-"""Encrypted credentials of a preview (target): nothing is encrypted, the value is recorded."""
+"""Encrypted credentials in a preview (target): nothing is encrypted, but the value is recorded."""
 
 from typing import TYPE_CHECKING, Optional
 
@@ -18,7 +18,7 @@ _WHY = "the encrypted form of a credential is not known before the push"
 
 
 class EncryptedContent(Content):
-    """The content of a file that a push encrypts: only its value is known."""
+    """The content of a file that a push encrypts; only its value is known."""
 
     def __init__(self, name: str, value: bytes) -> None:
         self.name, self.value = name, value
@@ -26,7 +26,7 @@ class EncryptedContent(Content):
 
     @property
     def sha256(self) -> str:  # type: ignore[override]  # each encryption gives another one
-        """``Unknowable``"""
+        """``Unknowable``, because the encrypted content is not known."""
         raise Unknowable(_WHY)
 
     def chunks(self) -> Chunks:
@@ -41,7 +41,9 @@ class CredentialReader(credential_ports.CredentialReader):
         self._world = world
 
     def value(self, name: str, path: str) -> Optional[bytes]:
-        """Planned values are known without the host. Other files are decrypted there."""
+        """See the base class. Planned values are known without the host. Other files are decrypted
+        there.
+        """
         content = self._world.files.planned_content(path)
         if isinstance(content, EncryptedContent):
             self.require()
@@ -60,7 +62,7 @@ class Credentials(CredentialReader, credential_ports.Credentials):
         self._record, self._files = record, files
 
     def write(self, name: str, path: str, value: bytes, key: str) -> None:
-        """systemd-creds must exist. The encrypted value is unknown."""
+        """See the base class. systemd-creds must exist. The encrypted value is unknown."""
         self.require()
         self._files.require_file_place(path)
         self._record.world.files.obstacles(path).writing(len(value), mode=MODE)

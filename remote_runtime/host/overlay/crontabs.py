@@ -1,4 +1,4 @@
-"""The crontabs of users in a preview (target): what would be installed is recorded."""
+"""The crontabs of users in a preview (target): the crontab that would be installed is recorded."""
 
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,9 @@ class Crontabs(crontab_ports.Crontabs):
         self._record, self._commands = record, commands
 
     def set_text(self, user: str, text: str) -> None:
-        """The text is assumed: some versions of crontab write a header."""
+        """See the base class. The text is assumed, because some versions of crontab write
+        a header.
+        """
         self._require_program()
         entry = self._accounts.user(user)
         uid, gid = (0, 0) if entry is None else (entry.uid, entry.gid)

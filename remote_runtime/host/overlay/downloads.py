@@ -1,4 +1,4 @@
-"""Downloads of a preview (target): nothing is downloaded, the path is checked and recorded."""
+"""Downloads in a preview (target): nothing is downloaded, but the path is checked and recorded."""
 
 from typing import TYPE_CHECKING, Callable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DownloadReader(downloads.DownloadReader):
-    """Asks no server for checksums: what one would say is unknown."""
+    """Does not query servers for checksums: their answers are unknown."""
 
     def __init__(self, context: "Context", world: "HostOverlay") -> None:
         super().__init__(context)
@@ -37,7 +37,7 @@ class DownloadReader(downloads.DownloadReader):
 
 
 class Downloads(DownloadReader, downloads.Downloads):
-    """Records the effects of a download; with ``--probe-urls``, it first asks the server."""
+    """Records the effects of a download; with ``--probe-urls``, it first queries the server."""
 
     def __init__(
         self, context: "Context", record: Record, files: Files, archives: "Callable[[], Archives]"

@@ -1,5 +1,6 @@
-"""Paths of a preview (target): changes that the machine would refuse fail, the others are
-recorded."""
+"""Paths in a preview (target): changes that the machine would refuse fail, and all others are
+recorded.
+"""
 
 import errno
 import os
@@ -24,7 +25,7 @@ _AS_ANOTHER = 0o6000
 
 
 class Files(file_ports.Files):
-    """Records changes; nothing of the machine is written."""
+    """Records changes without writing anything on the machine."""
 
     def __init__(self, record: Record) -> None:
         super().__init__(record.world.files)
@@ -64,7 +65,9 @@ class Files(file_ports.Files):
         firm: bool = False,
         part: bool = False,
     ) -> None:
-        """Refuses what the push would, such as for lack of space, and previews ``validate``."""
+        """See the base class. Refuses what the push would refuse, for example for lack of space,
+        and previews ``validate``.
+        """
         size = content.size if content is not None else 0
         own_uid, own_gid = self.owned(path, uid, gid)
         effect = PathEffect(
@@ -84,7 +87,9 @@ class Files(file_ports.Files):
         self._record.add(effect)
 
     def back_up(self, path: str, copy: str) -> None:
-        """The copy has the present content; that of a large file is not known."""
+        """See the base class. The copy has the current content; that of a large file is
+        not known.
+        """
         from remote_runtime.host.machine.contents import LocalContent
 
         node = self.lstat(path)
@@ -166,7 +171,7 @@ class Files(file_ports.Files):
                 self._fill(here, there, uid, gid)
 
     def require_building(self, path: str, mode: int, uid: int, gid: int) -> None:
-        """``ResourceError`` for a directory that cannot be built and put there."""
+        """``ResourceError`` for a directory that cannot be built and put in place."""
         self.require_parent(path)
         if self.lstat(path) is None:
             self._adapter.obstacles(path).making(uid, gid, mode)
@@ -174,7 +179,7 @@ class Files(file_ports.Files):
             self._adapter.obstacles(path).removing()
 
     def owned(self, path: str, uid: int, gid: int) -> Tuple[int, int]:
-        """Return owner and group of a new path, if ``OURS`` leaves them to the kernel."""
+        """Return the owner and group of a new path if ``OURS`` leaves them to the kernel."""
         if file_ports.OURS not in (uid, gid):
             return uid, gid  # that of a planned account is negative, too
         own_uid, own_gid = self.own(path)
@@ -199,7 +204,9 @@ class Files(file_ports.Files):
         self._record.add(PathEffect(path, kind, mode=mode, uid=_given(uid), gid=_given(gid)))
 
     def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
-        """If the push fails on the way, only some of them are set: each is unfinished."""
+        """See the base class. If the push fails midway, only some attributes are set, so each path
+        is unfinished.
+        """
         for path, kind, mode, uid, gid in wanted:
             is_link = kind == "symlink"
             if self._record.checks:
@@ -224,7 +231,7 @@ class Files(file_ports.Files):
         self._record.add(PathEffect(path, "absent"))
 
     def require_replaceable(self, path: str) -> None:
-        """``ResourceError`` for a file that a program could not put another in place of."""
+        """``ResourceError`` for a file that a program could not replace."""
         self._adapter.obstacles(path).writing(0)
 
     def own(self, path: str) -> Tuple[int, int]:

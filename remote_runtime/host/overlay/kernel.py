@@ -14,14 +14,16 @@ from remote_runtime.system.paths import is_within
 
 
 class Kernel(kernel_ports.Kernel):
-    """Records changes; some refusals of the kernel show only in a try."""
+    """Records changes; some refusals of the kernel are visible only when it is tried."""
 
     def __init__(self, record: Record, commands: CommandReader) -> None:
         super().__init__(lambda: record.world.kernel)
         self._record, self._commands = record, commands
 
     def set_value(self, key: str, value: str) -> None:
-        """Plans dependent parameters too, such as those of each network interface."""
+        """See the base class. Also plans dependent parameters, such as those of each network
+        interface.
+        """
         self._adapter.require_settable(key)
         if not rules.is_accepted(key, value):
             reason = "if the kernel accepts the value of %s" % settings.name_of(key)
@@ -43,7 +45,9 @@ class Kernel(kernel_ports.Kernel):
         self._change(module, True)
 
     def unload(self, module: str) -> None:
-        """Refuses a module that is in use, unless an earlier resource loads it."""
+        """See the base class. Refuses a module that is in use, unless an earlier resource
+        loads it.
+        """
         if os.path.join(MODULES, module.replace("-", "_")) not in self._record.world.kernel.planned:
             require_unloadable(module)
         self._require_program()
@@ -53,7 +57,7 @@ class Kernel(kernel_ports.Kernel):
         self._commands.require("modprobe")
 
     def _change(self, module: str, present: bool) -> None:
-        """Record the load or unload of a module, with its own parameters and devices."""
+        """Record the loading or unloading of a module, with its own parameters and devices."""
         by, doing = self._record.by, "loads" if present else "unloads"
         reason = "if the kernel %s the module %s" % (doing, module)
         self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))

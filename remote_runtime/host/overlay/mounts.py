@@ -35,7 +35,7 @@ _ANY = (
 
 
 class Mounts(mounts.Mounts):
-    """Records what becomes of mounts; no program is run."""
+    """Records changes to mounts; no program is run."""
 
     def __init__(self, record: Record, files: FileReader, commands: CommandReader) -> None:
         super().__init__(lambda: record.world.mounts)
@@ -46,7 +46,7 @@ class Mounts(mounts.Mounts):
         self._commands.require(argv[0])
 
     def refresh(self) -> None:
-        """See the base class: a preview uses the table that it has read."""
+        """See the base class. A preview uses the table that it has already read."""
 
     def _beneath(self, point: str) -> Optional[MountEntry]:
         return self.at(point)  # nothing has been mounted there yet
@@ -103,7 +103,7 @@ class Mounts(mounts.Mounts):
             super()._require_point(entry)  # what is unmounted first has one
 
     def _judge(self, entry: Entry, words: Sequence[str]) -> None:
-        """Note the outcomes that only a mount shows."""
+        """Record the outcomes that are visible only after an actual mount."""
         unknown_regions = self._record.world.unknown_regions
         names = [word.partition("=")[0] for word in words]
         if entry.type == "tmpfs" or fstab.is_binding(entry.options):
@@ -119,7 +119,7 @@ class Mounts(mounts.Mounts):
     def _bound(
         self, effect: MountEffect, entry: Entry, words: Sequence[str]
     ) -> Optional[MountEffect]:
-        """A directory that is seen in a second place, where all of it can be known."""
+        """A directory that also appears in a second place, if all of it can be known."""
         node = self.files.stat(entry.device)
         source, point = os.path.normpath(entry.device), entry.point
         inside = [one for one in self._record.world.mounts.points() if one.startswith(source + "/")]

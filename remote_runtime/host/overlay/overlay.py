@@ -16,8 +16,8 @@ class Overlay(Host):
     """The host with planned changes; ``record`` receives the changes made here.
 
     Only these changes affect the overlay ``world``: the caller passes a copy, or a ``shared``
-    overlay that must not change. ``warn`` gets a line for the user. Without a ``context``, there
-    are only the ports of files, accounts, commands, the kernel, mounts, checkouts and crontabs.
+    overlay that must not change. ``warn`` receives a line for the user. Without a ``context``, only
+    the ports for files, accounts, commands, the kernel, mounts, checkouts and crontabs exist.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Overlay(Host):
         paths = files.Files(record)
 
         def make(name: str) -> Any:
-            """A port, whose module is imported once a type uses it."""
+            """A port, whose module is imported when a type first uses it."""
             if name != "packages":
                 record.own()  # the port stays bound to this overlay
             if name == "accounts":
@@ -80,7 +80,7 @@ def _fail(error: ResourceError) -> NoReturn:
 
 
 def _part_of_files(host: Host, record: Record, paths: files.Files, *, name: str) -> Any:
-    """A port for the contents of program files."""
+    """A port for the contents of files from programs."""
     if name == "crontabs":
         from remote_runtime.host.overlay import crontabs
 

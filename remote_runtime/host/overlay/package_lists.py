@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class PackageLists(package_ports.PackageLists):
-    """Records that the lists will say something else."""
+    """Records that the lists will have different content."""
 
     def __init__(self, context: "Context", record: Record) -> None:
         super().__init__(context)

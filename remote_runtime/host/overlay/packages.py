@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
 class PackageReader(package_ports.PackageReader):
     """Predicts from the state that earlier resources leave. Downloads lists only if the user
-    requests it."""
+    requests it.
+    """
 
     def freshen(self, age: Optional[float]) -> str:
-        """Refreshes only with ``--refresh-lists``, and never for a pending repository."""
+        """See the base class. Refreshes only with ``--refresh-lists``, and never for a pending
+        repository.
+        """
         manager, forced = self._manager, self._is_asked_for()
         if age is None and not (forced or manager.fetches_lists):
             return ""
@@ -82,7 +85,9 @@ class Package(PackageReader, package_ports.Package):
         releases: bool = False,
         questions: Sequence[str] = (),
     ) -> Sequence[VersionChange]:
-        """Asks the package manager to simulate it, and plans the effects."""
+        """See the base class. Makes the package manager simulate the change, and plans
+        the effects.
+        """
         manager = self._manager
         if releases and before.held:
             manager.plan_hold(self.title, False)
@@ -116,7 +121,7 @@ class Package(PackageReader, package_ports.Package):
         self._manager.plan_hold(self.title, held)
 
     def answer(self, answers: Sequence[Answer]) -> None:
-        """Plans the answers; the files of debconf are unknown from here on."""
+        """See the base class. Plans the answers; debconf's files are unknown afterwards."""
         manager = self._manager
         trouble = manager.answer_trouble() if self._record.checks else None
         if trouble is not None:

@@ -11,8 +11,9 @@ _VOLATILE = ("/run", "/var/run", "/tmp", "/dev", "/proc", "/sys")  # where it st
 
 
 class RebootCoverage(object):
-    """The ``covers`` of an unknown effect: units, paths on file systems that a boot creates again
-    or does not mount, and commands that may read anything."""
+    """The ``covers`` function of an unknown effect: units, paths on file systems that a boot
+    recreates or does not mount, and commands that may read anything.
+    """
 
     def __init__(self, mounts: str = _MOUNTS, fstab: str = _FSTAB) -> None:
         self._files = mounts, fstab
@@ -24,7 +25,7 @@ class RebootCoverage(object):
         return kind == "path" and any(is_within(value, point) for point in self._gone())
 
     def _gone(self) -> List[str]:
-        """Where something is mounted that ``/etc/fstab`` knows nothing of, or in memory."""
+        """The mount points of file systems that are in memory or missing from ``/etc/fstab``."""
         if self._points is None:
             kept = [fields[1] for fields in _fields(self._files[1]) if fields[2] != "tmpfs"]
             mounted = [fields[1] for fields in _fields(self._files[0])]

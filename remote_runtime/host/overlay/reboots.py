@@ -1,4 +1,4 @@
-"""Reboots of a preview (target): none is done."""
+"""Reboots in a preview (target): none is performed."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,9 @@ class Reboots(kernel_ports.Reboots):
         self._record = record
 
     def reboot(self, timeout: str) -> None:
-        """Make the host unknown after the reboot, except for the state that survives it."""
+        """See the base class. The host is unknown after the reboot, except for the state that
+        survives it.
+        """
         by = self._record.by
         planned = self._context.one(PlannedReboot)
         planned.index, planned.by = self._context.position, by

@@ -17,14 +17,14 @@ def anything(affects: Optional[Sequence[str]]) -> Covers:
 
 
 def covers_lists(kind: str, value: str, present: bool) -> bool:
-    """The ``covers`` of an uncertainty about the package lists."""
+    """The ``covers`` function of an uncertainty about the package lists."""
     return kind == "lists"
 
 
 class Record(object):
-    """The effects of calls, in order; later calls see them at once.
+    """The effects of calls, in order; later calls take them into account immediately.
 
-    If the overlay is ``shared``, it is copied once a call sees the effects of another call.
+    If the overlay is ``shared``, it is copied once a call depends on the effects of another call.
     ``runs``: a program would have run, with unknown success. ``assumed`` is the condition of the
     prediction. ``covering`` returns what a command may change, from its declaration. ``checks``:
     calls fail if the machine would refuse them; otherwise, effects are only recorded.
@@ -45,7 +45,7 @@ class Record(object):
         self.checks = True
 
     def add(self, *effects: Effect) -> None:
-        """Note effects, and add them to the overlay."""
+        """Record effects, and add them to the overlay."""
         self.effects.extend(effects)
         self._waiting.extend(effects)
         if not self._shared:

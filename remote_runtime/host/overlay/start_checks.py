@@ -1,6 +1,6 @@
 """Checks whether a command could start, without starting it (target; in previews).
 
-They raise the ``CommandNotStartedError`` of the start.
+The checks raise the same ``CommandNotStartedError`` as the start.
 """
 
 import errno
@@ -30,8 +30,9 @@ _MAX_SCRIPTS = 5  # nested interpreters
 
 
 def require_startable(world: "HostOverlay", command: Command, argv: List[str]) -> None:
-    """Raise what prevents the start of ``argv``, as far as known. ``Unknowable`` for a program that
-    this user may execute but not read: only a script needs more checks."""
+    """Raise the error that prevents the start of ``argv``, as far as known. ``Unknowable`` for a
+    program that this user may execute but not read, because only a script needs more checks.
+    """
     try:
         identity = world.accounts.identity(command.user, command.group)
         full = world.commands.find(argv[0], command.path, command.cwd)
@@ -52,8 +53,10 @@ class _Start(object):
         self._script = ""
 
     def require(self, full: str, cwd: Optional[str]) -> Optional[bytes]:
-        """Raise what prevents the start of the program at the path ``full``; "" means none. Returns
-        the interpreter of a script, b"" if it is not a script, None if it cannot be read."""
+        """Raise the error that prevents the start of the program at the path ``full``; "" means
+        none. Returns the interpreter of a script, b"" if it is not a script, None if it cannot be
+        read.
+        """
         if not self._identity.current and os.geteuid() != 0:
             self._fail(errno.EPERM)
         if self._identity.current and cwd is not None and not self._rights.reach(cwd + "/"):
@@ -76,8 +79,9 @@ class _Start(object):
             )
 
     def _loaded(self, full: str, head: bytes, cwd: str) -> bytes:
-        """Raise what prevents the kernel from loading a program. Returns the interpreter that reads
-        the script, if any, which the script's interpreter may have named."""
+        """Raise the error that prevents the kernel from loading a program. Returns the interpreter
+        that reads the script, if any; the script's own interpreter may have named it.
+        """
         interpreter = b""
         for _ in range(_MAX_SCRIPTS + 1):
             if not head.startswith(b"#!"):

@@ -1,4 +1,4 @@
-"""Units of a preview (target): systemd's actions are recorded, and its refusals fail."""
+"""Units in a preview (target): systemd's actions are recorded, and its refusals raise errors."""
 
 from typing import TYPE_CHECKING, Callable
 
@@ -28,7 +28,7 @@ class UnitReader(ports.UnitReader):
 
 
 class Units(UnitReader, ports.Units):
-    """Records what becomes of units, and of the units and paths that they take along."""
+    """Records the changes to units, and to the units and paths that depend on them."""
 
     def __init__(self, record: Record, context: "Context") -> None:
         super().__init__(lambda: record.world, context)

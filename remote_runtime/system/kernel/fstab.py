@@ -1,6 +1,6 @@
-"""The table of file systems, as fstab(5) has it (both sides).
+"""The table of file systems, in the format of fstab(5) (both sides).
 
-Lines and fields that are not changed stay byte for byte.
+Unchanged lines and fields are kept byte for byte.
 """
 
 import re
@@ -17,7 +17,7 @@ SWAP = "swap"
 
 
 class Entry(NamedTuple):
-    """One file system: fields without escapes. ``point`` of swap space is "none"."""
+    """One file system, with its fields unescaped. ``point`` of swap space is "none"."""
 
     device: str
     point: str
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
 
 
 def entry_of(line: str) -> Optional[Entry]:
-    """Return the entry of a line; None for a comment or another line."""
+    """Return the entry on a line; None for a comment or another line."""
     fields = [unescape(field) for field in _FIELD.findall(line)]
     if len(fields) < 2 or fields[0].startswith("#"):
         return None
@@ -37,7 +37,7 @@ def entry_of(line: str) -> Optional[Entry]:
 
 
 def is_of(entry: Optional[Entry], name: str) -> bool:
-    """Return whether an entry is for a mount point, or for swap on a device of this name."""
+    """Return whether an entry is for a mount point, or for swap on a device with this name."""
     if entry is None:
         return False
     if entry.type == SWAP:
@@ -46,13 +46,13 @@ def is_of(entry: Optional[Entry], name: str) -> bool:
 
 
 def find(text: str, name: str) -> Optional[Entry]:
-    """The last entry for a mount point or swap device: its file system is on top."""
+    """The last entry for a mount point or swap device, whose file system is on top."""
     return _by_name(text).get(name)
 
 
 @lru_cache(maxsize=2)
 def _by_name(text: str) -> Dict[str, Entry]:
-    """The entries of a table, which all resources of a run ask for."""
+    """The entries of a table by name, which all resources of a run use."""
     found: Dict[str, Entry] = {}
     for line in text.split("\n"):
         entry = entry_of(line)
@@ -64,7 +64,7 @@ def _by_name(text: str) -> Dict[str, Entry]:
 
 
 def with_entry(text: str, entry: Entry, name: str) -> str:
-    """The text with an entry in place of the last one for ``name``, or at the end."""
+    """The text with an entry replacing the last one for ``name``, or added at the end."""
     lines = text.split("\n")
     own = [at for at, line in enumerate(lines) if is_of(entry_of(line), name)]
     if own:
@@ -80,12 +80,12 @@ def without_entry(text: str, name: str) -> str:
 
 
 def escape(field: str) -> str:
-    """Return a field in the form of a line."""
+    """Return a field in escaped form."""
     return "".join(_ESCAPED.get(sign, sign) for sign in field)
 
 
 def _changed(line: str, entry: Entry) -> str:
-    """The line with the fields that differ replaced, and its blanks as they were."""
+    """The line with the differing fields replaced and its white space unchanged."""
     old = entry_of(line)
     matches = list(_FIELD.finditer(line))[:_FIELDS]
     for at in reversed(range(len(matches))):
@@ -111,7 +111,7 @@ _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
 def words_of(options: str) -> List[str]:
-    """The options, those between quotes whole, without the one that stands for the usual ones."""
+    """The options, with quoted ones kept together, and without the one that means the defaults."""
     found, quoted, word = [], False, ""
     for sign in options:
         quoted ^= sign == '"'
@@ -124,7 +124,7 @@ def words_of(options: str) -> List[str]:
 
 
 PASSWORDS = ("password", "password2", "pass", "passwd")
-"""Options of file systems of a server that hold a password."""
+"""Options of network file systems that contain a password."""
 
 _PASSWORD = re.compile(
     r"(?i)((?:^|,)\s*(?:(?:%s)\s*=|user(?:name)?\s*=(?:[^,%%]|,,)*%%))((?:[^,]|,,)+)"
@@ -133,13 +133,14 @@ _PASSWORD = re.compile(
 
 
 def masked(options: str, instead: str) -> str:
-    """The options with a text instead of each password that somebody wrote into the table."""
+    """The options with a placeholder instead of each password that was written into the table."""
     return _PASSWORD.sub(lambda found: found.group(1) + instead, options)
 
 
 def means_same(one: str, other: str) -> bool:
-    """Return whether two lists of options mean the same: their order and ``defaults`` do not
-    count."""
+    """Return whether two lists of options have the same meaning; their order and ``defaults`` are
+    ignored.
+    """
     return one == other or _meaning(one) == _meaning(other)
 
 
@@ -154,12 +155,12 @@ def _meaning(options: str) -> List[str]:
 
 
 def is_binding(options: str) -> bool:
-    """Return whether a directory becomes visible at a second place."""
+    """Return whether a directory becomes visible in a second place."""
     return any(word in ("bind", "rbind") for word in words_of(options))
 
 
 def for_kernel(options: str) -> List[str]:
-    """Return the options without those that only programs read."""
+    """Return the options without those that only programs use."""
     return [
         word
         for word in words_of(options)
@@ -191,7 +192,7 @@ def differing(options: str, on_mount: Sequence[str], on_system: Sequence[str]) -
 
 
 def _flags(options: str) -> Dict[str, bool]:
-    """Return the wanted flags, on or off. A bind mount inherits unnamed flags."""
+    """Return the desired flags, on or off. A bind mount inherits flags that are not named."""
     found: Dict[str, bool] = {} if is_binding(options) else dict.fromkeys(NEGATED, False)
     opposites = {other: word for word, other in NEGATED.items()}
     for word in words_of(options):
@@ -205,7 +206,7 @@ def _flags(options: str) -> Dict[str, bool]:
 
 
 def size_of(text: str) -> Optional[int]:
-    """A size in bytes, such as 64m; None for one that is not absolute."""
+    """A size in bytes, such as 64m; None if it is not absolute."""
     match = re.match(r"([0-9]{1,18})([kKmMgGtT]?)\Z", text)
     return int(match.group(1)) * _UNITS.get(match.group(2).lower(), 1) if match else None
 

@@ -1,4 +1,4 @@
-"""The modules of the kernel, and the files that load them at its next start (target)."""
+"""The modules of the kernel, and the files that load them at the next boot (target)."""
 
 import os
 from typing import Dict, List, NamedTuple
@@ -12,14 +12,14 @@ _MODULE_CAPABILITY = 16  # CAP_SYS_MODULE
 
 
 class Module(NamedTuple):
-    """A loaded module: how often it is used, and by which other modules."""
+    """A loaded module: its use count, and the modules that use it."""
 
     uses: int
     users: List[str]
 
 
 def plain(name: str) -> str:
-    """The name as the kernel has it: dashes and underscores are the same."""
+    """The name as the kernel writes it: dashes and underscores are equivalent."""
     return name.replace("-", "_")
 
 
@@ -34,7 +34,7 @@ def loaded() -> Dict[str, Module]:
 
 
 def is_built_in(name: str) -> bool:
-    """Return whether the kernel has it without loading it."""
+    """Return whether it is built into the kernel."""
     return any(_name_of(line) == plain(name) for line in _lines(_table("modules.builtin")))
 
 

@@ -37,7 +37,9 @@ _LIMIT = 5  # users of a mount that are named
 
 
 class MountEntry(NamedTuple):
-    """A line of mountinfo: ``root`` of the file system on ``device`` is seen at ``point``."""
+    """A line of mountinfo: the directory ``root`` of the file system on ``device`` is visible at
+    ``point``.
+    """
 
     device: str
     root: str
@@ -49,7 +51,7 @@ class MountEntry(NamedTuple):
 
 
 class MountTable(object):
-    """The mounts on the machine, read again only after each change."""
+    """The mounts on the machine, read again only after changes."""
 
     def __init__(self, files: "Files", acted: Callable[[], int]) -> None:
         self._files, self._acted = files, acted
@@ -67,7 +69,7 @@ class MountTable(object):
             self._read_at = self._acted()
 
     def forget(self) -> None:
-        """Read it again."""
+        """Discard the cached table."""
         self._all, self._swaps, self._read_at = list(_mounted()), list(_swaps()), -1
         self._table = None
         self._points, self._devices = {}, {}
@@ -76,7 +78,7 @@ class MountTable(object):
             self._devices.setdefault(one.device, one)
 
     def all(self) -> Sequence[MountEntry]:
-        """In the order in which they were mounted."""
+        """The mounts in the order in which they were mounted."""
         self._read()
         return self._all
 
@@ -88,19 +90,19 @@ class MountTable(object):
         return self._table
 
     def read_table(self) -> str:
-        """The same, read again."""
+        """The same, read again from disk."""
         path = os.path.join(ETC, "fstab")
         if self._files.status(path, follow=True) is None:
             return ""
         return self._files.read(path, _LARGEST, follow=True).decode("utf-8", "surrogateescape")
 
     def stack(self, point: str) -> List[MountEntry]:
-        """Return the mounts at exactly this path, the topmost last."""
+        """Return the mounts at exactly this path, with the topmost last."""
         self._read()
         return list(self._points.get(point, ()))
 
     def at(self, point: str) -> Optional[MountEntry]:
-        """Return the topmost mount there, None for nothing."""
+        """Return the topmost mount at the path, None if there is none."""
         found = self.stack(point)
         return found[-1] if found else None
 
@@ -110,7 +112,7 @@ class MountTable(object):
         return resolved(device) in self._swaps
 
     def around(self, path: str) -> Optional[MountEntry]:
-        """The mount that a path without links is on."""
+        """The mount that contains a path without links."""
         self._read()
         for above in (path, *_above(path)):
             if above in self._points:
@@ -126,7 +128,7 @@ class MountTable(object):
             return False  # another init, or no table
 
     def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
-        """Return whether the mount is that of an entry."""
+        """Return whether the mount corresponds to an entry."""
         device = wanted.device
         if fstab.is_binding(wanted.options):
             return self._is_seen(mounted, os.path.realpath(device))
@@ -143,8 +145,9 @@ class MountTable(object):
         return mounted.source.rstrip("/") == device.rstrip("/")
 
     def _is_whole(self, mounted: MountEntry) -> bool:
-        """Return whether it is a separate file system: not a part of another one, nor one in memory
-        that is also mounted elsewhere. A remount would change those."""
+        """Return whether it is a separate file system: neither part of another one, nor an
+        in-memory one that is also mounted elsewhere. A remount would change those, too.
+        """
         if mounted.type.startswith(_OF_PARTS):
             return True
         first = self._devices.get(mounted.device, mounted)
@@ -169,7 +172,7 @@ class MountTable(object):
 
 
 def resolved(device: str) -> str:
-    """The path of a device by its path, UUID or label; "" for one that is not there."""
+    """The path of a device, given its path, UUID or label; "" if it does not exist."""
     key, equals, value = device.partition("=")
     if equals and key.lower() in _BY and not device.startswith("/"):
         name = value.strip('"').replace("/", "\\x2f").replace(" ", "\\x20")
@@ -179,8 +182,9 @@ def resolved(device: str) -> str:
 
 
 def users(point: str) -> List[str]:
-    """The processes that use what is mounted at a path, as far as that can be seen. This one, which
-    releases it, is none."""
+    """The processes that use the file system mounted at a path, as far as visible. This process,
+    which releases it, is not included.
+    """
     found = []
     for name in sorted(filter(str.isdigit, os.listdir(PROC)), key=int):
         directory = os.path.join(PROC, name)
@@ -194,8 +198,9 @@ def users(point: str) -> List[str]:
 
 
 def is_known_type(kind: str) -> Optional[bool]:
-    """Return whether the host has a type of file systems, or a program for it; None if a module may
-    bring it."""
+    """Return whether the host has a type of file system, or a program for it; None if a module may
+    provide it.
+    """
     if kind in _UNNAMED or any(os.path.exists(directory + kind) for directory in HELPERS):
         return True
     return True if kind in os.fsdecode(content_of(FILESYSTEMS)).split() else None
@@ -220,7 +225,7 @@ def _backing(device: str) -> str:
 
 
 def _mounted() -> Iterator[MountEntry]:
-    """Yield the reachable mounts, each after the mount below it."""
+    """Yield the reachable mounts, each after the mount that contains it."""
     children: Dict[str, List[Tuple[str, MountEntry]]] = {}
     numbers: Dict[str, None] = {}
     for line in _lines("self/mountinfo"):
@@ -255,7 +260,7 @@ def _mounted() -> Iterator[MountEntry]:
 
 
 def _above(path: str) -> Iterator[str]:
-    """The directories above a path, the nearest first."""
+    """The directories above a path, nearest first."""
     while path.strip("/"):
         path = os.path.dirname(path) or "/"
         yield path

@@ -1,4 +1,4 @@
-"""The parameters of the kernel, and the files that set them at its next start (target)."""
+"""The parameters of the kernel, and the files that set them at the next boot (target)."""
 
 import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Tuple
@@ -18,8 +18,9 @@ _MAX_LENGTH = 1 << 16  # bytes of a value
 
 
 class Kernel(object):
-    """The kernel of the machine. ``acted`` counts what has changed the machine so far: the files of
-    settings are read again after each change only."""
+    """The kernel of the machine. ``acted`` counts changes to the machine: the settings files are
+    read again only after a change.
+    """
 
     def __init__(self, files: "Files", acted: Callable[[], int]) -> None:
         self._files, self._acted = files, acted
@@ -75,7 +76,7 @@ class Kernel(object):
         )
 
     def set_value(self, key: str, value: str) -> None:
-        """Give a parameter a value. ``ResourceError`` if the kernel refuses it."""
+        """Set a parameter to a value. ``ResourceError`` if the kernel refuses it."""
         path = os.path.join(PROC, key)
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -98,15 +99,16 @@ class Kernel(object):
         return modules.plain(module) in modules.loaded() or modules.is_built_in(module)
 
     def settings(self, key: str) -> Sequence[Setting]:
-        """The settings of a parameter in all files, in the order in which the boot applies them:
-        the last one wins."""
+        """The settings of a parameter in all files, in the order in which the boot applies them;
+        the last one takes effect.
+        """
         if self._acted() != self._read_at:
             self._settings = self.read_settings()
             self._read_at = self._acted()
         return self._settings.get(key, [])
 
     def read_settings(self) -> Dict[str, List[Setting]]:
-        """The settings of all parameters, by key, read again."""
+        """The settings of all parameters, by key, read again from disk."""
         found: Dict[str, List[Setting]] = {}
         for path in _in_order(self._files):
             text = self._files.read(path, _LIMIT, follow=True).decode("utf-8", "surrogateescape")
@@ -117,7 +119,8 @@ class Kernel(object):
 
 def _in_order(files: "Files") -> List[str]:
     """Return the files in the order of systemd-sysctl and ``sysctl --system``: by name, regardless
-    of their directory, and sysctl.conf at the end."""
+    of their directory, with sysctl.conf at the end.
+    """
     by_name: Dict[str, Tuple[str, bool]] = {}
     for above in (ETC, *BESIDE):
         directory = os.path.join(above, "sysctl.d")

@@ -1,7 +1,8 @@
-"""Paths that stay the same while a program uses them (target).
+"""Paths that cannot be redirected while a program uses them (target).
 
-A program resolves the path that it gets, and may find a symlink of another user in it. A path below
-``/proc/PID/fd`` refers to an open file, wherever the file's name points by then.
+A program resolves the path that it receives, and may encounter a symlink of another user in it. A
+path below ``/proc/PID/fd`` refers to an open file, regardless of where the file's name points by
+then.
 """
 
 import os
@@ -36,13 +37,14 @@ class PinnedPaths(object):
         return _leading_to(number)
 
     def within(self, path: str) -> str:
-        """Like ``path``, but only the directory is open: for a mount point, which must not stay
-        open."""
+        """Like ``of``, but only the directory is opened: for a mount point, which must not remain
+        open.
+        """
         above, name = os.path.split(path)
         return os.path.join(self.of(above), name)
 
     def named(self, text: str) -> str:
-        """The output of the program, with the original paths."""
+        """The output of the program with the original paths."""
         for path, number in self._open.items():
             text = text.replace(_leading_to(number), path)
         return text
@@ -57,7 +59,7 @@ class PinnedPaths(object):
         return directory.shared(sticky=found.st_uid in (0, os.geteuid()))
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all open files and directories."""
         while self._open:
             os.close(self._open.popitem()[1])
 
@@ -67,7 +69,7 @@ def _leading_to(number: int) -> str:
 
 
 def _ways(path: str) -> Iterator[str]:
-    """A path and the directories above it, except the topmost."""
+    """A path and the directories above it, except the topmost one."""
     parts = [name for name in path.split("/") if name]
     for length in range(1, len(parts) + 1):
         yield "/" + "/".join(parts[:length])

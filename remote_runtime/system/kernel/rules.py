@@ -1,6 +1,6 @@
-"""The known rules of the kernel's parameters, before they are set (target; previews).
+"""The known rules for the kernel's parameters, before they are set (target; previews).
 
-Each statement is true for every Linux since 4.18.
+Each rule is valid for every Linux since 4.18.
 """
 
 import re
@@ -64,7 +64,7 @@ _EITHER = {
 
 
 def is_accepted(key: str, value: str) -> bool:
-    """Return whether the kernel is known to accept and then show a value of a parameter."""
+    """Return whether the kernel is known to accept a value of a parameter and then show it."""
     number = number_of(value)
     if number is None:
         return False
@@ -106,6 +106,6 @@ def dependent_parameters(
 
 
 def family_of(key: str) -> str:
-    """The directory of the interfaces that a parameter may be about; "" for none."""
+    """The directory of the interfaces to which a parameter may apply; "" for none."""
     match = re.match(r"(net/ipv[46])/(conf/|ip_forward\Z)", key)
     return match.group(1) + "/conf" if match else ""

@@ -1,6 +1,6 @@
-"""Files with values for kernel parameters, as sysctl.d(5) has them (both sides).
+"""Files with values for kernel parameters, in the format of sysctl.d(5) (both sides).
 
-Lines that are not changed stay byte for byte.
+Unchanged lines are kept byte for byte.
 """
 
 from typing import List, NamedTuple, Optional, Set
@@ -32,12 +32,12 @@ def path_of(name: str) -> str:
 
 
 def name_of(path: str) -> str:
-    """The name of a parameter with dots, by its path below /proc/sys."""
+    """The name of a parameter with dots, given its path below /proc/sys."""
     return path.translate({ord("."): "/", ord("/"): "."})
 
 
 def parsed(file: str, text: str) -> List[Setting]:
-    """The settings of a file, in their order. Comments and patterns are omitted."""
+    """The settings in a file, in order. Comments and patterns are omitted."""
     found = []
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
@@ -51,7 +51,7 @@ def parsed(file: str, text: str) -> List[Setting]:
 
 
 def with_setting(text: str, name: str, value: str) -> str:
-    """The text with a value for a parameter, in place of its last line or at the end."""
+    """The text with a value for a parameter, replacing its last line or added at the end."""
     new = "%s = %s" % (name, value)
     own = [one.line for one in parsed("", text) if one.key == path_of(name)]
     lines = text.split("\n")
@@ -74,8 +74,9 @@ def is_bare(text: str) -> bool:
 
 
 def is_same(one: Optional[str], other: Optional[str]) -> bool:
-    """Return whether two values mean the same: blanks between numbers and their spelling do not
-    count."""
+    """Return whether two values have the same meaning: the white space between numbers and their
+    notation are ignored.
+    """
     if one is None or other is None:
         return one is other
     if [_plain(word) for word in one.split()] == [_plain(word) for word in other.split()]:
@@ -85,8 +86,9 @@ def is_same(one: Optional[str], other: Optional[str]) -> bool:
 
 
 def is_held(now: str, wanted: str) -> bool:
-    """Return whether a parameter has a value: of several numbers, the kernel can set only the first
-    ones and keep the others."""
+    """Return whether a parameter has a value: if it has several numbers, the kernel can set only
+    the first ones and keep the others.
+    """
     words, there = wanted.split(), now.split()
     numbers = all(number_of(word) is not None for word in there + words)
     if numbers and 0 < len(words) < len(there):
@@ -95,7 +97,7 @@ def is_held(now: str, wanted: str) -> bool:
 
 
 def number_of(word: str) -> Optional[int]:
-    """The number that a word is for the kernel: decimal, or with the prefix 0x or 0."""
+    """The number that a word represents for the kernel: decimal, or with the prefix 0x or 0."""
     digits = word.lstrip("-")
     if not digits[:1].isdigit() or len(word) - len(digits) > 1:
         return None
@@ -108,8 +110,9 @@ def number_of(word: str) -> Optional[int]:
 
 
 def _ranges(text: str) -> Optional[Set[int]]:
-    """The numbers of a list such as 80,90-99, which the kernel shows in its own way; None for what
-    is none."""
+    """The numbers in a list such as 80,90-99, which the kernel shows in a different form; None if
+    it is not one.
+    """
     found: Set[int] = set()
     for part in text.split(","):
         first, dash, last = part.partition("-")

@@ -1,4 +1,4 @@
-"""Keeps the beginning and the end of a stream, however long it is (target)."""
+"""Stores the beginning and the end of a stream, regardless of its length (target)."""
 
 from typing import Callable, List, Optional
 
@@ -21,7 +21,7 @@ class Capture(object):
         self._line = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes of the stream."""
+        """Receive the next bytes of the stream."""
         if self._on_line is not None:
             self._split(data)
         room = self._half - len(self._head)
@@ -39,7 +39,7 @@ class Capture(object):
             del self._tail[:extra]
 
     def text(self) -> str:
-        """The stored output; if something was left out, complete lines and a note with the size."""
+        """The stored output; if something was omitted, complete lines and a note with the size."""
         self._trim()
         head, tail = bytes(self._head), bytes(self._tail)
         if not self._dropped:
@@ -54,7 +54,7 @@ class Capture(object):
         return len(self._head) + len(self._tail) + self._dropped
 
     def close(self) -> None:
-        """Hand over a last line that has no newline."""
+        """Pass on a last line that has no newline."""
         if self._on_line is not None and self._line:
             self._emit(bytes(self._line))
             self._line = bytearray()

@@ -1,7 +1,7 @@
 """All use of subprocess (target).
 
-Every command has its own session, so that a timeout or a cancelled run ends it with everything that
-it started, and the environment that the reference promises, nothing inherited.
+Every command has its own session, so that a timeout or a cancelled run ends it together with
+everything that it started. It has the documented environment, and inherits nothing.
 """
 
 import os
@@ -40,7 +40,7 @@ class Result(NamedTuple):
     timed_out: bool = False
 
     def ending(self, timeout: Optional[float]) -> str:
-        """Return a description of the end, for people; ``timeout`` is the given limit."""
+        """Return a description of the end, for people; ``timeout`` is the time limit."""
         if self.timed_out:
             text = "timed out after %g second%s and was killed with all its processes"
             return text % (timeout or 0, "" if timeout == 1 else "s")
@@ -49,13 +49,15 @@ class Result(NamedTuple):
         return "exit code %d" % self.code
 
     def tail(self, lines: int = 20) -> str:
-        """The last lines for people: of stderr, or of stdout where stderr is empty."""
+        """The last lines for people: of stderr, or of stdout if stderr is empty."""
         text = self.stderr.strip() or self.stdout.strip()
         return "\n".join(text.splitlines()[-lines:])
 
 
 class CommandNotStartedError(ResourceError):
-    """A command could not be started: no such program, no permission, no such directory."""
+    """A command could not be started, for example because of a missing program, permission or
+    directory.
+    """
 
     default_kind = "resource.command"
 
@@ -71,11 +73,11 @@ WORDS_OF_SHELLS = (
 
 
 class Commands(object):
-    """Runs commands one at a time; ``cancellation`` ends the one in flight.
+    """Runs commands one at a time; ``cancellation`` ends the running one.
 
-    ``at_root``: this process itself is at "/" with the umask 022, the defaults of commands.
-    ``lock`` is notified of each command, which may outlive us. ``release`` is called before each,
-    so we keep nothing open that it may want to unmount.
+    ``at_root``: this process itself is at "/" with the umask 022, the defaults for commands.
+    ``lock`` is notified of each command, which may outlive this process. ``release`` is called
+    before each command, to close directories on file systems that it may unmount.
     """
 
     def __init__(
@@ -94,7 +96,7 @@ class Commands(object):
         self._release = release or (lambda: None)
 
     def find(self, program: str, path: Optional[str] = None, cwd: Optional[str] = None) -> str:
-        """Return the file that ``program`` is, looked up in ``path``; "" when there is none."""
+        """Return the file of ``program``, looked up in ``path``; "" if there is none."""
         if "/" in program:
             return program if self.is_program(os.path.join(cwd or "/", program)) else ""
         for directory in (path or DEFAULT_PATH).split(":"):
@@ -104,7 +106,7 @@ class Commands(object):
         return ""
 
     def is_program(self, path: str) -> bool:
-        """Return whether a path is a file that may be executed."""
+        """Return whether a path is an executable file."""
         return os.path.isfile(path) and os.access(path, os.X_OK)
 
     def is_there(self, path: str) -> bool:
@@ -114,7 +116,9 @@ class Commands(object):
     def lacking(
         self, program: str, path: Optional[str] = None, cwd: Optional[str] = None
     ) -> Tuple[str, str]:
-        """Why a program cannot be started and what to do; ("", "") when nothing is in its way."""
+        """The reason why a program cannot be started, and what to do; ("", "") if nothing prevents
+        it.
+        """
         if self.find(program, path, cwd):
             return "", ""
         if "/" in program and self.is_there(os.path.join(cwd or "/", program)):
@@ -132,7 +136,7 @@ class Commands(object):
     def environment(
         self, identity: Identity, env: Optional[Mapping[str, str]], path: Optional[str]
     ) -> Dict[str, str]:
-        """The whole environment of a command that runs as ``identity``."""
+        """The complete environment of a command that runs as ``identity``."""
         base = {
             "PATH": path or DEFAULT_PATH,
             "LANG": "C",
@@ -167,8 +171,9 @@ class Commands(object):
         ``timeout`` in seconds (None or 0: none) kills the whole process group. ``user`` and
         ``group`` are names or IDs. At most ``limit`` bytes of each output are stored. ``on_output``
         is called with ("stdout" or "stderr", line). ``until`` returns the time at which it is
-        killed, if that is only known while it runs. Does not wait for a daemon that it leaves.
-        ``CommandNotStartedError``; ``ResourceError`` for an unknown user or group; ``Cancelled``.
+        killed, if that is only known while it runs. Does not wait for a daemon that it leaves
+        running. ``CommandNotStartedError``; ``ResourceError`` for an unknown user or group;
+        ``Cancelled``.
         """
         from remote_runtime.system.process import process_io, run_as
 

@@ -15,7 +15,7 @@ _LIST = '{ "$0" "$@" -l || echo "code $?" >&2; } | od -An -v -tx1'
 
 
 class Crontabs(object):
-    """Crontabs by user, each read once until something changes; ``acted`` counts changes."""
+    """The crontabs by user, each read once until something changes; ``acted`` counts changes."""
 
     def __init__(self, commands: "Commands", acted: Callable[[], int]) -> None:
         self._commands, self._acted = commands, acted
@@ -23,8 +23,9 @@ class Crontabs(object):
         self._read_at = -1
 
     def text(self, user: str) -> Optional[str]:
-        """The crontab of a user, None if there is none. Bytes that are not UTF-8 are kept as
-        surrogates. ``ResourceError``"""
+        """The crontab of a user, None if there is none. Bytes that are not UTF-8 become surrogates.
+        ``ResourceError``
+        """
         if self._read_at != self._acted():
             self._texts.clear()
             self._read_at = self._acted()
@@ -65,10 +66,10 @@ class Crontabs(object):
 
     @staticmethod
     def option(user: str) -> List[str]:
-        """The arguments that name a user: only root may name another one."""
+        """The arguments that name a user; only root may name another user."""
         return ["-u", user] if os.geteuid() == 0 else []
 
 
 def spool() -> str:
-    """The directory where the crontabs are."""
+    """The directory that contains the crontabs."""
     return next((path for path in SPOOLS if os.path.isdir(path)), SPOOLS[-1])

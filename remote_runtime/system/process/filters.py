@@ -1,4 +1,4 @@
-"""A file as a program of this host gives it out, read as a stream (target)."""
+"""A file as decoded by a program of this host, read as a stream (target)."""
 
 import os
 import subprocess
@@ -12,8 +12,8 @@ _KEPT = 4096  # bytes that ``seek`` can go back: tarfile looks at the last block
 class FilteredFile(object):
     """The output of a program with an open file as its input; ends with ``close``.
 
-    Unread output stays in the pipe, and the program waits. ``ValueError`` at the end of a stream if
-    its program failed.
+    Unread output remains in the pipe, and the program waits. ``ValueError`` at the end of a stream
+    if its program failed.
     """
 
     def __init__(self, argv: Sequence[str], file: Any) -> None:
@@ -37,7 +37,9 @@ class FilteredFile(object):
         return self._position
 
     def seek(self, position: int) -> None:
-        """Go back a few bytes, which ``read`` gives again; ValueError for more of them."""
+        """Go back a few bytes, which ``read`` then returns again; ValueError for a
+        larger number.
+        """
         back = self._position - position
         if not 0 <= back <= len(self._behind):
             raise ValueError("a stream cannot go back to byte %d" % position)
@@ -47,7 +49,7 @@ class FilteredFile(object):
             self._position = position
 
     def read(self, size: int) -> bytes:
-        """Up to so many bytes, fewer at the end only."""
+        """At most this many bytes; fewer only at the end."""
         data, self._ahead = self._ahead[:size], self._ahead[size:]
         if len(data) < size:
             data += self._read(size - len(data))

@@ -1,4 +1,4 @@
-"""Feeds and drains one process until it is over, out of time or cancelled (target)."""
+"""Feeds and drains one process until it ends, its time is up or it is cancelled (target)."""
 
 import os
 import time
@@ -20,12 +20,13 @@ _BLOCK = 64 << 10
 
 OutputSink = Callable[[str, str], None]
 Moment = Callable[[], Optional[float]]
-"""A moment of the monotonic clock by which something must have ended; None if it is not known
-yet."""
+"""The time on the monotonic clock by which something must have ended; None if it is not
+known yet.
+"""
 
 
 class ProcessEnd(NamedTuple):
-    """The end of a process; its outputs as text."""
+    """The end of a process, with its outputs as text."""
 
     code: int
     stdout: str
@@ -47,7 +48,7 @@ class _Pipe(object):
 
 
 class Outputs(object):
-    """The pipes of stdout and stderr; ``theirs`` are the ends that the process is given."""
+    """The pipes of stdout and stderr; ``theirs`` are the ends that the process receives."""
 
     def __init__(self) -> None:
         self.ours: List[int] = []
@@ -66,19 +67,21 @@ class Outputs(object):
         return [os.fstat(descriptor).st_ino for descriptor in self.theirs]
 
     def started(self) -> None:
-        """The process has its ends: close ours of them, or they would never be at their end."""
+        """The process has its ends, so close our copies of them; otherwise, the pipes would never
+        end.
+        """
         while self.theirs:
             os.close(self.theirs.pop())
 
     def close(self) -> None:
-        """Close all; where no process was started."""
+        """Close all ends, because no process was started."""
         self.started()
         while self.ours:
             os.close(self.ours.pop())
 
 
 class ProcessIO(object):
-    """One process in its own session, with pipes as stdout, stderr and perhaps stdin."""
+    """One process in its own session, with pipes for stdout, stderr and possibly stdin."""
 
     def __init__(
         self,
@@ -104,8 +107,9 @@ class ProcessIO(object):
             os.set_blocking(descriptor, False)
 
     def wait(self, timeout: Optional[float], until: Optional[Moment] = None) -> ProcessEnd:
-        """Talk until the process has ended, at most ``timeout`` seconds and not beyond the moment
-        that ``until`` gives. ``Cancelled``."""
+        """Exchange data until the process has ended, for at most ``timeout`` seconds and not beyond
+        the time that ``until`` returns. ``Cancelled``.
+        """
         deadline = time.monotonic() + timeout if timeout else None
         stdout, stderr = list(self._captures.values())
         timed_out = False
@@ -128,7 +132,7 @@ class ProcessIO(object):
         return ProcessEnd(code, stdout.text(), stderr.text(), timed_out)
 
     def _until_exit(self, deadline: Optional[float], until: Optional[Moment]) -> bool:
-        """Exchange data until the process has ended; False when the time is up first."""
+        """Exchange data until the process has ended; False if the time is up first."""
         pause = 0.001
         while self._process.poll() is None:
             now = time.monotonic()
@@ -196,7 +200,8 @@ class ProcessIO(object):
         self._streams.pop(descriptor).close()
 
     def _end(self) -> None:
-        """End the process group: ask, wait a little, kill. The leader is reaped last.
+        """End the process group: request termination, wait briefly, then kill. The leader is reaped
+        last.
 
         Until then, its number cannot become another process group's.
         """

@@ -1,4 +1,4 @@
-"""Which processes there are (target), so that a number is never taken for another process."""
+"""Identifies processes (target), so that a reused number is never mistaken for another process."""
 
 import os
 from typing import NamedTuple, Optional, Sequence
@@ -7,7 +7,7 @@ from remote_runtime.system.paths import content_of
 
 
 class Process(NamedTuple):
-    """One process: its number may be given out again, never with the same start."""
+    """One process: its number may be reused, but never with the same start time."""
 
     pid: int
     start: int  # in ticks since this system was started
@@ -17,7 +17,7 @@ class Process(NamedTuple):
 
 
 def find(pid: int) -> Optional[Process]:
-    """The process of that number; None if there is none, or if that is unknown."""
+    """The process with that number; None if there is none, or if that is unknown."""
     try:
         with open("/proc/%d/stat" % pid, "rb", 0) as file:
             data = file.read(1024)
@@ -57,7 +57,7 @@ def services_above(pid: int) -> Sequence[str]:
 
 
 def leader_at(pipes: Sequence[int]) -> Optional[Process]:
-    """The leader of a session whose stdout or stderr is a pipe of one of these inode numbers."""
+    """The leader of a session whose stdout or stderr is a pipe with one of these inode numbers."""
     wanted = {"pipe:[%d]" % pipe for pipe in pipes}
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if not name.isdigit():
@@ -75,7 +75,7 @@ def leader_at(pipes: Sequence[int]) -> Optional[Process]:
 
 
 def boot() -> str:
-    """The ID of this start of the system; "" if it has none."""
+    """The ID of this boot of the system; "" if it has none."""
     try:
         with open("/proc/sys/kernel/random/boot_id", "rb", 0) as file:
             return file.read(64).decode("ascii", "replace").strip()

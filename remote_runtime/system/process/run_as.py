@@ -1,4 +1,4 @@
-"""Becoming another user, in a child before its program is executed (target)."""
+"""Becomes another user, in a child process before its program is executed (target)."""
 
 import os
 from typing import Any, Dict, Optional
@@ -7,14 +7,16 @@ from remote_runtime.system.accounts import Identity
 
 
 class RunAs(object):
-    """The user, the groups and the umask of one command; ``identity`` None means our own."""
+    """The user, the groups and the umask of one command; with ``identity`` None, those of this
+    process.
+    """
 
     def __init__(self, identity: Optional[Identity], umask: Optional[int]) -> None:
         self._identity = identity
         self._umask = 0o022 if umask is None else umask
 
     def arguments(self) -> Dict[str, Any]:
-        """Return its arguments for ``Popen``."""
+        """Return the arguments for ``Popen``."""
         import sys
 
         identity = self._identity
