@@ -1,7 +1,7 @@
 """The base classes of resource types (target; the validation part also on the controller).
 
-A type reads a state and applies one, through the ports of the host. It never checks whether the
-run is a preview.
+A type reads a state and applies one, through the ports of the host. It never checks whether the run
+is a preview.
 """
 
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
@@ -138,19 +138,19 @@ class StateType(object):
         return ""
 
     def read(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """The current state; None if the thing does not exist. Needs the name only."""
+        """Return the current state; None if the thing does not exist. Needs only the name."""
         raise NotImplementedError
 
     def desired(self) -> Mapping[str, Any]:
-        """The desired state; omitted keys are not changed."""
+        """Return the desired state; omitted keys are not changed."""
         raise NotImplementedError
 
     def state_of(self, found: Optional[Mapping[str, Any]]) -> str:
-        """The value of ``ensure`` that a state has."""
+        """Return the value of ``ensure`` for a state."""
         return "absent" if found is None else "present"
 
     def apply(self, host: "Host", diff: Diff) -> None:
-        """Change what differs. ``ResourceError`` if that is impossible, with the reason."""
+        """Change the differing keys. ``ResourceError`` if that is impossible, with the reason."""
         raise NotImplementedError
 
     def remove(self, host: "Host") -> None:
@@ -158,8 +158,9 @@ class StateType(object):
         raise NotImplementedError
 
     def remaining(self) -> Mapping[str, Any]:
-        """With ``ensure: absent``: the keys of the state that stay, with the values that they will
-        have, such as the text of a file that loses a line. Only for the change records."""
+        """With ``ensure: absent``: return the keys of the state that remain, with their future
+        values, such as the text of a file that loses a line. Only for the change records.
+        """
         return {}
 
     def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
@@ -169,8 +170,9 @@ class StateType(object):
         return None
 
     def answers(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """The answers to ``ccm.ask``, by the names in ``x-ccm-answers`` of the schema: texts,
-        numbers, booleans. None for a type without look-ups. The resource has a name only."""
+        """Return the answers to ``ccm.ask``, by the names in ``x-ccm-answers`` of the schema:
+        texts, numbers, booleans. None for a type without look-ups. The resource has only a name.
+        """
         return None
 
     def refresh(self, host: "Host") -> None:
@@ -183,29 +185,30 @@ class PathStateType(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """The name is an absolute, clean path. See the base class."""
+        """See the base class. The name is an absolute, clean path."""
         from remote_runtime.validation import rules
 
         return [("name", message) for message in rules.of_path(name)]
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """The path itself. See the base class."""
+        """See the base class. This is the path itself."""
         return [(name, properties.get("ensure") != "absent")]
 
 
 class FilePartStateType(PathStateType):
     """A state type whose resources manage a part of a file, and have the name of its path. The part
-    is present or absent; ``read`` returns None if it is not in the file."""
+    is present or absent; ``read`` returns None if it is not in the file.
+    """
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """The file, which is never removed. See the base class."""
+        """See the base class. This is the file, which is never removed."""
         return [(name, True)]
 
     @classmethod
     def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """A part of the file. See the base class."""
+        """See the base class. It is a part of the file."""
         return [(name, False)]
 
 
@@ -223,8 +226,8 @@ class ActionStateType(StateType):
     are known. ``desired`` is the content of the change records. Nothing is read again after
     ``act``: the ports decide whether it succeeded.
 
-    A ``read_only`` type changes nothing, such as one that waits, and no subscription makes it act.
-    Its ``ensure`` is what ``read`` returns before and after.
+    A ``read_only`` type, such as one that waits, changes nothing, and no subscription makes it act.
+    Its ``ensure`` is the value that ``read`` returns before and after.
     """
 
     done = ""
@@ -261,8 +264,8 @@ class ActionStateType(StateType):
         return False
 
     def require(self, host: "HostReader") -> None:
-        """``Missing`` for what prevents the action, before it starts."""
+        """Raise ``Missing`` for a condition that prevents the action, before it starts."""
 
     def act(self, host: "Host") -> None:
-        """Act. ``ResourceError`` if that fails."""
+        """Carry out the action. ``ResourceError`` if that fails."""
         raise NotImplementedError

@@ -50,7 +50,9 @@ Part = Tuple[int, int, bool, bytes]
 
 
 class Modules(object):
-    """Finds and loads modules of a payload; a part of it is unpacked when one of it is needed."""
+    """Finds and loads modules of a payload; a part of it is unpacked when one of its modules is
+    needed.
+    """
 
     def __init__(self, parts: Dict[str, Part], data: Any) -> None:
         self._parts = parts
@@ -63,7 +65,7 @@ class Modules(object):
             self._codes[name] = package, code
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """The spec of a module of the payload, or None."""
+        """Return the spec of a module of the payload, or None."""
         if name not in self._codes:
             part = self._parts.get(name)
             if part is None:
@@ -78,7 +80,7 @@ class Modules(object):
         return spec_class(name, self, origin="<ccm>/" + name, is_package=package)
 
     def create_module(self, spec: Any) -> Any:
-        """A module as any other."""
+        """Return None: the module is created as usual."""
 
     def exec_module(self, module: Any) -> None:
         """Run its code."""
@@ -86,10 +88,10 @@ class Modules(object):
 
 
 def run(nonce: str, zip_sha: str, tag: str, code_sha: str) -> None:
-    """Start the runtime and leave the process with its result; never returns.
+    """Start the runtime and exit the process with its result; never returns.
 
-    ``code_sha`` is the hash of the payload for interpreters of the given ``tag``; any other
-    interpreter takes the zip and compiles it.
+    ``code_sha`` is the hash of the payload for interpreters with the given ``tag``; any other
+    interpreter uses the zip and compiles it.
     """
     try:
         load(nonce, zip_sha, code_sha if tag == interpreter_tag() else "")
@@ -101,7 +103,7 @@ def run(nonce: str, zip_sha: str, tag: str, code_sha: str) -> None:
 
 
 def load(nonce: str, zip_sha: str, code_sha: str) -> None:
-    """Make ``remote_runtime`` importable, from the cache or from what the controller sends."""
+    """Make ``remote_runtime`` importable, from the cache or from the controller."""
     directory = open_cache()
     name = "%s.%s" % (zip_sha, interpreter_tag())
     payload = read_code(directory, name + ".code", code_sha)
@@ -128,7 +130,7 @@ def start(payload: Any) -> None:
 def obtain(
     nonce: str, zip_sha: str, *, code_sha: str, directory: Optional[int], name: str
 ) -> bytes:
-    """The payload that is not in the cache, and put it there under ``name``."""
+    """Return the payload that is not in the cache, and store it there under ``name``."""
     if code_sha:
         payload = unpacked(fetch(nonce, "code"))
         require(is_whole(payload, bytes.fromhex(code_sha)))
@@ -188,7 +190,7 @@ def compiled(archive: bytes, code_of: Any = None, dumps: Any = marshal.dumps) ->
 
 
 def unpacked(data: bytes) -> bytes:
-    """A payload that travelled compressed."""
+    """Return the decompressed form of a payload."""
     unpacking = zlib.decompressobj()
     try:
         payload = unpacking.decompress(data, LIMIT)
@@ -199,7 +201,7 @@ def unpacked(data: bytes) -> bytes:
 
 
 def open_cache() -> Optional[int]:
-    """A descriptor of the cache directory of the effective user, or None if there is none."""
+    """Return a descriptor of the cache directory of the effective user; None if there is none."""
     import pwd
 
     try:
@@ -228,7 +230,9 @@ def open_cache() -> Optional[int]:
 
 
 def read_code(directory: Optional[int], name: str, expected: str) -> Any:
-    """The payload of a file of compiled modules; None unless it is whole and as ``expected``."""
+    """Return the payload of a file of compiled modules; None unless it is complete and as
+    ``expected``.
+    """
     data = read_file(directory, name)
     if data is None or (expected and data[:32].hex() != expected):
         return None
@@ -242,7 +246,7 @@ def end_of_head(payload: Any) -> int:
 
 
 def sum_of(payload: Any) -> bytes:
-    """The hash that a payload is known by."""
+    """Return the hash that identifies a payload."""
     return digest(memoryview(payload)[: end_of_head(payload)])
 
 
@@ -253,7 +257,7 @@ def is_whole(payload: Any, expected: bytes) -> bool:
 
 
 def read_verified(directory: Optional[int], name: str, sha: str) -> Optional[bytes]:
-    """The bytes of a file with that hash, or None."""
+    """Return the bytes of the file with that hash, or None."""
     data = read_file(directory, name)
     return data if data is not None and sha256(data).hexdigest() == sha else None
 
@@ -280,7 +284,7 @@ def read_file(directory: Optional[int], name: str) -> Optional[bytes]:
 
 
 def store(directory: Optional[int], name: str, data: bytes) -> None:
-    """Put a file into the cache in one step; where that fails the run continues from memory."""
+    """Put a file into the cache in one step; if that fails, the run continues from memory."""
     if directory is None:
         return
     temporary = ".%s.%d" % (name, os.getpid())
@@ -299,7 +303,7 @@ def store(directory: Optional[int], name: str, data: bytes) -> None:
 
 
 def prune(directory: int) -> None:
-    """Keep the newest few files of each kind, and drop what a killed run left behind."""
+    """Keep the newest few files of each kind, and remove the leftovers of killed runs."""
     import time
 
     kinds: Dict[str, List[Tuple[float, str]]] = {}
@@ -324,7 +328,7 @@ def running(pid: str) -> bool:
 
 
 def forget(directory: int, name: str) -> None:
-    """Remove a file of the cache if it is there."""
+    """Remove a file of the cache if it exists."""
     try:
         os.unlink(name, dir_fd=directory)
     except OSError:
@@ -332,7 +336,7 @@ def forget(directory: int, name: str) -> None:
 
 
 def fetch(nonce: str, what: str) -> bytes:
-    """Ask the controller for the zip or the compiled modules."""
+    """Request the zip or the compiled modules from the controller."""
     say(nonce, "need", what)
     size = int.from_bytes(read_exactly(0, 8), "big")
     if size > LIMIT:
@@ -347,13 +351,13 @@ def require(whole: bool) -> None:
 
 
 def say(nonce: str, status: str, detail: str = "") -> None:
-    """Write one line of the opening."""
+    """Write one line of the opening handshake."""
     line = " ".join(("ccm1 %s %s %s" % (nonce, status, detail)).split())
     write_all(1, (line[:4000] + "\n").encode("ascii", "backslashreplace"))
 
 
 def read_exactly(handle: int, size: int) -> bytes:
-    """Read that many bytes; EOFError when there are fewer."""
+    """Read that many bytes; EOFError if there are fewer."""
     pieces = []
     while size:
         piece = os.read(handle, min(size, 1 << 20))
@@ -379,7 +383,9 @@ def digest(data: Any) -> bytes:
 
 
 def sha256(data: Any) -> Any:
-    """A SHA-256; the built-in one first, because hashlib loads OpenSSL and that takes time."""
+    """Return a SHA-256 object; the built-in one is preferred, because hashlib loads OpenSSL, which
+    takes time.
+    """
     try:
         return __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256(data)
     except ImportError:

@@ -7,7 +7,9 @@ _MAX_POLL = 2**31 - 1  # milliseconds that poll takes
 
 
 class Cancelled(BaseException):
-    """The run was cancelled. Not an ``Exception``: no provider may treat it as its own failure."""
+    """The run was cancelled. This is not an ``Exception``: no provider may treat it as its own
+    failure.
+    """
 
 
 class HostRebooting(BaseException):
@@ -15,8 +17,9 @@ class HostRebooting(BaseException):
 
 
 def await_input(ends: Sequence[int], seconds: float) -> List[int]:
-    """Wait until one of these descriptors can be read or has ended, or the time is up; return which
-    of them are ready."""
+    """Wait until one of these descriptors can be read or has ended, or the time has run out; return
+    those that are ready.
+    """
     import select
 
     poll = select.poll()  # select does not support descriptors from 1024 on
@@ -40,7 +43,7 @@ class Cancellation(object):
         self.begun = 0  # protected blocks whose work has started
 
     def set(self, reason: str) -> None:
-        """End the run; the first reason counts."""
+        """Cancel the run; the first reason counts."""
         if self.reason:
             return
         self.reason = reason or "cancelled"
@@ -60,7 +63,7 @@ class Cancellation(object):
         return bool(self.reason)
 
     def check(self) -> None:
-        """Raise ``Cancelled`` when the run is to end; before everything that starts something."""
+        """Raise ``Cancelled`` if the run must end; called before anything is started."""
         if self.reason:
             raise Cancelled(self.reason)
 
@@ -78,7 +81,7 @@ class Cancellation(object):
         return Protected(self, begun)
 
     def sleep(self, seconds: float) -> None:
-        """Sleep, or raise ``Cancelled`` as soon as the run is to end."""
+        """Sleep, or raise ``Cancelled`` as soon as the run must end."""
         await_input([self.wakeup], seconds)
         self.check()
 
@@ -102,7 +105,7 @@ class Protected(object):
 
 
 def end_on_signals(cancellation: Cancellation) -> None:
-    """Have the signals that end a process end the run instead."""
+    """Make the signals that end a process cancel the run instead."""
     signal: Any = __import__("_signal")  # its functions without its enumerations
 
     def end(number: int, frame: Any) -> None:

@@ -17,7 +17,7 @@ _LARGE = 1 << 30  # bytes
 
 
 class Change(NamedTuple):
-    """One property that differs: the record that preview, report and events show.
+    """One property that differs: the record in the preview, the report and the events.
 
     ``diff`` is a unified diff, "binary", or a line with sizes and hashes; None for no diff.
     """
@@ -28,7 +28,7 @@ class Change(NamedTuple):
     diff: Optional[str] = None
 
     def record(self) -> Dict[str, Any]:
-        """The form in a transaction event."""
+        """Return the form in a transaction event."""
         entry = {"what": self.what, "from": self.before, "to": self.after}
         if self.diff is not None:
             entry["diff"] = self.diff
@@ -46,8 +46,8 @@ def differs_by_size(actual: int, size: Optional[int]) -> bool:
 
 
 def content_before(files: "Files", path: str, status: "Status", size: Optional[int]) -> str:
-    """The record of the content of a file that should have ``size`` bytes: its hash, or the size if
-    it is ``differs_by_size``.
+    """Return the record of the content of a file that should have ``size`` bytes: its hash, or its
+    size if ``differs_by_size``.
     """
     if differs_by_size(status.size, size):
         return "%d bytes" % status.size
@@ -55,7 +55,7 @@ def content_before(files: "Files", path: str, status: "Status", size: Optional[i
 
 
 def text_before(files: "Files", path: str, limit: int) -> bytes:
-    """The bytes of a file for a diff, including those of a planned package's file.
+    """Return the bytes of a file for a diff, including those of a planned package's file.
 
     ``Unknowable`` if only the push can know them.
     """
@@ -67,7 +67,9 @@ def text_before(files: "Files", path: str, limit: int) -> bytes:
 
 
 def shortened(value: Any) -> Any:
-    """A value of a record in an error message: the first twelve digits of a content hash."""
+    """Return a value of a record for an error message: the first twelve digits of a
+    content hash.
+    """
     is_hash = isinstance(value, str) and value.startswith(HASHED)
     return value[: len(HASHED) + 12] if is_hash else value
 
@@ -103,7 +105,9 @@ class Ended(NamedTuple):
 
 
 class Missing(ResourceError):  # noqa: N818 - a missing condition; previews catch it
-    """A condition on the target is not met; ``would`` is what would be done otherwise."""
+    """A condition on the target is not met; ``would`` describes the change that would be made
+    otherwise.
+    """
 
     default_kind = "resource.missing"
 

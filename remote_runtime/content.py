@@ -9,7 +9,7 @@ Chunks = Generator[bytes, None, None]
 
 
 class Content(object):
-    """Their hash and size, and a way to read them."""
+    """The hash and size of bytes, and a way to read them."""
 
     sha256 = ""
     size = 0
@@ -26,13 +26,13 @@ class Content(object):
         raise NotImplementedError
 
     def fetch(self) -> None:
-        """In a preview, get bytes if only their hash is known, if possible.
+        """In a preview, get bytes of which only the hash is known, if possible.
 
         This may be a download, so only code that shows a diff calls it.
         """
 
     def read(self) -> bytes:
-        """All bytes at once; only for small content."""
+        """Return all bytes at once; only for small content."""
         return b"".join(self.chunks())
 
 

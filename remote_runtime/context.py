@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 class Ahead(object):
-    """Prepared work for later resources."""
+    """Work prepared for later resources."""
 
     def begin(self, item: Item) -> None:
-        """An item starts to run: work that was not prepared for it must be dropped."""
+        """Start an item: work that was not prepared for it must be dropped."""
         raise NotImplementedError
 
 
@@ -173,19 +173,19 @@ class Context(object):
 
     @property
     def mask(self) -> "Mask":
-        """The mask for the secrets of the run and of the current resource."""
+        """Return the mask for the secrets of the run and of the current resource."""
         return self._current.mask
 
     def peers(self, type_name: str) -> List[Item]:
-        """All items of a type in the run, including children, in the order written."""
+        """Return all items of a type in the run, including children, in the order written."""
         return self._peers.get(type_name, [])
 
     def resources(self) -> Iterator[Item]:
-        """All items of the run, including children and items that are not managed."""
+        """Return all items of the run, including children and items that are not managed."""
         return each_of(self._items)
 
     def one(self, kind: "Callable[[Context], Any]") -> Any:
-        """The only instance of its kind in this run, created on first use."""
+        """Return the only instance of its kind in this run, created on first use."""
         if kind not in self._made:
             self._made[kind] = kind(self)
         return self._made[kind]
@@ -194,7 +194,7 @@ class Context(object):
 
     @property
     def world(self) -> Optional["HostOverlay"]:
-        """The planned changes, in a preview once there are any."""
+        """The planned changes, in a preview that already has some."""
         return self._world if self._current.noop else None
 
     @property
@@ -257,7 +257,9 @@ class Context(object):
         return self.user_commands if self._planned or self._current.own else self._adapters[2]
 
     def as_planned(self, look: Callable[..., str], *given: Any) -> str:
-        """The result of ``look``, which also looks up ccm's own commands on the predicted host."""
+        """Return the result of ``look``, which also looks up ccm's own commands on the predicted
+        host.
+        """
         self._planned = True
         try:
             return look(*given)
@@ -270,17 +272,19 @@ class Context(object):
         return self._adapters[2] if self.world is None else self.world.commands
 
     def planned(self) -> "HostOverlay":
-        """In a preview: the target below the planned changes, if any; read only."""
+        """In a preview, the target with the planned changes, if any; read-only."""
         return self._new_world() if self._world is None else self._world
 
     def world_with(self, effects: Sequence[Effect]) -> "HostOverlay":
-        """The target with these changes as well, for one read."""
+        """Return the target with these changes as well, for one read."""
         world = self._new_world() if self._world is None else self._world.fork()
         world.lay(tuple(effects), Uncertainty(), "")
         return world
 
     def places(self, path: str) -> List[str]:
-        """In a preview: the path without links. A link at its end is kept, or also followed."""
+        """Return, in a preview, the path without links. A link at its end is kept, or also
+        followed.
+        """
         layer = self._layer()
         return [layer.find(path, follow).path for follow in (False, True)]
 
@@ -292,22 +296,24 @@ class Context(object):
     def record_read(self, kind: str, value: str, present: bool = True) -> None:
         """Record a read that none of the above makes: of a package, a unit or lists.
 
-        In a preview, its uncertainty is then noted. See ``UnknownEffect`` for the kinds.
+        In a preview, its uncertainty is then recorded. See ``UnknownEffect`` for the kinds.
         """
         if self.world is not None:
             self.world.unknown_regions.record_read(kind, value, present)
 
     def suppose(self, reason: str) -> None:
-        """In a preview: the result of this resource is assumed, for the given reason."""
+        """Record that, in a preview, the result of this resource is assumed, for the
+        given reason.
+        """
         self._note([Uncertainty(ASSUMED, reason)], reason)
 
     @property
     def uncertainty(self) -> Uncertainty:
-        """The greatest uncertainty of this resource."""
+        """Return the greatest uncertainty of this resource."""
         return self.uncertainty_since(0)
 
     def uncertainty_since(self, since: int) -> Uncertainty:
-        """The same, for reads after this number of uncertain values."""
+        """Return the same, for reads after this number of uncertain values."""
         worst = Uncertainty()
         for found in self._current.uncertainties[since:]:
             for uncertainty in found.uncertainties:
@@ -316,18 +322,18 @@ class Context(object):
 
     @property
     def excuse(self) -> str:
-        """The reason why a failure may not happen: the last uncertain value that was read; "" for
-        none.
+        """Return the reason why a failure may not happen: the last uncertain value that was read;
+        "" if there is none.
         """
         return self._current.uncertainties[-1].why if self._current.uncertainties else ""
 
     @property
     def uncertainties(self) -> int:
-        """The number of uncertain values that the resource read."""
+        """The number of uncertain values that the resource has read."""
         return len(self._current.uncertainties)
 
     def expect(self, effects: Sequence[Effect], uncertainty: Uncertainty, by: str) -> None:
-        """In a preview: add the effects of an action of the resource ``by``."""
+        """Add, in a preview, the effects of an action of the resource ``by``."""
         if not effects:
             return
         if self._world is None:
@@ -357,16 +363,16 @@ class Context(object):
         return Exchange(self, _world=None if self._world is None else self._world.fork())
 
     def trial(self, effects: Sequence[Effect]) -> "Exchange":
-        """A block in which these values apply, too, even if it fails."""
+        """A block in which these values also apply, even if it fails."""
         world, current = self.world_with(effects), self._current._replace(uncertainties=[])
         return Exchange(self, _world=world, _current=current)
 
     def within(self, world: "HostOverlay") -> "Exchange":
-        """A block that reads this target; the uncertainty of what is read is noted."""
+        """A block that reads this target; the uncertainty of its reads is recorded."""
         return Exchange(self, _world=world)
 
     def ignoring(self) -> "Exchange":
-        """A block in which the uncertainty of what is read is not noted."""
+        """A block in which the uncertainty of reads is not recorded."""
         return Exchange(self, _world=self._world, _current=self._current._replace(uncertainties=[]))
 
     def shared(self) -> "PackageSharing":

@@ -15,7 +15,7 @@ ACCOUNT_FILES = (*DATABASES.values(), SHADOW, "/etc/gshadow")
 _UNITS = ("/etc/systemd/system/", "/lib/systemd/system/", "/usr/lib/systemd/system/")
 
 Covers = Callable[[str, str, bool], bool]
-"""Whether an effect may change a thing, see ``UnknownEffect``."""
+"""Tests whether an effect may change a thing, see ``UnknownEffect``."""
 
 
 class Uncertainty(NamedTuple):
@@ -26,7 +26,7 @@ class Uncertainty(NamedTuple):
     reason: str = ""
 
     def worse(self, other: "Uncertainty") -> "Uncertainty":
-        """The greater of the two, this one where they are equal."""
+        """Return the greater of the two, or this one if they are equal."""
         return other if _ORDER.index(other.level) > _ORDER.index(self.level) else self
 
 
@@ -36,8 +36,8 @@ class PathEffect(NamedTuple):
     ``something``: it exists, and the rest is unknown. If ``mode``, ``uid``, ``gid`` or ``content``
     is None, it does not change; an absent path has nothing below it. ``firm``: each run sets owner
     and mode again, not only when it creates the path. ``once``: no run manages the path again,
-    since it came with something else, such as a package. ``part``: the resource manages a part of
-    the content, so that others may manage other parts.
+    because it was created by something else, such as a package. ``part``: the resource manages a
+    part of the content, so that others may manage other parts.
     """
 
     path: str
@@ -152,13 +152,13 @@ def everything(kind: str, value: str, present: bool) -> bool:
 
 
 NETWORK = "network"
-"""Stands for ``""`` with the kind ``host`` where only answers of the network are read."""
+"""Used instead of ``""`` with the kind ``host`` if only answers from the network are read."""
 
 
 def below(path: str, *, itself: bool = False) -> Covers:
-    """The coverage of an action that writes below a path, or with ``itself`` also at it.
+    """Return the coverage of an action that writes below a path, or with ``itself`` also at it.
 
-    Accounts and units are covered by their files; root always stays root.
+    Accounts and units are covered by their files; the account root is never covered.
     """
     inside = path.rstrip("/") + "/"
 
@@ -166,7 +166,7 @@ def below(path: str, *, itself: bool = False) -> Covers:
         return place.startswith(inside) or (itself and place == path)
 
     def covers(kind: str, value: str, present: bool) -> bool:
-        """Return whether the action may write the thing of this value."""
+        """Return whether the action may write the thing with this value."""
         if kind == "host":  # what reads it may read here
             return True
         if kind == "unit":
@@ -191,5 +191,5 @@ Effect = Union[
 
 
 def once(effects: Sequence[Effect]) -> List[Effect]:
-    """Return the same effects, marked as those that no later run repeats."""
+    """Return the same effects, marked as effects that no later run repeats."""
     return [e._replace(once=True) if isinstance(e, PathEffect) else e for e in effects]

@@ -34,7 +34,7 @@ class Problem(NamedTuple):
     """One mistake in an input: what was expected, where, and what to do.
 
     ``missing`` names the property that a resource lacks. ``has_lines``: newlines in the message
-    are its author's and stay; names and values in it must then be in one line.
+    were written by its author and are kept; names and values in it must then be on one line.
     """
 
     message: str
@@ -53,7 +53,7 @@ class Problem(NamedTuple):
 
 
 def in_one_line(text: str) -> str:
-    """The text with control characters as escapes: names may have a newline."""
+    """Return the text with control characters as escapes: names may contain a newline."""
     if text.isprintable():
         return text
     unsafe = {one for one in text if one < " " or "\x7f" <= one <= "\x9f"}
@@ -61,7 +61,9 @@ def in_one_line(text: str) -> str:
 
 
 class CcmError(Exception):
-    """The root: a message for people, a stable ``kind`` for scripts and a hint on what to do."""
+    """The base class: a message for people, a stable ``kind`` for scripts and a hint on what
+    to do.
+    """
 
     default_kind = "ccm"
     command = ""
@@ -75,7 +77,7 @@ class CcmError(Exception):
 
     @property
     def advice(self) -> str:
-        """The complete hint."""
+        """Return the complete hint."""
         return self.hint
 
     def __str__(self) -> str:
@@ -109,7 +111,7 @@ class HostError(CcmError):
 
 
 class UnreachableError(HostError):
-    """The host was not reached, or was lost on the way.
+    """The host was not reached, or the connection to it was lost.
 
     ``command`` follows the hint; it must run for the inventory's host in ``only``.
     """
@@ -125,12 +127,12 @@ class UnreachableError(HostError):
 
     @property
     def advice(self) -> str:
-        """The complete hint."""
+        """Return the complete hint."""
         return " ".join(filter(None, (self.hint, self.command, self.only and "-l " + self.only)))
 
 
 class PlanError(HostError):
-    """The host answered, but its plan could not be made; nothing on it was changed."""
+    """The host answered, but its plan could not be made; nothing on the host was changed."""
 
     default_kind = "plan"
 
@@ -142,9 +144,9 @@ class ProtocolError(CcmError):
 
 
 class ResourceError(CcmError):
-    """One resource cannot be brought to its desired state; the text goes into its event.
+    """One resource cannot be brought to its desired state; the text is put into its event.
 
-    ``output`` is the tail of what a command printed; it follows the message in the event.
+    ``output`` is the end of a command's output; it follows the message in the event.
     """
 
     default_kind = "resource"

@@ -12,7 +12,7 @@ SELECTION = ("only", "tags", "skip")  # the options that select a part of a mani
 class Item(NamedTuple):
     """One resource in the form of a plan; every property is final except deferred ones.
 
-    This class defines what a plan contains for a resource, for both sides.
+    This class defines what a plan contains for a resource, on both sides.
     """
 
     index: int  # type: ignore[assignment]  # its place in the plan, not tuple.index
@@ -53,13 +53,13 @@ class Item(NamedTuple):
         return not (self.applies or self.deferred_render or self.health_checks)
 
     def entry(self) -> Dict[str, Any]:
-        """Its record in a plan, without its children and default values."""
+        """Return its record in a plan, without its children and default values."""
         said = zip(self._fields, self)
         return {k: v for k, v in said if k in _KINDS and (k not in _DEFAULTS or v != _DEFAULTS[k])}
 
     @classmethod
     def read(cls, entry: Any, numbers: Iterator[int], within: Optional["Item"] = None) -> "Item":
-        """The item of such a record, and its children; ``numbers`` gives each its index.
+        """Return the item of such a record, and its children; ``numbers`` gives each its index.
 
         The settings of the ``within`` item also apply to it. ``ProtocolError`` names the broken
         part.
@@ -102,7 +102,7 @@ for _key, _default in Item._field_defaults.items():
 
 
 def each_of(items: Iterable[Item], managed: bool = False) -> Iterator[Item]:
-    """These items and all of their children, in pre-order.
+    """Yield these items and all of their children, in pre-order.
 
     ``managed``: without the children of items that are not managed.
     """
@@ -113,7 +113,7 @@ def each_of(items: Iterable[Item], managed: bool = False) -> Iterator[Item]:
 
 
 def plan_error(key: str, expected: str, value: Any) -> ProtocolError:
-    """The error for a plan whose ``key`` is not as ``expected``."""
+    """Return the error for a plan whose ``key`` is not as ``expected``."""
     return ProtocolError(
         "the plan is broken: %s should be %s, it is %r" % (key, expected, type(value).__name__),
         kind="protocol.plan",

@@ -28,4 +28,6 @@ class Provider(object):
         return ""
 
     def prepare(self, items: Sequence[Item]) -> None:
-        """Called once, before the first resource of the type, with all items of the provider."""
+        """Prepare the provider; called once, before the first resource of the type, with all items
+        of the provider.
+        """

@@ -25,7 +25,7 @@ replaces them."""
 
 
 def types() -> List[str]:
-    """Every type that this runtime has, sorted."""
+    """Return every type in this runtime, sorted."""
     import pkgutil
 
     from remote_runtime import resources
@@ -48,19 +48,19 @@ def _load(type_name: str, module: str) -> Any:
 
 
 def provider_names(type_name: str) -> Tuple[str, ...]:
-    """The providers of a type, the best first. ``ResourceError`` for an unknown type."""
+    """Return the providers of a type, the best first. ``ResourceError`` for an unknown type."""
     package = _load(type_name, "")
     return tuple(getattr(package, "PROVIDERS", getattr(package, "PORTS", PORTS)))
 
 
 def resource_class(type_name: str) -> Type[StateType]:
-    """The class ``Resource`` of a type. ``ResourceError`` for an unknown type."""
+    """Return the class ``Resource`` of a type. ``ResourceError`` for an unknown type."""
     found: Type[StateType] = _load(type_name, ".resource").Resource
     return found
 
 
 def schema_text(type_name: str) -> bytes:
-    """The bytes of a type's ``schema.json``. ``ResourceError`` for an unknown type."""
+    """Return the bytes of a type's ``schema.json``. ``ResourceError`` for an unknown type."""
     package = _load(type_name, "")
     # Like pkgutil.get_data, which would import many more modules.
     data: bytes = package.__loader__.get_data(os.path.join(package.__path__[0], "schema.json"))
@@ -76,7 +76,7 @@ class _Known(NamedTuple):
 
 
 class Registry(object):
-    """The providers of one run: one instance of each, which learns its items once."""
+    """The providers of one run: one instance of each, which is prepared with its items once."""
 
     def __init__(self, context: "Context") -> None:
         self._context = context
@@ -85,10 +85,10 @@ class Registry(object):
         self._prepared: Dict[Tuple[str, str], bool] = {}
 
     def choose(self, item: Item, properties: Properties) -> Provider:
-        """Return the provider for one resource.
+        """Return the provider for one resource: the explicit one, or the supported one with the
+        lowest priority.
 
-        This is the explicit one, or the supported one with the smallest priority. ``ResourceError``
-        gives the reason if there is none.
+        ``ResourceError`` gives the reason if there is none.
         """
         names = self._type(item.type).providers
         if item.provider and item.provider not in names:
@@ -118,7 +118,9 @@ class Registry(object):
         return best
 
     def _look_ahead(self, item: Item, properties: Properties) -> None:
-        """``Unknowable`` if a provider is planned; notes the uncertainty of a possible provider."""
+        """Raise ``Unknowable`` if a provider is planned; record the uncertainty of a possible
+        provider.
+        """
         for name in [item.provider] if item.provider else self._type(item.type).providers:
             anew = type(self._instance(item.type, name))(self._context, name)
             if not self._context.as_planned(anew.unsupported_reason, properties):
@@ -136,8 +138,9 @@ class Registry(object):
         return self._managed(item, provider)
 
     def suppose(self, item: Item) -> "ManagedResource":
-        """The resource with the provider that comes first, whether that can manage it or not: for a
-        preview, where an earlier change may see to that."""
+        """Return the resource with the first provider, even if that cannot manage it: for a
+        preview, in which an earlier change may make this possible.
+        """
         names = [item.provider] if item.provider else self._type(item.type).providers
         first = min((self._instance(item.type, name) for name in names), key=_priority)
         return self._managed(item, first)
@@ -147,7 +150,7 @@ class Registry(object):
         return known.managed(known.kind, item, provider, self._context)
 
     def _type(self, name: str) -> _Known:
-        """A type, looked up once."""
+        """Return a type, which is looked up once."""
         if name not in self._types:
             from remote_runtime.managed import managed_class
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def parents(files: "Files", path: str, mode: int) -> List[PathEffect]:
-    """The missing parents of a path, outermost first.
+    """Return the missing parents of a path, outermost first.
 
     ``ResourceError`` if one of them is a dangling symlink.
     """

@@ -26,7 +26,7 @@ class RetryPolicy(NamedTuple):
     pause: float = 0.0
 
     def label(self, what: str, number: int) -> str:
-        """A message with the number of the try, if there may be several."""
+        """Return a message with the number of the try, if there may be several."""
         return what if self.maximum == 1 else "%s (try %d of %d)" % (what, number, self.maximum)
 
 
@@ -34,7 +34,7 @@ ONCE = RetryPolicy()
 
 
 def tries_of(properties: Mapping[str, object]) -> RetryPolicy:
-    """The settings from the properties ``tries`` and ``try_sleep``."""
+    """Return the settings from the properties ``tries`` and ``try_sleep``."""
     maximum = properties.get("tries")
     if not isinstance(maximum, int) or maximum <= 1:
         return ONCE
@@ -44,7 +44,7 @@ def tries_of(properties: Mapping[str, object]) -> RetryPolicy:
 
 
 def attempts_note(number: int) -> str:
-    """The part of an error that mentions the number of tries, "" for a single try."""
+    """Return the part of an error that mentions the number of tries; "" for a single try."""
     return "" if number == 1 else ", after %d tries" % number
 
 
@@ -56,8 +56,8 @@ def retry(
 ) -> "Result":
     """Call ``step`` with the number of the try until it succeeds, and return its result.
 
-    Raises the error of the last try: one that another try would not fix, or the last allowed one.
-    ``Cancelled`` at once if the run is to end during a pause.
+    If another try would not help, or the last allowed one has failed, its error is raised.
+    ``Cancelled`` at once if the run must end during a pause.
     """
     number = 1
     while True:
@@ -72,7 +72,7 @@ def retry(
 
 
 def wait(context: "Context", tries: RetryPolicy, number: int) -> None:
-    """Pause after this try; ``Cancelled`` as soon as the run is to end."""
+    """Pause after this try; ``Cancelled`` as soon as the run must end."""
     context.progress("waiting %g s after try %d of %d" % (tries.pause, number, tries.maximum))
     context.sleep(tries.pause)
 

@@ -1,6 +1,6 @@
 """One run on one target, from the first byte to the last (target).
 
-The bootstrap calls ``serve``. Standard output belongs to the protocol from then on: the original
+The bootstrap calls ``serve``. From then on, standard output belongs to the protocol: the original
 descriptor points at stderr, so that a stray print cannot break a frame.
 """
 
@@ -118,7 +118,7 @@ class Session(object):
         return 0 if error is None and not self._cancellation.is_set() else 1
 
     def _give_up(self) -> None:
-        """The run does not end by itself: exit, without partial writes."""
+        """Exit without partial writes, because the run does not end by itself."""
         self._files.discard_temporary()
         if self._record is not None:
             self._record.keep()
@@ -221,7 +221,8 @@ class Session(object):
 
     def _tell_past(self, receipts: Sequence[str], alone: bool) -> None:
         """Report earlier runs on this host that their controllers may not know; ``alone``: none of
-        them is still active."""
+        them is still active.
+        """
         if receipts:
             from remote_runtime.state.run_record import report
             from remote_runtime.system.locks import is_held, lock_path
@@ -239,7 +240,7 @@ class Session(object):
         return lock
 
     def _tidy(self, alone: bool) -> None:
-        """Remove what killed runs left behind, if this run has the lock; note its own start."""
+        """Remove the leftovers of killed runs, if this run has the lock; record its own start."""
         from remote_runtime.system import state
 
         kept = self._kept()
@@ -384,21 +385,21 @@ class Session(object):
         return AdhocLifecycle
 
     def _log(self, plan: plans.Plan, ended: str) -> None:
-        """Write a line to the system's log if something changed or failed."""
+        """Write a line to the system log if something changed or failed."""
         if self._reporter.tally.get("changed") or self._reporter.tally.get("failed"):
             from remote_runtime.reporting import log_summary
 
             log_summary.write(plan, self._reporter.tally, ended, self._mask.text)
 
     def _kept(self) -> str:
-        """The directory of the state of this host."""
+        """Return the directory of the state of this host."""
         from remote_runtime.system import state
 
         return self._state or state.state_directory(self._home)
 
     def _preflight(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
-        """The predictions that bind the run. ``HostError`` for a host that does not match the plan
-        file.
+        """Return the predictions that bind the run. ``HostError`` for a host that does not match
+        the plan file.
         """
         from remote_runtime.plans.check import PushPreview
         from remote_runtime.plans.replay_guard import mark_used, require_own

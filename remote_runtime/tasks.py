@@ -34,7 +34,8 @@ class NewContent(NamedTuple):
 
 class BlobNeed(NamedTuple):
     """A content of the plan that differs from that of the host: ``needed`` for the comparison, or
-    only to write and show it."""
+    only to write and show it.
+    """
 
     sha256: str
     needed: bool
@@ -70,23 +71,25 @@ class TaskStateType(StateType):
     owes_refresh = False
 
     def tasks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> List[Task]:
-        """Return the necessary tasks: none in the desired state. Also called after the tasks."""
+        """Return the necessary tasks: none in the desired state. Called again after the tasks."""
         raise NotImplementedError
 
     def blocked(self, host: "HostReader") -> List[Task]:
-        """The tasks that cannot be done, because ``read`` raised ``Missing``."""
+        """Return the tasks that cannot be done because ``read`` raised ``Missing``."""
         return []
 
     def assumed(self, host: "HostReader") -> List[Task]:
-        """The tasks of a resource with properties that are not known yet."""
+        """Return the tasks of a resource with properties that are not known yet."""
         return []
 
     def known(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> List[Task]:
-        """Tasks whose effects describe the resource in the desired state."""
+        """Return tasks whose effects describe the resource in the desired state."""
         return []
 
     def require(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> None:
-        """``Missing`` for what prevents the tasks, before the first one starts."""
+        """Raise ``Missing`` for a condition that prevents the tasks, before the first
+        one starts.
+        """
 
     def accepts_refresh(self) -> bool:
         """Whether a subscription affects the tasks."""
@@ -98,7 +101,7 @@ class TaskStateType(StateType):
 
     @property
     def alone(self) -> bool:
-        """Whether none of its work can be combined with that of neighboring resources."""
+        """Return whether none of its work can be combined with that of neighboring resources."""
         return True
 
     def ahead(self, host: "HostReader") -> Any:
@@ -123,16 +126,20 @@ class TaskStateType(StateType):
         return None
 
     def lacks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Optional[str]:
-        """After all tasks: what still differs, "" for nothing; None if the tasks show it."""
+        """Return, after all tasks, what still differs, "" for nothing; None if the tasks
+        show it.
+        """
         return None
 
     def unachieved(self, left: Sequence[Change]) -> str:
-        """The message for what still differs after the tasks; "" for that of the records."""
+        """Return the message for the differences that remain after the tasks; "" for that of the
+        records.
+        """
         return ""
 
 
 class PathTaskStateType(TaskStateType, PathStateType):
-    """The same for a path. ``tree``: the tasks also change paths below it."""
+    """A task type for paths. ``tree``: the tasks also change paths below the path."""
 
     tree = False
 
@@ -141,9 +148,9 @@ class PathTaskStateType(TaskStateType, PathStateType):
         return host.files.lstat(self.name)
 
     def compared(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Sequence[str]:
-        """The attributes that ``ccm drift`` compares, in addition to ``left``."""
+        """Return the attributes that ``ccm drift`` compares, in addition to ``left``."""
         return ATTRIBUTES
 
     def travels(self, host: "HostReader") -> List[BlobNeed]:
-        """The contents that ``tasks`` will need, as far as a quick check shows."""
+        """Return the contents that ``tasks`` will need, as far as a quick check shows."""
         return []

@@ -1,3 +1,3 @@
-"""The one version of ccm, controller and runtime alike (both sides)."""
+"""The single version of ccm, for controller and runtime (both sides)."""
 
 VERSION = "0.1.0"

@@ -1,4 +1,4 @@
-"""Reads the members of tar and zip archives, never holding more than a block (target)."""
+"""Reads the members of tar and zip archives, with at most one block in memory (target)."""
 
 import errno
 import os
@@ -30,7 +30,9 @@ ProgressCallback = Callable[[], None]
 
 
 class ArchiveErrors(object):
-    """A block that reads an archive: what shows that it is broken leaves as ``ResourceError``."""
+    """A block that reads an archive: errors that show a broken archive are raised as
+    ``ResourceError``.
+    """
 
     def __init__(self, archive: str, kind: str) -> None:
         self._archive = archive
@@ -63,7 +65,7 @@ class ArchiveErrors(object):
 def members(
     kind: str, file: Any, *, beat: ProgressCallback, maximum: int, most: int, program: str = ""
 ) -> Members:
-    """Yield the members of an open archive; ``content`` of one is valid until the next one is
+    """Yield the members of an open archive; the ``content`` of one is valid until the next one is
     requested.
 
     ``beat`` is called often and may raise; at most ``maximum`` bytes are unpacked after the last
@@ -105,7 +107,7 @@ class _Stream(object):
         return data
 
     def seek(self, position: int) -> None:
-        """Read forward to a position; a stream cannot go back."""
+        """Read forward to a position; a stream cannot be read backward."""
         left = position - self._raw.tell()
         while left > 0:
             skipped = len(self.content(min(left, BLOCK)))
@@ -116,7 +118,7 @@ class _Stream(object):
             self._raw.seek(position)
 
     def drain(self, maximum: int) -> None:
-        """Read to the end, where a compressed stream keeps its checksum."""
+        """Read to the end, where a compressed stream has its checksum."""
         while True:
             data = self.content(BLOCK)
             if not data:
@@ -161,13 +163,13 @@ def _tar(unpacked: Any, beat: ProgressCallback, maximum: int) -> Members:
 
 
 def require(kind: str) -> None:
-    """``ResourceError`` if this host's Python cannot unpack a kind of archive."""
+    """Raise ``ResourceError`` if this host's Python cannot unpack a kind of archive."""
     if kind in _MODULES:
         _module(kind)
 
 
 def needs_program(kind: str) -> str:
-    """The program that a kind of archive needs on this host, "" if Python unpacks it."""
+    """Return the program that a kind of archive needs on this host; "" if Python unpacks it."""
     if kind != "tar.zst":
         return ""
     try:
@@ -192,7 +194,7 @@ def _module(kind: str) -> Any:
 
 
 def _unpacked(kind: str, file: Any) -> Any:
-    """The tar stream inside a compressed file."""
+    """Return the tar stream inside a compressed file."""
     if kind == "tar":
         return file
     module = _module(kind)
@@ -203,7 +205,9 @@ def _unpacked(kind: str, file: Any) -> Any:
 
 
 def _check_end(archive: Any, stream: _Stream) -> None:
-    """tarfile takes a broken header for the end; the true end is zeros, or nothing at all."""
+    """Check the end: tarfile mistakes a broken header for it; the true end is zeros, or the end of
+    the file.
+    """
     stream.seek(archive.offset)
     if stream.read(_BLOCK_OF_TAR).strip(b"\0"):
         raise ValueError("invalid header at byte %d" % archive.offset)
@@ -313,7 +317,9 @@ def _of_zip(archive: Any, entry: Any) -> Member:
 
 
 def _time(stamp: Any) -> float:
-    """A zip's time is local and names no zone; a day that does not exist is now."""
+    """Return the time of a member. Times in a zip are local and have no time zone; an invalid date
+    is replaced by the current time.
+    """
     import time
 
     try:

@@ -13,9 +13,9 @@ FILE, DIRECTORY, SYMLINK, HARDLINK = "file", "directory", "symlink", "hardlink"
 
 
 class Member(NamedTuple):
-    """One entry of an archive; ``kind`` is one of the four, or names what is refused.
+    """One entry of an archive; ``kind`` is one of the four, or names a kind that is refused.
 
-    ``link`` is where a link leads; ``mtime`` in seconds; ``content`` opens a file's content.
+    ``link`` is the target of a link; ``mtime`` is in seconds; ``content`` opens a file's content.
     """
 
     name: str
@@ -31,24 +31,27 @@ Members = Generator[Member, None, None]
 
 
 def refusal(archive: str, message: str, hint: str = "") -> ResourceError:
-    """The error for an archive that is not extracted."""
+    """Return the error for an archive that is not extracted."""
     return ResourceError(
         "%s is not extracted: %s" % (archive, message), kind="resource.archive.refused", hint=hint
     )
 
 
 class _Link(NamedTuple):
-    """The target of a symlink: so many directories up from its own, then these steps."""
+    """The target of a symlink: the number of directories up from its own, then the path
+    from there.
+    """
 
     up: int
     steps: List[str]
 
 
 class MemberFilter(object):
-    """Decides about the members of one archive, in their order; keeps what was admitted.
+    """Decides on the members of one archive, in order, and stores which were admitted.
 
     ``kinds`` maps each admitted path, relative and clean, to its kind; the directories on the way
-    to a member are in it too. A member below a symlink of the archive goes where that leads.
+    to a member are included. A member below a symlink of the archive is extracted to the link's
+    target.
     """
 
     def __init__(self, archive: str, max_size: int, max_members: int) -> None:
@@ -61,8 +64,9 @@ class MemberFilter(object):
         self._count = 0
 
     def admit(self, member: Member) -> str:
-        """The clean path of a member, without symlinks of the archive above it; "" for the root
-        itself. ``ResourceError`` if refused."""
+        """Return the clean path of a member, without symlinks of the archive above it; "" for the
+        root itself. ``ResourceError`` if it is refused.
+        """
         if member.size < 0:
             raise self._refused("member %r has a negative size" % member.name)
         self._count += 1
@@ -144,11 +148,13 @@ class MemberFilter(object):
             )
 
     def linked(self, member: Member) -> str:
-        """The path of the member that a hard link names."""
+        """Return the path of the member that a hard link names."""
         return self._resolved(self._path(member._replace(name=member.link)), member)
 
     def _symlink(self, parts: List[str], member: Member) -> None:
-        """Only leading .. and no more than lead to the root: by induction no chain leads out."""
+        """Admit a symlink: only leading .. and no more than lead to the root, so by induction no
+        chain of links leads outside.
+        """
         target = member.link
         if not target or len(target) > _MAX_LENGTH or "\0" in target:
             raise self._refused("member %r is a broken symlink" % member.name)

@@ -1,8 +1,8 @@
-"""Writes the members of an archive into a staging directory, then moves them in place (target).
+"""Writes the members of an archive into a staging directory, then moves them into place (target).
 
 The staging directory is inside the destination and belongs only to us. Everything in it is reached
 through its descriptor, so users who can write nearby cannot redirect us. Each move is one rename of
-data that is already on the disk, so after a power cut no file in place is empty.
+data that is already on disk, so no file in place is empty after a power failure.
 """
 
 import errno
@@ -51,13 +51,13 @@ def refuse_obstacles(archive: str, parent: Directory, kinds: Dict[str, str]) -> 
 
 
 def file_mode(mode: int) -> int:
-    """The mode of an extracted file: no special bits, no writing for others, its owner may."""
+    """Return the mode of an extracted file: no special bits, and writable only by its owner."""
     mode = mode & 0o755 | 0o600
     return mode if mode & 0o100 else mode & ~0o011
 
 
 def directory_mode(mode: int) -> int:
-    """The same for a directory, which its owner may enter and change."""
+    """Do the same for a directory, which its owner may enter and change."""
     return mode & 0o755 | 0o700
 
 
@@ -81,7 +81,9 @@ class Staging(object):
         self._files: Set[str] = set()
 
     def add(self, path: str, member: Member, linked: str, beat: Callable[[int], None]) -> None:
-        """Write one admitted member; ``linked`` is what a hard link names; ``beat`` gets bytes."""
+        """Write one admitted member; ``linked`` is the target of a hard link; ``beat``
+        gets bytes.
+        """
         if member.kind == DIRECTORY:
             self._make(path)
             self._directories[path] = (directory_mode(member.mode), member.mtime)
@@ -107,7 +109,7 @@ class Staging(object):
                 self._files.add(path)
 
     def _make(self, path: str) -> None:
-        """A directory with those above it, which the archive need not name."""
+        """Create a directory and its parents, which the archive need not contain."""
         if path in self._known:
             return
         self._make(os.path.dirname(path))
@@ -138,8 +140,9 @@ class Staging(object):
             os.close(descriptor)
 
     def finish(self, beat: Callable[[int], None]) -> None:
-        """Give the directories their modes and times, those inside others first, and return once
-        all is on the disk."""
+        """Set the modes and times of the directories, inner ones first, and return once everything
+        is on disk.
+        """
         sync_files(self._top, sorted(self._files), lambda: beat(0))
         for path in sorted(self._known, reverse=True):
             descriptor = os.open(path or ".", _DIRECTORY, dir_fd=self._top)
@@ -154,7 +157,7 @@ class Staging(object):
             beat(0)
 
     def move(self, last: str, sync: Callable[[int], None]) -> List[str]:
-        """Move everything in place; return what was moved, relative.
+        """Move everything into place; return the relative paths that were moved.
 
         The parts of the relative path ``last`` are moved after everything else. Existing
         directories keep their attributes and are filled. ``sync`` is called with each open
@@ -203,8 +206,9 @@ class Staging(object):
 
 
 def _is_ours(directory: int) -> bool:
-    """Return whether its owner and mode are those that we create, so nobody else can put a link in
-    it."""
+    """Return whether the directory has the owner and mode that we set, so nobody else can put a
+    link in it.
+    """
     found = os.fstat(directory)
     own = found.st_uid == os.geteuid() and not found.st_mode & 0o022
     return own and not os.listdir(directory)

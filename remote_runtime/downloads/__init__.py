@@ -1,1 +1,1 @@
-"""Downloads over HTTP and HTTPS, for every type that gets something from a URL."""
+"""Downloads over HTTP and HTTPS, for every type that uses URLs (both sides)."""

@@ -1,4 +1,4 @@
-"""Checksums of files, as manifests and files of checksums have them (both sides)."""
+"""Checksums of files, in the form of manifests and of checksum files (both sides)."""
 
 from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
 
@@ -13,8 +13,9 @@ _MAX_LENGTH = 80  # characters of one of them
 
 
 def parse_checksum(text: str) -> str:
-    """The canonical form, such as ``sha256:9f86…``. The algorithm may be given or left out, and
-    follows from the number of digits. ``ValueError`` says what is wrong."""
+    """Return the canonical form, such as ``sha256:9f86…``. The algorithm may be omitted, because it
+    follows from the number of digits. ``ValueError`` says what is wrong.
+    """
     given, mark, digits = text.strip().lower().rpartition(":")
     if "://" in text:
         raise ValueError("it is a URL; use checksum_url for a file of checksums")
@@ -28,17 +29,19 @@ def parse_checksum(text: str) -> str:
 
 
 def _algorithm(digits: str) -> str:
-    """The algorithm of a hash, "" for a text that is none."""
+    """Return the algorithm of a hash; "" for a text that is not a hash."""
     return "" if digits.strip(_HEXADECIMAL) else _LENGTHS.get(len(digits), "")
 
 
 def algorithm_of(checksum: str) -> str:
-    """The algorithm of a checksum in its canonical form."""
+    """Return the algorithm of a checksum in its canonical form."""
     return checksum.partition(":")[0]
 
 
 def hasher(algorithm: str, size: int = 0) -> Any:
-    """A new hash of ``hashlib``'s kind; ``size`` says about how many bytes will be added."""
+    """Return a new hash object, as in ``hashlib``; ``size`` is roughly the number of bytes that
+    will be added.
+    """
     if algorithm == "sha256":
         return sha256(size=size)
     import hashlib
@@ -47,19 +50,19 @@ def hasher(algorithm: str, size: int = 0) -> Any:
 
 
 class _Entry(NamedTuple):
-    """One line of a file of checksums; ``path`` is "" if it names no file."""
+    """One line of a checksum file; ``path`` is "" if it does not name a file."""
 
     checksum: str
     path: str
 
 
 def checksum_in(data: bytes, path: str, source: str) -> str:
-    """The checksum, in its canonical form, that a file of checksums has for the file ``path``.
+    """Return the checksum, in its canonical form, of the file ``path`` in a checksum file.
 
-    It finds lines of ``sha256sum`` (text and binary, with directories), of BSD and of OpenSSL, and
-    a file that is one hash and nothing else; signatures, comments and other algorithms are passed
-    over. SHA-512 is preferred. ``source`` names the file in errors. ``ResourceError`` if it
-    does not name the file, or has two checksums for it.
+    It supports lines of ``sha256sum`` (text and binary, with directories), of BSD and of OpenSSL,
+    and a file that contains only one hash; signatures, comments and other algorithms are ignored.
+    SHA-512 is preferred. ``source`` names the checksum file in errors. ``ResourceError`` if it does
+    not contain the file, or has two different checksums for it.
     """
     entries = list(_entries(data.decode("utf-8", "replace")))
     if len(entries) == 1 and not entries[0].path:
@@ -97,7 +100,9 @@ def _entries(text: str) -> Iterator[_Entry]:
 
 
 def _of_coreutils(line: str) -> Optional[_Entry]:
-    """``HASH  name``, ``HASH *name`` or ``HASH``; after a backslash, the name has escapes."""
+    """Parse ``HASH name``, ``HASH *name`` or ``HASH``; after a backslash, the name contains
+    escapes.
+    """
     escaped = line.startswith("\\")
     digits, _, rest = line.lstrip("\\ \ufeff").replace("\t", " ", 1).partition(" ")
     algorithm = _algorithm(digits.lower())
@@ -111,7 +116,7 @@ def _of_coreutils(line: str) -> Optional[_Entry]:
 
 
 def _of_bsd(line: str) -> Optional[_Entry]:
-    """``SHA256 (name) = HASH``, and ``SHA256(name)= HASH`` of OpenSSL."""
+    """Parse ``SHA256 (name) = HASH``, or ``SHA256(name)= HASH`` of OpenSSL."""
     head, _, digits = line.rpartition("=")
     before, opened, name = head.strip().partition("(")
     digits = digits.strip().lower()

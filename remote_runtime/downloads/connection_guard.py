@@ -1,4 +1,4 @@
-"""Ends what blocks when a time limit is reached or the run is to end (target)."""
+"""Ends blocking operations when a time limit is reached or the run must end (target)."""
 
 import os
 from typing import Any, List
@@ -11,10 +11,10 @@ _CONNECT = 30.0  # seconds for one address, within the whole
 
 
 class Guard(object):
-    """Opens connections that end when the limit is reached or the run is to end.
+    """Opens connections that end when the limit is reached or the run must end.
 
     A thread waits for either and shuts the sockets down, which ends a blocked read at once; then
-    ``limit.check`` says why.
+    ``limit.check`` raises the reason.
     """
 
     def __init__(self, context: Context, limit: Limit) -> None:
@@ -41,7 +41,9 @@ class Guard(object):
             held.close()
 
     def connect(self, address: Any, timeout: Any = None, source_address: Any = None) -> Any:
-        """``socket.create_connection`` under guard; the given timeout is ignored."""
+        """Do the same as ``socket.create_connection``, but guarded; the given timeout
+        is ignored.
+        """
         import socket
 
         self.limit.check()

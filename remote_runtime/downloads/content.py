@@ -7,14 +7,14 @@ _WHY = "the content of the download is not known yet"
 
 
 class DownloadedContent(Content):
-    """Bytes whose SHA-256 may be all that is known."""
+    """Content of which possibly only the SHA-256 is known."""
 
     def __init__(self, sha256: str) -> None:
         self._sha256 = sha256
 
     @property
     def sha256(self) -> str:  # type: ignore[override]  # known or not
-        """Its hash. ``Unknowable`` if the manifest has no checksum."""
+        """Return its hash. ``Unknowable`` if the manifest has no checksum."""
         if not self._sha256:
             raise Unknowable(_WHY)
         return self._sha256

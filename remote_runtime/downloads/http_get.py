@@ -1,6 +1,7 @@
-"""One GET over HTTP or HTTPS, redirects followed (target).
+"""One GET request over HTTP or HTTPS, which follows redirects (target).
 
-Imported only when something is downloaded: the standard library's HTTP takes its time to load.
+Imported only if something is downloaded, because importing the standard library's HTTP modules
+takes time.
 """
 
 import base64
@@ -59,24 +60,27 @@ class _Target(object):
 
 
 def display_url(url: str) -> str:
-    """A URL for people, without its credentials and its query, which often holds a token."""
+    """Return a URL for people, without its credentials and its query, which often contains
+    a token.
+    """
     return _Target(url).shown
 
 
 def redirected(asked: Request, url: str) -> Request:
-    """The request for another URL; credentials go along to the same server only."""
+    """Return the request for another URL; credentials are sent only to the same server."""
     if _Target(asked.url).trusts(_Target(url)):
         return asked._replace(url=url, verified=False)
     return asked._replace(url=url, verified=False, username=None, password="", headers={})
 
 
 def fetch(guard: Guard, asked: Request, probe: bool = False) -> Tuple[Any, str]:
-    """Request a file; return the open response, whose status is 200, and how to call its URL.
+    """Request a file; return the open response, whose status is 200, and the form of its URL for
+    messages.
 
-    User and password for basic authentication win over those in the URL. Neither they nor the
-    headers are sent to another host. A checksum allows a redirect from https to http. ``probe``:
-    ask for nothing but the head of the answer, whose status may then say that the server gives no
-    heads.
+    User and password for basic authentication take precedence over those in the URL. Neither they
+    nor the headers are sent to another host. A checksum allows a redirect from https to http.
+    ``probe``: only the head of the response is requested; its status may then show that the server
+    does not support this.
     """
     target = _Target(asked.url)
     headers = dict(asked.headers)
@@ -106,7 +110,7 @@ def fetch(guard: Guard, asked: Request, probe: bool = False) -> Tuple[Any, str]:
 def _failure(
     message: str, hint: str = "", slug: str = "http", passing: bool = False
 ) -> ResourceError:
-    """``passing``: it may succeed when it is tried again."""
+    """Return the error of a response; ``passing``: another try may succeed."""
     made = TransientError if passing else ResourceError
     return made(message, kind="resource.download." + slug, hint=hint)
 
@@ -168,7 +172,9 @@ def _open(opener: Any, guard: Guard, target: _Target, request: Any) -> Any:
 
 
 def explained(error: Exception, guard: Guard, shown: str) -> ResourceError:
-    """Return the error of a failed request or response; raises if the run or the time ended."""
+    """Return the error of a failed request or response; raise if the run was cancelled or the time
+    has run out.
+    """
     guard.limit.check()
     cause = getattr(error, "reason", None)
     if not isinstance(cause, Exception):
@@ -195,7 +201,9 @@ def explained(error: Exception, guard: Guard, shown: str) -> ResourceError:
 
 
 def _opener(guard: Guard) -> Any:
-    """Follows no redirect, raises for no status, and knows http and https only."""
+    """Return an opener that follows no redirect, raises for no status, and supports only http and
+    https.
+    """
     opener = urllib.request.OpenerDirector()
     for handler in (urllib.request.ProxyHandler(), urllib.request.UnknownHandler(), _Http(guard)):
         opener.add_handler(handler)

@@ -9,10 +9,11 @@ _OURS = ("host", "connection", "content-length", "transfer-encoding", "accept-en
 
 
 class Request(NamedTuple):
-    """One GET. ``timeout`` is of the whole in seconds, and ``setting`` the property that sets it.
+    """One GET request.
 
-    ``verified``: what is sent is compared with a checksum, so a redirect may lead from https to
-    http. User and password for basic authentication win over those in the URL.
+    ``timeout`` is the time limit for everything, in seconds, and ``setting`` the property that sets
+    it. ``verified``: the content is compared with a checksum, so a redirect may lead from https to
+    http. User and password for basic authentication take precedence over those in the URL.
     """
 
     url: str
@@ -25,7 +26,7 @@ class Request(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The path of the URL, without escapes."""
+        """The path of the URL, with escapes decoded."""
         from urllib.parse import unquote, urlsplit
 
         return unquote(urlsplit(self.url).path)
@@ -41,7 +42,7 @@ class Request(NamedTuple):
 def request_of(
     properties: Mapping[str, Any], *, timeout: float, setting: str, verified: bool
 ) -> Request:
-    """The request of a resource with ``url``, ``username``, ``password`` and ``headers``."""
+    """Return the request of a resource with ``url``, ``username``, ``password`` and ``headers``."""
     user, headers = properties.get("username"), properties.get("headers") or {}
     return Request(
         url=str(properties.get("url") or ""),
@@ -55,7 +56,7 @@ def request_of(
 
 
 def url_problem(url: str) -> str:
-    """Return the problem of a URL, "" for none. The message contains no possible credentials."""
+    """Return the problem of a URL, "" for none. The message never contains credentials."""
     from urllib.parse import urlsplit
 
     if any(ord(char) <= 32 or ord(char) == 127 for char in url):

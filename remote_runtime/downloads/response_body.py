@@ -1,4 +1,4 @@
-"""The body of an answer (target), passed on in blocks and never held as a whole."""
+"""The body of a response (target), passed on in blocks and never kept as a whole."""
 
 from typing import TYPE_CHECKING, Any, Callable, Generator, NamedTuple, Optional
 
@@ -116,7 +116,7 @@ def _unzipped(blocks: Generator[bytes, None, None]) -> Generator[bytes, None, No
 def receive(context: "Context", path: str, request: Request, body: Body) -> None:
     """Pass the server's response for the file ``path`` to ``body``.
 
-    ``TransientError`` if another try may help, else ``ResourceError``; ``Cancelled``.
+    ``TransientError`` if another try may help, otherwise ``ResourceError``; ``Cancelled``.
     """
     doing = "the download of %s" % path
     limit = Limit(context, request.timeout, doing, request.setting)
@@ -138,7 +138,7 @@ def receive(context: "Context", path: str, request: Request, body: Body) -> None
 
 
 class Download(NamedTuple):
-    """A whole and checked download next to its place: ``commit`` or ``discard`` the file."""
+    """A complete, verified download next to its destination: ``commit`` or ``discard`` the file."""
 
     file: "Temporary"
     checksum: str  # in its canonical form
@@ -193,7 +193,7 @@ def mismatch(path: str, checksum: str, actual: str) -> UnsettledError:
 
 
 def text_of(context: "Context", path: str, request: Request, maximum: int) -> bytes:
-    """A small file that a server sends, such as that of checksums of the file ``path``."""
+    """Return a small file from a server, such as the checksum file for the file ``path``."""
     data = bytearray()
     receive(context, path, request, Body(data.extend, maximum=maximum))
     return bytes(data)

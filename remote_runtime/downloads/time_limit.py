@@ -1,4 +1,4 @@
-"""Time limits of what passes bytes, and how far it is (target)."""
+"""Time limits and progress of transfers (target)."""
 
 import time
 from typing import TYPE_CHECKING, Optional
@@ -14,7 +14,8 @@ _CHECKED = 0.02  # seconds from one look at the limit to the next
 class Limit(object):
     """A time limit of ``seconds``; ``check`` raises ``TransientError`` once it has passed.
 
-    ``doing`` says in a few words what took too long, ``setting`` which property raises the limit.
+    ``doing`` says in a few words what took too long; ``setting`` is the property that raises the
+    limit.
     """
 
     def __init__(self, context: "Context", seconds: float, doing: str, setting: str) -> None:
@@ -26,11 +27,11 @@ class Limit(object):
 
     @property
     def left(self) -> float:
-        """The seconds that are left, never below 0."""
+        """Return the remaining seconds, never below 0."""
         return max(0.0, self._deadline - time.monotonic())
 
     def check(self) -> None:
-        """Raise ``Cancelled`` when the run must end, ``TransientError`` when the time is up."""
+        """Raise ``Cancelled`` if the run must end, ``TransientError`` if the time has run out."""
         self._context.check_cancelled()
         if not self.left:
             raise TransientError(
@@ -41,7 +42,7 @@ class Limit(object):
 
 
 class ProgressCheck(object):
-    """Checks the limit while bytes pass, and says how far it is."""
+    """Checks the limit during a transfer, and reports its progress."""
 
     def __init__(self, context: "Context", limit: Limit, doing: str) -> None:
         self._clock = time.monotonic
@@ -52,8 +53,8 @@ class ProgressCheck(object):
         self._told = 0.0
 
     def beat(self, done: int = 0, whole: Optional[int] = None) -> None:
-        """Called for every block or member, even for a few bytes; ``done`` of ``whole`` bytes are
-        reported twice a second.
+        """Check the limit; called for every block or member, even for a few bytes. Twice a second,
+        it reports that ``done`` of ``whole`` bytes were transferred.
         """
         now = self._clock()
         if now - self._checked < _CHECKED:

@@ -1,4 +1,4 @@
-"""Asking a server for a file without its data, in a preview that may (target)."""
+"""Requests a file from a server without its data, in a preview that may do so (target)."""
 
 import base64
 import binascii
@@ -30,7 +30,7 @@ def require(context: Context, path: str, request: Request, checksum: str) -> Non
 
 
 def probe(context: Context, path: str, request: Request) -> str:
-    """Return the SHA-256 that the server names for the file, "" if it names none.
+    """Return the SHA-256 that the server gives for the file, "" if it gives none.
 
     Raises the error of the download. ``Unknowable`` if the download may succeed in the push: a
     planned change may add a name, a route or a certificate, or the server itself if it is this
@@ -57,7 +57,7 @@ def may_change(context: Context, error: ResourceError, url: str) -> bool:
 
 
 def _is_firm(error: ResourceError, url: str) -> bool:
-    """Return whether the failure does not depend on this host: another host answered."""
+    """Return whether the failure does not depend on this host, because another host answered."""
     host = urlsplit(url).hostname or ""
     ours = host in (*_OURS, os.uname().nodename.lower()) or host.startswith("127.")
     return error.kind == _ANSWERS[0] and not ours

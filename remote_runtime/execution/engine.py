@@ -1,4 +1,4 @@
-"""Runs or skips the resources of a plan in the order written (target)."""
+"""Runs or skips the resources of a plan in the order in which they are written (target)."""
 
 import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
@@ -100,7 +100,7 @@ class Engine(object):
         """See ``Context.coming``."""
 
         def upcoming() -> Iterator[Item]:
-            """The later resources, up to the first that may not run."""
+            """Yield the later resources, up to the first that may not run."""
             for item in items[at + 1 :]:
                 left_out = item.left_out or not item.managed or item.index in self._before
                 if (
@@ -114,10 +114,10 @@ class Engine(object):
         return upcoming
 
     def record(self, items: Sequence[Item]) -> Dict[str, Any]:
-        """The state of the run of the plan's ``items``, for its part after a reboot.
+        """Return the state of the run of the plan's ``items``, for its part after a reboot.
 
         It contains only results that a remaining resource requires or subscribes to, because it has
-        to fit a frame.
+        to fit into one frame.
         """
         left = [item for item in each_of(items) if item.index not in self._done]
         wanted = {name for item in left for name in item.require + item.subscribe}
@@ -186,7 +186,9 @@ class Engine(object):
         return True
 
     def _ask(self, item: Item, outcome: Outcome, noop: bool, unmet: List[str]) -> List[str]:
-        """Evaluate its control; return the unmet requirements, unless the control excludes it."""
+        """Evaluate the control of an item; return the unmet requirements, unless the control
+        excludes it.
+        """
         asked = Outcome(item)
         self._asked = self._lifecycle.ask(asked, noop)
         if asked.skipped:
@@ -213,7 +215,7 @@ class Engine(object):
         item, asked, outside = outcome.item, self._asked, self._halting
 
         def children() -> List[Outcome]:
-            """Run its children."""
+            """Run the children of an item."""
             self._halting = outside.worse(asked)
             try:
                 return inside()
@@ -221,7 +223,9 @@ class Engine(object):
                 self._halting = outside
 
         def inside() -> List[Outcome]:
-            """Run them; separate from everything outside if only this resource is previewed."""
+            """Run the children; they are separate from everything outside if only this resource is
+            previewed.
+            """
             if not item.noop or self._apart:
                 return self.run(item.children, item.fail_on_error)
             # The preview describes its effects, which nothing outside of it can see.
@@ -236,7 +240,9 @@ class Engine(object):
         self._lifecycle.run(outcome, noop, refresh=refresh, gate=gate, children=children)
 
     def _gate(self, item: Item) -> Uncertainty:
-        """The uncertainty of its requirements and subscriptions, and of whether it runs."""
+        """Return the uncertainty of an item's requirements and subscriptions, and of whether it
+        runs.
+        """
         worst = self._halting.worse(self._asked)
         for reference in item.require:
             result = self._results.get(reference)
@@ -252,7 +258,7 @@ class Engine(object):
         return worst
 
     def _all_of(self, reference: str) -> List[ResourceResult]:
-        """The latest result of a resource, and the resources that changed something."""
+        """Return the latest result of a resource, and the resources that changed something."""
         latest = self._results.get(reference)
         changed = self._changed.get(reference, [])
         return changed if latest is None or latest in changed else changed + [latest]
@@ -263,7 +269,7 @@ class Engine(object):
         return result.apart in ("", self._apart_of(item))
 
     def _fired(self, item: Item, noop: bool) -> List[str]:
-        """The subscriptions of this resource that changed at any time in this run."""
+        """Return the subscriptions of this resource that changed at any time in this run."""
         fired: List[str] = []
         if self._context.options.drift:
             return fired
@@ -275,7 +281,7 @@ class Engine(object):
         return fired
 
     def _account(self, outcome: Outcome, noop: bool, *, fired: List[str], since: str) -> None:
-        """Record which of its refreshes are still pending, and which are not."""
+        """Record which refreshes of an item are still pending, and which are not."""
         if outcome.skipped and not (outcome.unmet or outcome.left_out):
             self._context.refreshes.released(outcome.item)
         elif outcome.skipped or (outcome.failed and not outcome.acted):
@@ -287,7 +293,9 @@ class Engine(object):
         self._applied(outcome, noop)
 
     def _apart_of(self, item: Item) -> str:
-        """The outermost noop child, by its own setting, that contains this one or is this one."""
+        """Return the outermost noop child, by its own setting, that contains this one or is this
+        one.
+        """
         return self._apart or (item.id if item.noop and item.applies else "")
 
     def _record(self, item: Item, outcome: Outcome, noop: bool) -> None:
@@ -319,6 +327,7 @@ class Engine(object):
 
 
 def _halting(outcome: Outcome) -> Uncertainty:
-    """In noop: the uncertainty whether a run with ``fail_on_error`` continues after this
-    resource."""
+    """Return, in noop, the uncertainty whether a run with ``fail_on_error`` continues after this
+    resource.
+    """
     return outcome.passing if outcome.gate.level != UNKNOWN else outcome.gate

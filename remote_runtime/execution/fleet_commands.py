@@ -25,8 +25,9 @@ FETCH = "fetch"  # the type of the item that sends files to the controller
 
 
 class AdhocLifecycle(Lifecycle):
-    """The lifecycle of a command: it runs once, and only exit code 0 is a success. Or that of
-    files, which are sent once."""
+    """The lifecycle of a command, which runs once and succeeds only with exit code 0, or of files,
+    which are sent once.
+    """
 
     def _manage(
         self, item: Item, noop: bool, *, refresh: bool, gate: Uncertainty, outcome: Outcome
@@ -77,12 +78,12 @@ class AdhocLifecycle(Lifecycle):
             raise ResourceError(how, kind="resource.exit", output=result.tail())
 
     def _home(self) -> str:
-        """The home directory, if commands can start there."""
+        """Return the home directory if commands can start there."""
         home = self._context.accounts.identity().home
         return home if os.path.isdir(home) and os.access(home, os.X_OK) else "/"
 
     def _staged(self, directory: str, given: Properties) -> List[str]:
-        """The script in a private file, and its arguments."""
+        """Return the script in a private file, and its arguments."""
         content = given["script"]
         path = os.path.join(directory, os.path.basename(given["file"]))
         try:

@@ -24,9 +24,9 @@ _SURE = Uncertainty()
 
 
 class Lifecycle(object):
-    """Runs resources of one run; their types decide what they do.
+    """Runs the resources of one run; their types decide what they do.
 
-    ``promises``: the predictions for each, if the run is bound to a plan file.
+    ``promises`` are the predictions for each resource if the run is bound to a plan file.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Lifecycle(object):
     ) -> None:
         """Bring one managed resource to its desired state, or describe that in noop.
 
-        ``outcome`` is the empty one of its item; completed actions are added to it at once. In
+        ``outcome`` is the empty outcome of its item; completed actions are added to it at once. In
         noop, ``gate`` is the uncertainty of the change or condition that lets it run; ``children``
         runs the children of an item.
 
@@ -91,9 +91,10 @@ class Lifecycle(object):
         return answers[0].uncertainty if answers else _SURE
 
     def stands(self, item: Item) -> str:
-        """In a preview: the state of a resource that a selection excludes and a selected one needs.
+        """Return, in a preview, the state of a resource that a selection excludes but a selected
+        one needs; "" if it is not needed.
 
-        "" if it is not needed. Later resources do not see the effects of these reads.
+        Later resources do not see the effects of these reads.
         """
         found = [self._stands(one) for one in each_of([item], managed=True) if one.needed]
         for worst in (DIFFERS, UNKNOWN, AS_DESIRED):
@@ -157,7 +158,7 @@ class Lifecycle(object):
     def _compose(
         self, item: Item, noop: bool, *, refresh: bool, outcome: Outcome, children: Children
     ) -> None:
-        """A resource with children: its result follows from theirs."""
+        """Run a resource with children: its result follows from theirs."""
         if item.deferred_error:
             raise ResourceError(item.deferred_error, kind="resource.manifest")
         resource = self._registry.create(item)
@@ -181,7 +182,7 @@ class Lifecycle(object):
             summed_up(outcome, ran)
 
     def _look(self, item: Item, outcome: Outcome) -> None:
-        """Only observe: the outcome has the properties that were read."""
+        """Only observe: the outcome contains the properties that were read."""
         resource = self._registry.create(item)
         outcome.provider = resource.provider.name
         found = resource.found()
@@ -260,7 +261,7 @@ def _has_changed(resource: "ManagedResource") -> bool:
 
 
 def bug(error: BaseException, item: Item) -> Tuple[str, ...]:
-    """The message for a bug in a custom type, and the traceback; () for a bug in ccm.
+    """Return the message and the traceback for a bug in a custom type; () for a bug in ccm.
 
     The files are those of the user, below ``types/`` next to the manifest.
     """
@@ -284,7 +285,7 @@ def bug(error: BaseException, item: Item) -> Tuple[str, ...]:
 
 
 def defect(error: BaseException) -> str:
-    """One line about a bug in ccm, with its position."""
+    """Return one line about a bug in ccm, with its position."""
     import os
     import traceback
 

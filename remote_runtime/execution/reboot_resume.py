@@ -1,4 +1,4 @@
-"""A run that continues after a reboot of its host (target).
+"""Continues a run after a reboot of its host (target).
 
 Before the reboot, the host sends the state of the run to the controller, which returns it with the
 plan once the host is back.
@@ -29,7 +29,7 @@ class Boot(NamedTuple):
 
 
 def parse(entry: Dict[str, Any], references: Sequence[str]) -> Boot:
-    """The member ``reboot`` of ``earlier``. ``ProtocolError``."""
+    """Parse the member ``reboot`` of ``earlier``. ``ProtocolError``."""
     index, done = entry.get("index"), entry.get("done")
     if not isinstance(index, int) or not isinstance(done, dict):
         raise _broken()

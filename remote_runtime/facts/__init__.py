@@ -1,8 +1,8 @@
 """Facts about the target (target; Python 3.6 and newer, standard library only).
 
-Families are read one after the other in a daemon thread. When it does not get on, another one takes
-over what is left: a mount that does not answer costs that family, not the others, and does not hold
-the exit of the process.
+Families are read one after the other in a daemon thread. If it is blocked, another thread reads the
+remaining families: a mount that does not respond costs only that family and does not delay the exit
+of the process.
 """
 
 import time
@@ -18,11 +18,12 @@ Family = Tuple[str, str, Callable[[Source], Any]]
 
 
 class Gathered(NamedTuple):
-    """The facts about the target; as JSON it fits into one frame of the protocol.
+    """The facts about the target; as JSON, they fit into one frame of the protocol.
 
-    ``facts`` by family; ``unavailable`` fact path to reason; ``custom`` the texts of custom fact
-    files ({path, text}) in the order of merging, later ones win; ``warnings`` lines for people.
-    Custom facts that were not read in time are ``custom`` in ``unavailable``.
+    ``facts`` are by family; ``unavailable`` maps the path of a fact to the reason; ``custom`` are
+    the texts of custom fact files ({path, text}) in the order of merging, in which later ones win;
+    ``warnings`` are lines for people. Custom facts that were not read in time are ``custom`` in
+    ``unavailable``.
     """
 
     facts: Dict[str, Any]
@@ -36,7 +37,7 @@ def gather(
     source: Optional[Source] = None,
     families: Optional[List[Family]] = None,
 ) -> Gathered:
-    """Return the facts of this machine after at most ``budget`` seconds; raises nothing."""
+    """Return the facts of this machine after at most ``budget`` seconds; never raises."""
     work = _Work(all_families() if families is None else families, source or Source())
     work.do(time.monotonic() + budget, min(PATIENCE, budget / (len(work.left) + 1)))
     facts: Dict[str, Any] = {}
@@ -64,7 +65,7 @@ def all_families() -> List[Family]:
 
 
 class _Work(object):
-    """The families that are still to be read, and what those said that have been."""
+    """The families that have not been read yet, and the results of the others."""
 
     def __init__(self, families: List[Family], source: Source) -> None:
         self._source = source
@@ -74,7 +75,7 @@ class _Work(object):
         self.left.reverse()  # taken from the end
 
     def do(self, deadline: float, patience: float) -> None:
-        """Return once all have answered, at the latest at the deadline."""
+        """Return once all are read, at the latest at the deadline."""
         from remote_runtime.stdlib_light.threads import Thread
 
         threads = []

@@ -59,7 +59,9 @@ _ARM_PARTS = {
 
 
 def read(source: Source) -> Dict[str, Any]:
-    """Return the family; ``OSError`` without ``/proc/cpuinfo``, ``ValueError`` if it lists none."""
+    """Return the family; ``OSError`` without ``/proc/cpuinfo``, ``ValueError`` if it lists no
+    processor.
+    """
     found = _parse(source.text("/proc/cpuinfo"))
     if not found:
         raise ValueError("/proc/cpuinfo lists no processor")

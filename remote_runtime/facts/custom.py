@@ -1,7 +1,7 @@
-"""Custom facts: files of the target, shipped as text (target; Python 3.6 and newer).
+"""Custom facts: files of the target, sent as text (target; Python 3.6 and newer).
 
-The controller parses them, because the target has no YAML library and both formats shall be treated
-alike. The list's order is the order of merging: later files win.
+The controller parses them, because the target has no YAML library and both formats should be
+treated alike. The order of the list is the order of merging: later files win.
 """
 
 import errno
@@ -21,11 +21,13 @@ Files = List[Dict[str, str]]
 
 
 class UnusableFileError(Exception):
-    """A file that cannot be shipped; the text says why."""
+    """A file that cannot be sent; the text says why."""
 
 
 def read(source: Source, limit: int = LIMIT) -> Tuple[Files, List[str]]:
-    """Return the files ({path, text}; at most ``limit`` bytes in all), a line for each bad one."""
+    """Return the files ({path, text}; at most ``limit`` bytes in total), and a line for each bad
+    one.
+    """
     files: Files = []
     warnings: List[str] = []
     left = limit
@@ -49,7 +51,9 @@ def read(source: Source, limit: int = LIMIT) -> Tuple[Files, List[str]]:
 
 
 def _paths(source: Source, warnings: List[str]) -> List[bytes]:
-    """Every file that may hold facts, in the order of merging; hidden files hold none."""
+    """Return all files that may contain facts, in the order of merging; hidden files
+    are ignored.
+    """
     paths = []
     for directory in source.fact_directories():
         names = _listed(directory, warnings)

@@ -1,4 +1,4 @@
-"""Which distribution this is, in the words of the fact ``host.info`` (target)."""
+"""The distribution of this host, in the words of the fact ``host.info`` (target)."""
 
 from typing import Dict, Tuple
 
@@ -32,9 +32,9 @@ _FAMILIES = {
 
 
 def read(source: Source) -> Tuple[str, str, str]:
-    """Return platform, family and version; the platform is ``linux`` where nothing says more.
+    """Return platform, family and version; the platform is ``linux`` if nothing is more specific.
 
-    The family is the platform's own name where it belongs to none of the known ones.
+    The family is the platform's own name if it does not belong to any known family.
     """
     release = _release(source)
     platform = release.get("ID", "linux").lower()
@@ -59,7 +59,7 @@ def _release(source: Source) -> Dict[str, str]:
 
 
 def _before_os_release(source: Source) -> Dict[str, str]:
-    """Systems of before 2012, which still have a Python of ours now and then."""
+    """Recognize systems from before 2012, some of which have a supported Python."""
     line = source.text_or_empty("/etc/redhat-release").lower()
     if line:
         return {"ID": "rhel" if line.startswith("red hat") else line.split()[0]}
@@ -69,7 +69,7 @@ def _before_os_release(source: Source) -> Dict[str, str]:
 
 
 def _point_release(source: Source, platform: str, family: str) -> str:
-    """Return the full version where os-release has only its beginning, else ""."""
+    """Return the full version if os-release has only its beginning; otherwise ""."""
     if platform == "debian":
         return source.text_or_empty("/etc/debian_version")
     if family == "rhel":

@@ -38,9 +38,9 @@ def _boot_time(source: Source) -> int:
 
 
 def _host_id(source: Source, container: bool) -> str:
-    """Return the machine's UUID (root only), else its machine-id, else what this boot is called.
+    """Return the machine's UUID (root only), or else its machine-id, or else the boot ID.
 
-    The containers of one machine share its UUID, so theirs is the machine-id.
+    The containers of one machine share its UUID, so the machine-id is used for them.
     """
     firmware = "" if container else source.text_or_empty("/sys/class/dmi/id/product_uuid")
     if firmware:

@@ -16,7 +16,7 @@ def read(source: Source) -> Dict[str, Any]:
 
 
 def percent(part: int, whole: int) -> float:
-    """Return ``part`` in percent of ``whole``, 0 of nothing."""
+    """Return ``part`` as a percentage of ``whole``; 0 if that is 0."""
     return 100.0 * part / whole if whole else 0.0
 
 

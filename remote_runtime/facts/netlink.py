@@ -1,7 +1,7 @@
 """Links and addresses from the kernel, without a subprocess (target; Python 3.6 and newer).
 
-rtnetlink is open to every user and answers for all interfaces at once, where ``/sys/class/net``
-takes four files for each and has no addresses.
+rtnetlink is available to every user and answers for all interfaces at once, whereas
+``/sys/class/net`` needs four files for each and has no addresses.
 """
 
 # Importing ``socket`` builds its enumerations, which costs more than all families together.
@@ -42,8 +42,9 @@ def dump(kind: int) -> List[bytes]:
 
 
 def collect(channel: Any, sequence: int) -> Tuple[List[bytes], bool]:
-    """Receive the answer to one request; False if an interface changed in the meantime: repeat
-    it."""
+    """Receive the answer to one request; return False if an interface changed in the meantime and
+    the request must be repeated.
+    """
     payloads: List[bytes] = []
     whole = True
     while True:
@@ -64,7 +65,7 @@ def collect(channel: Any, sequence: int) -> Tuple[List[bytes], bool]:
 
 
 def attributes(data: bytes, at: int) -> Dict[int, bytes]:
-    """Return the attributes in ``data`` from ``at`` on, by their number."""
+    """Return the attributes in ``data`` from the offset ``at``, by their number."""
     found = {}
     while at + 4 <= len(data):
         length, number = _ATTRIBUTE.unpack_from(data, at)

@@ -30,7 +30,7 @@ _ROUTE_UP, _ROUTE_REJECT = 0x1, 0x200
 
 
 class Address(object):
-    """One address of an interface: packed, with the length of its prefix and its kernel flags."""
+    """One address of an interface: packed, with its prefix length and its kernel flags."""
 
     def __init__(self, link: int, family: int, *, packed: bytes, prefix: int, flags: int) -> None:
         self.link = link
@@ -46,7 +46,7 @@ class Address(object):
 
 
 def read(source: Source) -> Dict[str, Any]:
-    """Return the family; ``OSError`` if the kernel does not say."""
+    """Return the family; ``OSError`` if the kernel does not report it."""
     interfaces = _interfaces(source)
     addresses = _addresses(source)
     names = {entry["index"]: entry["name"] for entry in interfaces}
@@ -111,7 +111,9 @@ def _addresses(source: Source) -> List[Address]:
 
 
 def _is_special(address: Address) -> bool:
-    """Loopback, link-local, multicast or unspecified: no other host reaches us by it."""
+    """Return whether it is a loopback, link-local, multicast or unspecified address, which other
+    hosts cannot reach.
+    """
     first, second = address.packed[0], address.packed[1]
     if address.family == _IPV4:
         return first in (0, 127) or (first, second) == (169, 254) or 224 <= first < 240
@@ -121,7 +123,7 @@ def _is_special(address: Address) -> bool:
 
 
 def _route_ipv4(source: Source) -> Tuple[str, bytes]:
-    """Return the interface and the gateway of the IPv4 default route, "" without one."""
+    """Return the interface and the gateway of the IPv4 default route, "" if there is none."""
     best = (1 << 32, "", b"")
     for line in source.text_or_empty("/proc/net/route").splitlines()[1:]:
         words = line.split()
@@ -136,7 +138,7 @@ def _route_ipv4(source: Source) -> Tuple[str, bytes]:
 
 
 def _route_ipv6(source: Source) -> Tuple[str, bytes]:
-    """Return the interface and the gateway of the IPv6 default route, "" without one."""
+    """Return the interface and the gateway of the IPv6 default route, "" if there is none."""
     best = (1 << 32, "", b"")
     for line in source.text_or_empty("/proc/net/ipv6_route").splitlines():
         words = line.split()
@@ -151,13 +153,13 @@ def _route_ipv6(source: Source) -> Tuple[str, bytes]:
 def _default(
     usable: List[Address], names: Dict[int, str], family: int, route: Tuple[str, bytes]
 ) -> Optional[Address]:
-    """Return the address that traffic along the default route leaves with, None without one."""
+    """Return the source address of traffic on the default route; None if there is none."""
     interface, gateway = route
     if not interface:
         return None
 
     def rank(address: Address) -> Tuple[bool, ...]:
-        """The reasons against an address, the strongest one first."""
+        """Return the reasons against an address, the strongest one first."""
         # An interface without its own address sends with one of another interface.
         return (
             names[address.link] != interface,

@@ -8,18 +8,18 @@ from remote_runtime.system.mount_escapes import unescape
 
 
 def read(source: Source) -> Dict[str, Any]:
-    """Return the family; blocks for as long as a mounted file system does not answer.
+    """Return the family; blocks while a mounted file system does not respond.
 
-    File systems that live on a device (and zfs) are listed. The root is listed regardless of its
-    type, so that a container reports its space too. ``usage`` omits file systems that this user may
-    not read.
+    File systems on a device (and zfs) are listed. The root is listed regardless of its type, so
+    that a container reports its space, too. ``usage`` omits file systems that this user may not
+    read.
     """
     found = partitions(source)
     return {"partitions": [_shown(entry) for entry in found], "usage": _usage(source, found)}
 
 
 def partitions(source: Source) -> List[Dict[str, Any]]:
-    """Return the mounts that count, with names as the kernel has them."""
+    """Return the relevant mounts, with names as in the kernel."""
     kinds = _kinds_on_devices(source)
     found = []
     for line in source.text("/proc/self/mountinfo", "surrogateescape").splitlines():
@@ -67,7 +67,9 @@ def _usage(source: Source, partitions: List[Dict[str, Any]]) -> List[Dict[str, A
 
 
 def _space(space: Any) -> Dict[str, Any]:
-    """Bytes and inodes; ``free`` and the percentage are those of an unprivileged user, as in df."""
+    """Return bytes and inodes; ``free`` and the percentage are those of an unprivileged user, as in
+    df.
+    """
     total = space.f_blocks * space.f_frsize
     free = space.f_bavail * space.f_frsize
     used = (space.f_blocks - space.f_bfree) * space.f_frsize

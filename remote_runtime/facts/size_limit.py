@@ -1,6 +1,6 @@
-"""Keeps what was gathered within one frame of the protocol (target; Python 3.6 and newer).
+"""Limits the gathered facts to one frame of the protocol (target; Python 3.6 and newer).
 
-A frame that is too large would end the session, so what does not fit is omitted and named.
+A frame that is too large would end the session, so the excess is omitted and reported.
 """
 
 from typing import Any, Dict, List, Sequence, Tuple
@@ -15,9 +15,9 @@ LIMIT = MAX_FROM_TARGET - 6 * (_WARNINGS + 10) * _WARNING_CHARACTERS
 
 
 def facts(families: Dict[str, Any], limit: int) -> Tuple[int, Dict[str, str]]:
-    """Take the largest families out of ``families`` until it fits into ``limit`` bytes of JSON.
+    """Remove the largest ``families`` until the rest fits into ``limit`` bytes of JSON.
 
-    Return how many bytes are left, and why each family that was taken out is unavailable.
+    Return how many bytes are left, and why each removed family is unavailable.
     """
     too_large: Dict[str, str] = {}
     sizes = {name: _size(value) + len(name) + 4 for name, value in families.items()}
@@ -29,7 +29,7 @@ def facts(families: Dict[str, Any], limit: int) -> Tuple[int, Dict[str, str]]:
 
 
 def custom(files: Sequence[Dict[str, str]], limit: int) -> Tuple[List[Dict[str, str]], List[str]]:
-    """Return the files that fit into ``limit`` bytes of JSON, and a line for each other one."""
+    """Return the files that fit into ``limit`` bytes of JSON, and a line for each of the others."""
     kept: List[Dict[str, str]] = []
     bad = []
     for entry in files:
@@ -44,7 +44,7 @@ def custom(files: Sequence[Dict[str, str]], limit: int) -> Tuple[List[Dict[str, 
 
 
 def warnings(lines: List[str]) -> List[str]:
-    """Return the first lines, each cut to a bearable length, and how many more there are."""
+    """Return the first lines, each cut to a reasonable length, and how many more there are."""
     shown = [line[:_WARNING_CHARACTERS] for line in lines[:_WARNINGS]]
     if len(lines) > _WARNINGS:
         shown.append("and %d more warnings" % (len(lines) - _WARNINGS))

@@ -33,11 +33,11 @@ class Source(object):
         self._root = root.rstrip("/").encode("utf-8", "surrogateescape")
 
     def at(self, path: str) -> bytes:
-        """Return the place of an absolute path below the root."""
+        """Return the location of an absolute path below the root."""
         return self._root + path.encode("utf-8", "surrogateescape")
 
     def text(self, path: str, errors: str = "replace") -> str:
-        """Return a whole file that the kernel or the distribution wrote."""
+        """Return a complete file written by the kernel or the distribution."""
         handle = os.open(self.at(path), os.O_RDONLY | os.O_CLOEXEC)
         try:
             pieces: List[bytes] = []
@@ -50,14 +50,14 @@ class Source(object):
             os.close(handle)
 
     def text_or_empty(self, path: str) -> str:
-        """Return a file that need not be there or be readable, stripped; "" without it."""
+        """Return a file, stripped; "" if it does not exist or cannot be read."""
         try:
             return self.text(path).strip()
         except OSError:
             return ""
 
     def names_or_empty(self, path: str) -> List[str]:
-        """Return the names in a directory that need not be there."""
+        """Return the names in a directory; empty if it does not exist or cannot be read."""
         try:
             return [os.fsdecode(name) for name in os.listdir(self.at(path))]
         except OSError:
@@ -68,15 +68,15 @@ class Source(object):
         return os.path.lexists(self.at(path))
 
     def space(self, path: str) -> Any:
-        """Return ``os.statvfs`` of a mount point; blocks as long as its file system does."""
+        """Return ``os.statvfs`` of a mount point; blocks while its file system does not respond."""
         return os.statvfs(self.at(path))
 
     def fact_directories(self) -> List[bytes]:
-        """Return the directories of custom facts, the one that wins last.
+        """Return the directories of custom facts, the one with the highest precedence last.
 
-        Without ``XDG_CONFIG_HOME`` (or with a relative one, which its specification has us ignore)
-        it is ``.config`` of the home directory, but never of somebody else's home: ``sudo`` may
-        leave ``HOME`` as it was.
+        Without ``XDG_CONFIG_HOME`` (or with a relative one, which its specification says to
+        ignore), it is ``.config`` in the home directory, but never in the home directory of another
+        user: ``sudo`` may leave ``HOME`` unchanged.
         """
         config = os.environb.get(b"XDG_CONFIG_HOME", b"")
         if not config.startswith(b"/"):
@@ -85,7 +85,7 @@ class Source(object):
         return [self._root + directory for directory in directories]
 
     def uname(self) -> Any:
-        """Return the names that the kernel gives itself and this host, as ``os.uname``."""
+        """Return the kernel's names for itself and this host, as ``os.uname``."""
         return os.uname()
 
     def dump(self, kind: int) -> List[bytes]:

@@ -32,7 +32,7 @@ def run_all(item: Item, context: Context) -> List[Dict[str, Any]]:
 
 
 def failures(results: List[Dict[str, Any]]) -> List[str]:
-    """The error of each check that fails its resource."""
+    """Return the error of each check that fails its resource."""
     return [
         "health check %s: %s after %d %s%s"
         % (

@@ -1,4 +1,6 @@
-"""Asks one name server one question, over UDP and where the answer is cut over TCP (target)."""
+"""Sends one query to one name server, over UDP, and over TCP if the response is
+truncated (target).
+"""
 
 import os
 import socket
@@ -54,7 +56,7 @@ def ask(record: str, name: str, server: Tuple[str, int], seconds: float) -> Answ
 
 
 def reverse_name(address: str) -> str:
-    """The reverse name of an address; a name stays unchanged."""
+    """Return the reverse name of an address; a name is returned unchanged."""
     for family in (socket.AF_INET, socket.AF_INET6):
         try:
             packed = socket.inet_pton(family, address)
@@ -112,7 +114,7 @@ class _Reply(object):
         self._at = _HEADER.size
 
     def answer(self, wanted: int) -> Answer:
-        """The values of all records of the requested type."""
+        """Return the values of all records of the requested type."""
         _, flags, questions, answers, _, _ = _HEADER.unpack_from(self._data)
         code = flags & 0xF
         if code not in (0, _NO_SUCH_NAME):
@@ -143,7 +145,7 @@ class _Reply(object):
         return self._authority(end) if kind == TYPES["CAA"] else self._name()
 
     def _numbered(self, count: int) -> str:
-        """Some numbers and a name, as in ``10 mail.example.net.``."""
+        """Return some numbers and a name, as in ``10 mail.example.net.``."""
         numbers = struct.unpack_from("!%dH" % count, self._data, self._at)
         self._at += 2 * count
         return " ".join([str(n) for n in numbers] + [self._name()])
@@ -163,7 +165,7 @@ class _Reply(object):
         return "%d %s %s" % (flags, tag, value)
 
     def _name(self) -> str:
-        """A name with its final dot; the labels may be elsewhere in the reply."""
+        """Return a name with its final dot; its labels may be elsewhere in the reply."""
         labels: List[str] = []
         at, after, jumps = self._at, -1, 0
         while True:

@@ -20,15 +20,15 @@ class Verdict(NamedTuple):
 
 
 class _TooLateError(Exception):
-    """The time of the complete check is over."""
+    """The time for the complete check has run out."""
 
 
 def evaluate(
     rules_by_kind: Dict[str, Any], context: Context, until: Optional[float] = None
 ) -> Tuple[str, str]:
-    """The status and the output of one try of all rules.
+    """Return the status and the output of one try of all rules.
 
-    OK: everything passed. CRITICAL: something failed, or the time was over; ``until`` is of
+    OK: everything passed. CRITICAL: something failed, or the time ran out; ``until`` is a time of
     ``time.monotonic()``. UNKNOWN: something could not be read, and the rest passed.
     """
     broken = rules.problems(rules_by_kind)
@@ -51,7 +51,9 @@ def evaluate(
 def _judge(
     name: str, key: str, *, rule: Dict[str, Any], context: Context, until: Optional[float]
 ) -> Iterator[Verdict]:
-    """The verdicts on one resource; the first attribute that fails may make the others moot."""
+    """Return the verdicts on one resource; if a decisive attribute fails, the others
+    are skipped.
+    """
 
     def left() -> Optional[float]:
         return None if until is None else max(0.001, until - time.monotonic())
@@ -95,7 +97,7 @@ def _status(verdicts: List[Verdict]) -> str:
 
 
 def _summary(verdicts: List[Verdict], skipped: int) -> str:
-    """``1 of 4 failed: service nginx: running: expected true, found false``."""
+    """Return a summary: ``1 of 4 failed: service nginx: running: expected true, found false``."""
     failed = [v.reason for v in verdicts if v.passed is False]
     unreported = [v.reason for v in verdicts if v.passed is None]
     parts = []

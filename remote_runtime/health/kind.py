@@ -1,4 +1,4 @@
-"""The parts of a kind of goss resource (target; its tables are read on both sides)."""
+"""The base class for each kind of goss resource (target; its tables are read on both sides)."""
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple
 
@@ -20,7 +20,7 @@ MILLISECOND = 0.001
 
 
 class CannotTellError(ResourceError):
-    """A rule cannot be evaluated on this host, which is not the same as that it failed."""
+    """A rule cannot be evaluated on this host, which is not the same as a failure."""
 
     default_kind = "resource.health"
 
@@ -50,15 +50,17 @@ class Kind(object):
     settings: Mapping[str, str] = {}
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
-        """(property, message, hint) for what the tables above cannot say; "" is the subject."""
+        """Return (property, message, hint) for rules that the tables above cannot express; the
+        property "" is the subject.
+        """
         return []
 
     def shown(self, subject: str) -> str:
-        """The subject as reports name it."""
+        """Return the name of the subject in reports."""
         return subject
 
     def observe(self, subject: str, rule: Rule, probe: "Probe") -> ObservedValues:
-        """The current values, by attribute; a callable is only called when it is compared.
+        """Return the current values, by attribute; a callable is only called when it is compared.
 
         ``CannotTellError`` if the host lacks the means to read it; any other ``ResourceError``
         fails the attribute with its reason.
@@ -74,12 +76,12 @@ class Probe(object):
         self.left = remaining
 
     def bound(self, seconds: float) -> float:
-        """At most that long, and never longer than the check has left."""
+        """Return the given seconds, limited to the remaining time of the check."""
         left = self.left()
         return seconds if left is None else min(seconds, left)
 
     def patience(self, rule: Rule, default: float) -> float:
-        """The seconds that the rule's own ``timeout``, in milliseconds, allows."""
+        """Return the seconds that the rule's own ``timeout``, in milliseconds, allows."""
         given = rule.get("timeout")
         return self.bound(float(given) * MILLISECOND if given else default)
 
@@ -93,9 +95,10 @@ class Probe(object):
         return result
 
     def wait(self, seconds: float, call: Callable[[], Any]) -> Any:
-        """Call what may block, in a thread; ``ResourceError`` once the time is up, ``Cancelled``.
+        """Call a function that may block, in a thread; ``ResourceError`` once the time has run out,
+        ``Cancelled``.
 
-        A thread that is still blocked then is left behind; it ends with the process.
+        A thread that is still blocked then is abandoned; it ends with the process.
         """
         import os
 

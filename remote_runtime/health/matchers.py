@@ -1,6 +1,6 @@
-"""Goss's matchers: compare the expectation of a rule with an actual value (both sides).
+"""Goss's matchers, which compare the expectation of a rule with an actual value (both sides).
 
-An expectation is a text, a number or true and false (equality), a list (all of these must be found;
+An expectation is a text, a number, or true or false (equality), a list (all of these must be found;
 for lines, see ``patterns``), or a map of one matcher. The actual value is converted to the type of
 the matcher, as in goss: ``"42"`` is more than 40.
 """
@@ -18,7 +18,7 @@ class Lines(str):
 
 
 def matches(expected: Any, actual: Any) -> bool:
-    """Return whether the actual value meets the expectation, which was validated before."""
+    """Return whether the actual value meets the expectation, which was already validated."""
     if isinstance(expected, dict):
         ((name, value),) = expected.items()
         return bool(MATCHERS[name](value, actual))
@@ -46,7 +46,7 @@ def explain(expected: Any, actual: Any) -> str:
 
 
 def describe(expected: Any) -> str:
-    """An expectation as it would be written, with the signs of comparisons."""
+    """Return an expectation in the form in which it would be written, with comparison signs."""
     if not isinstance(expected, dict):
         return show(expected)
     ((name, value),) = expected.items()
@@ -60,7 +60,7 @@ def describe(expected: Any) -> str:
 
 
 def show(value: Any) -> str:
-    """A value in JSON, shortened."""
+    """Return a value as JSON, shortened."""
     import json
 
     text = json.dumps(value, ensure_ascii=False, default=str)
@@ -129,7 +129,9 @@ def _length(wanted: int, actual: Any) -> bool:
 
 
 def _pairs(wanted: Sequence[Any], actual: Sequence[Any]) -> bool:
-    """Return whether each expectation can have its own entry, found by augmenting paths."""
+    """Return whether each expectation can be matched with a separate entry, found by augmenting
+    paths.
+    """
     owner: Dict[int, int] = {}
 
     def place(index: int, tried: List[int]) -> bool:

@@ -33,7 +33,7 @@ def parse(written: str) -> Pattern:
 
 
 def unmet(written: Sequence[Any], text: str) -> List[str]:
-    """The patterns that the lines of a text do not satisfy."""
+    """Return the patterns that the lines of a text do not satisfy."""
     found = lines(text) or [""]
     bad = []
     for entry in written:
@@ -45,11 +45,11 @@ def unmet(written: Sequence[Any], text: str) -> List[str]:
 
 
 def lines(text: str) -> List[str]:
-    """The lines of a text, without their ends."""
+    """Return the lines of a text, without their ends."""
     found = [line[:-1] if line.endswith("\r") else line for line in text.split("\n")]
     return found if found[-1] else found[:-1]
 
 
 def pattern_text(entry: Any) -> str:
-    """A pattern as text: YAML reads ``200`` and ``true`` as something else."""
+    """Return a pattern as text: YAML parses ``200`` and ``true`` as other types."""
     return str(entry).lower() if isinstance(entry, bool) else str(entry)

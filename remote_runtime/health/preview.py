@@ -31,7 +31,7 @@ def predict(outcome: Outcome, context: Context) -> None:
 
 
 def _unstartable(outcome: Outcome, context: Context) -> Tuple[List[str], Uncertainty]:
-    """The message for each check that cannot start, with its uncertainty."""
+    """Return the message for each check that cannot start, with its uncertainty."""
     found = []
     with context.for_resource(outcome.item, True):
         for number, check in enumerate(outcome.item.health_checks, 1):

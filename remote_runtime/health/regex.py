@@ -1,7 +1,7 @@
-"""Go's regular expressions, which goss rules are written in, as Python's (both sides).
+"""Converts Go's regular expressions, in which goss rules are written, to Python's (both sides).
 
-The two languages agree on most of what people write. What they spell differently is rewritten, and
-what only one of them has is refused, so that no pattern means something else than it does in goss.
+The two syntaxes are the same for most patterns. Different spellings are rewritten, and constructs
+that exist only in one of them are refused, so that no pattern means something else than in goss.
 """
 
 from typing import Any, Dict, List, Tuple
@@ -30,7 +30,9 @@ _compiled: Dict[str, Any] = {}
 
 
 def compiled(pattern: str) -> Any:
-    """The compiled pattern; ``ValueError`` says what Go or the two together do not know."""
+    """Return the compiled pattern; ``ValueError`` names a construct that Go or both do
+    not support.
+    """
     import re
 
     if pattern not in _compiled:
@@ -44,7 +46,7 @@ def compiled(pattern: str) -> Any:
 
 
 def translate(pattern: str) -> Tuple[str, int]:
-    """The pattern as Python writes it, and its flags."""
+    """Return the pattern in Python's syntax, and its flags."""
     import re
 
     flags, at = 0, 0
@@ -69,7 +71,7 @@ class _Translation(object):
         self._out: List[str] = []
 
     def text(self) -> str:
-        """Everything from here to the end of the pattern."""
+        """Translate everything from here to the end of the pattern."""
         while self._at < len(self._pattern):
             sign = self._pattern[self._at]
             if sign == "\\":
@@ -145,7 +147,9 @@ class _Translation(object):
             raise ValueError("%r: \\x needs two hexadecimal digits" % self._pattern) from None
 
     def _class(self) -> None:
-        """A class in brackets; in Python, a bare ``[`` or ``&&`` may have another meaning."""
+        """Translate a class in brackets; in Python, a bare ``[`` or ``&&`` may have another
+        meaning.
+        """
         self._put("[", 1)
         if self._pattern[self._at : self._at + 1] == "^":
             self._put("^", 1)

@@ -1,6 +1,7 @@
-"""Checks goss rules: unsupported ones are refused, with their path (both sides).
+"""Validates goss rules and refuses unsupported ones, with their path (both sides).
 
-The controller asks before any host is contacted; the target asks again, because a plan is data.
+The controller validates them before any host is contacted; the target validates them again, because
+a plan is data.
 """
 
 from typing import Any, Dict, Iterator, List, Sequence, Tuple
@@ -15,7 +16,7 @@ Problem = Tuple[Path, str, str]
 
 
 class Unknown(str):
-    """A value, or a key, that is a template: it is checked once it is rendered."""
+    """A value, or a key, that is a template: it is validated after rendering."""
 
 
 COMMON = {"title": TEXT, "meta": ANYTHING, "skip": BOOLEAN}
@@ -27,14 +28,14 @@ _DEEPEST = 20
 
 
 def walk(rules: Dict[str, Any]) -> Iterator[Tuple[str, str, Dict[str, Any]]]:
-    """Every rule as (kind, key, properties), in the order written."""
+    """Yield every rule as (kind, key, properties), in the order written."""
     for name, subjects in rules.items():
         for key, rule in subjects.items():
             yield name, key, rule
 
 
 def problems(rules: Any) -> List[Problem]:
-    """Return the problems of ``goss_rules``: for each its path, a sentence and a hint."""
+    """Return the problems of ``goss_rules``: for each, its path, a sentence and a hint."""
     if isinstance(rules, Unknown):
         return []
     if not isinstance(rules, dict):
@@ -128,7 +129,7 @@ def _expectation(value: Any, wanted: str, label: str, path: Path) -> List[Proble
 
 
 def _matcher(value: Any, label: str, *, path: Path, text: bool, depth: int = 0) -> List[Problem]:
-    """The problems of an expectation where a matcher is allowed."""
+    """Return the problems of an expectation at a place where a matcher is allowed."""
     if isinstance(value, Unknown) or any(isinstance(key, Unknown) for key in _keys(value)):
         return []
     if value is None:

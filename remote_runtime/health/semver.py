@@ -1,4 +1,4 @@
-"""Semantic versions and the constraints that goss puts on them (both sides)."""
+"""Semantic versions and goss's constraints for them (both sides)."""
 
 from typing import Any, List, NamedTuple, Tuple
 
@@ -6,14 +6,18 @@ _OPERATORS = (">=", "<=", "!=", "==", ">", "<", "=", "!")
 
 
 class Version(NamedTuple):
-    """``pre`` is the pre-release part, empty for a release; build metadata has no say."""
+    """A version. ``pre`` is the pre-release part, empty for a release; build metadata
+    is ignored.
+    """
 
     numbers: Tuple[int, ...]
     pre: Tuple[Any, ...]
 
     @property
     def key(self) -> Tuple[Any, ...]:
-        """Sorts as the specification says: a pre-release before its release, numbers first."""
+        """The sort key by the specification: a pre-release comes before its release, and numbers
+        come first.
+        """
         parts = tuple((0, int(p), "") if p.isdigit() else (1, 0, p) for p in self.pre)
         return (self.numbers, not self.pre, parts)
 
@@ -25,7 +29,7 @@ class _Rule(NamedTuple):
 
 
 def parse_version(text: str) -> Version:
-    """Read ``1.2.3-rc.1+build``, also ``v1.2``; ``ValueError``."""
+    """Parse ``1.2.3-rc.1+build``, also ``v1.2``; ``ValueError``."""
     core, _, _ = text.strip().partition("+")
     core, _, pre = core.partition("-")
     numbers = (core[1:] if core[:1] in ("v", "V") else core).split(".")
@@ -36,7 +40,9 @@ def parse_version(text: str) -> Version:
 
 
 def parse_constraint(text: str) -> List[List[_Rule]]:
-    """Read ``>1.0.0 <2.0.0 !=1.5.0 || 3.x``: any of the lists, all of a list; ``ValueError``."""
+    """Parse ``>1.0.0 <2.0.0 !=1.5.0 || 3.x``: one of the lists must be met completely;
+    ``ValueError``.
+    """
     choices = []
     for part in text.split("||"):
         for operator in ("!", ">", "<", "="):

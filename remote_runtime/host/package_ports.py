@@ -178,7 +178,7 @@ class PackageReader(object):
         return Source(self._context, self._manager, self._name, self._properties)
 
     def not_listed(self) -> Tuple[str, str]:
-        """The error for a package that is not in the lists, and its hint."""
+        """Return the error for a package that is not in the lists, with a hint."""
         return self._manager.not_listed(self.title)
 
     def exclusion(self) -> Optional[Tuple[str, str]]:

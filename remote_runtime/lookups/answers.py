@@ -26,7 +26,7 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126  # the exit codes of shells
 
 
 def answer(question: Question, context: "Context", registry: "Registry") -> Answer:
-    """The answer, or the ``error`` with the reason. ``Unknowable`` in a preview."""
+    """Return the answer, or the ``error`` with the reason. ``Unknowable`` in a preview."""
     kind, of = question["kind"], question["of"]
     try:
         if kind == _COMMAND:
@@ -46,7 +46,7 @@ def answer(question: Question, context: "Context", registry: "Registry") -> Answ
 
 
 def item_of(question: Question) -> Item:
-    """The resource that a question about a type refers to."""
+    """Return the resource to which a question about a type refers."""
     return Item(index=0, type=question["kind"], name=question["of"], properties={})
 
 
@@ -69,7 +69,9 @@ def _file(path: str, context: "Context") -> Answer:
 
 
 def _status(path: str, context: "Context") -> Answer:
-    """The size is reported for files only: that of a directory depends on the file system."""
+    """Return the status of a path; the size is reported only for files, because that of a directory
+    depends on the file system.
+    """
     status = context.files.status(path)
     if status is None:
         attributes = dict.fromkeys(("mode", "owner", "group", "target"), "")

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def staleness(item: "Item", context: "Context") -> Uncertainty:
-    """The uncertainty of an item's answers: the first answer that will differ, or may differ."""
+    """Return the uncertainty of an item's answers: the first answer that will differ, or may
+    differ.
+    """
     world = context.world
     if world is None:
         return Uncertainty()
@@ -50,7 +52,7 @@ def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Con
 
 
 def _changed_by(question: Dict[str, Any], context: "Context") -> str:
-    """The resource that will change the path of a question; "" if none is known."""
+    """Return the resource that will change the path of a question; "" if none is known."""
     world = context.world
     if world is None or question["kind"] not in ("file", "stat"):
         return ""

@@ -1,4 +1,4 @@
-"""Runs state types that act instead of reading a state (target). See ``resource``."""
+"""Runs state types that act instead of reading state (target). See ``resource``."""
 
 from typing import Any, List, Optional, Sequence
 
@@ -21,7 +21,7 @@ class ActionResource(ManagedResource):
         return super().observe() if self.read_only else State("present")
 
     def found(self) -> Properties:
-        """Absent if it is due. See the base class."""
+        """See the base class. Absent if the action is due."""
         return {"ensure": super().observe().ensure}
 
     def observation(self, state: Any) -> Any:
@@ -38,7 +38,9 @@ class ActionResource(ManagedResource):
         return ""
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """One action at most; none if the type says that it is not due or already served."""
+        """See the base class. At most one action; none if the type reports that it is not due or
+        already done.
+        """
         reader = self._supported()
         refresh = self.accepts_refresh(refresh)
         if not refresh and (self._type.refresh_only or not self._type.due(reader)):
@@ -77,7 +79,7 @@ class ActionResource(ManagedResource):
         return Action(message, call, changes=changes, effects=effects, preflight=preflight)
 
     def _effects(self) -> List[Effect]:
-        """Return the effects of the action, in a preview of a host where it cannot act yet."""
+        """Return the effects of the action; in a preview, of a host on which it cannot act yet."""
         effects: List[Effect] = []
         if self.context.noop:
             try:

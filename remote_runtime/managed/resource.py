@@ -1,9 +1,9 @@
 """A resource of a state type while it runs, as the lifecycle and the preview use it (target).
 
-The lifecycle calls the actions, then observes again; the preview describes them. ``read`` gets the
-machine in a push and the overlay in a preview, and can only read. ``apply`` gets the machine in a
-push. In a preview it gets a copy of the overlay, which then has recorded the effects of the action.
-A state type has no other access to the host: it has no context.
+The lifecycle calls the actions, then observes again; the preview describes them. ``read`` receives
+the machine in a push and the overlay in a preview, and can only read. ``apply`` receives the
+machine in a push. In a preview, it receives a copy of the overlay, which records the effects of the
+action. A state type has no other access to the host: it has no context.
 """
 
 from typing import (
@@ -95,7 +95,7 @@ class ManagedResource(object):
     # -- reading ----------------------------------------------------------------------------------
 
     def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
-        """Return the current state of the host, or the state of the overlay ``world``."""
+        """Return a reader of the host's current state, or of the overlay ``world``."""
         from remote_runtime.host.machine.machine import reader
 
         context = self.context
@@ -115,7 +115,9 @@ class ManagedResource(object):
         return reader
 
     def wanted(self) -> List[str]:
-        """SHA-256 of the blobs that this resource will need, as far as a quick look shows."""
+        """The SHA-256 hashes of the blobs that this resource will need, as far as a quick check
+        shows.
+        """
         return []
 
     def observe(self) -> State:
@@ -133,7 +135,7 @@ class ManagedResource(object):
         """Return the properties that ``ccm status`` shows: ``ensure`` and the other current
         properties.
 
-        The resource may have a name only. Changes nothing. ``ResourceError``.
+        The resource may have only a name. Changes nothing. ``ResourceError``.
         """
         state = self.observe()
         found = (state.found or {}).items()
@@ -143,20 +145,21 @@ class ManagedResource(object):
     def answer(self) -> Optional[Properties]:
         """The answers to ``ccm.ask``; None for a type without look-ups.
 
-        The resource has a name only. A preview returns the predicted answers. Changes nothing.
+        The resource has only a name. A preview returns the predicted answers. Changes nothing.
         ``ResourceError``.
         """
         answers = self._type.answers(self._supported())
         return None if answers is None else dict(answers)
 
     def observation(self, state: Any) -> Any:
-        """The parts of a state that decide what is done, in addition to the old values in the
-        changes: the values that the type desires; all that was found for ``ensure: absent``. The
-        keys are properties, which somebody may correct before the push.
+        """The parts of a state that determine the actions, in addition to the old values in the
+        changes: the values that the type desires or, for ``ensure: absent``, everything that was
+        found.
 
-        Plain data. It is equal as long as the host does not change, and predicted if earlier
-        resources of a preview change it. A push of a plan file continues only if it is equal to
-        that in the plan's preview.
+        The keys are properties, which somebody may correct before the push. It is plain data, is
+        equal as long as the host does not change, and is predicted if earlier resources of a
+        preview change it. A push of a plan file continues only if it is equal to that in the plan's
+        preview.
         """
         if state.found is None:
             return None
@@ -167,7 +170,7 @@ class ManagedResource(object):
         """Return the state that ``ccm drift`` compares: the state after a push, without secrets and
         values that change by themselves. A type that changes a part of a file compares this part.
 
-        None for a type without such a state: it has drifted if there is anything to do. Changes
+        None for a type without such a state, which has drifted if there is anything to do. Changes
         nothing. ``ResourceError``.
         """
         state = self.observe() if self.state_left is None else self.state_left
@@ -179,8 +182,8 @@ class ManagedResource(object):
         return dict(kept, ensure=state.ensure)
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
-        """Hints about who changed a path: ``owner``, ``changed`` (a time) and ``package``, and
-        their ``path`` if that is not the name of the resource.
+        """Hints about who changed a path: ``owner``, ``changed`` (a time) and ``package``, and the
+        ``path`` if it is not the name of the resource.
 
         Called for a resource that has drifted, with the actions that would correct it.
         ``ResourceError``.
@@ -194,7 +197,7 @@ class ManagedResource(object):
     # -- acting -----------------------------------------------------------------------------------
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """Compare, and return what must be done: nothing in the desired state."""
+        """Compare, and return the required actions; there are none in the desired state."""
         diff = self._diff(state.found)
         actions = [] if diff is None else [self._changing(diff)]
         if self.accepts_refresh(refresh):
@@ -209,7 +212,7 @@ class ManagedResource(object):
         return False
 
     def accepts_refresh(self, refresh: bool) -> bool:
-        """Return whether a subscription that fired (``refresh``) affects the actions."""
+        """Return whether a triggered subscription (``refresh``) affects the actions."""
         return refresh and self._refreshes and not self._removes
 
     def _step(self, diff: Diff) -> Step:
@@ -248,15 +251,16 @@ class ManagedResource(object):
         return changes
 
     def _holds_secret(self, value: Any) -> bool:
-        """Return whether a text contains a secret, which could be guessed by the hash of the
-        text."""
+        """Return whether a text contains a secret, which could be guessed from the hash of the
+        text.
+        """
         if not isinstance(value, FileText) or self.context.mask.is_empty:
             return False
         text = value.data.decode("utf-8", "replace")
         return self.context.mask.text(text) != text
 
     def _shown(self, before: Any, after: Optional[FileText]) -> Optional[str]:
-        """Return the diff of a text, as far as the run may show one."""
+        """Return the diff of a text, if the run may show one."""
         options = self.context.options
         if not options.diff or self.item.sensitive:
             return None
@@ -296,7 +300,7 @@ class ManagedResource(object):
         return machine(self.context, log, self._warn, self._upcoming)
 
     def _upcoming(self) -> "Iterable[Upcoming]":
-        """The later resources that can already be prepared now, and their work."""
+        """The later resources that can already be prepared, and their work."""
         return ()
 
     def _warn(self, line: str) -> None:
@@ -307,7 +311,8 @@ class ManagedResource(object):
         self, step: Step, unfinished: List[Effect], *, achieves: bool
     ) -> List[Effect]:
         """Return the effects of a step, after earlier steps. ``ResourceError`` if it would fail or
-        would not achieve its goal; ``unfinished`` then gets its effects."""
+        would not achieve its goal; ``unfinished`` then receives its effects.
+        """
         from remote_runtime.host.overlay.overlay import Overlay
 
         context = self.context
@@ -332,7 +337,7 @@ class ManagedResource(object):
         return once(host.record.effects) if self._type.partial else host.record.effects
 
     def _require_achieved(self, world: "HostOverlay") -> None:
-        """``UnsettledError`` if the state differs from the desired one after a step, as far as it
+        """``UnsettledError`` if the state after a step differs from the desired one, as far as it
         is known.
         """
         try:
@@ -350,7 +355,7 @@ class ManagedResource(object):
         """Return the likely actions if its deferred templates cannot be rendered before an earlier
         pending change; called only in a preview. ``refresh`` as for ``actions``.
 
-        Assumes no current state. Effects that no preflight check can predict stay unknown.
+        Assumes no current state. Effects that no preflight check can predict remain unknown.
         """
         diff = Diff(None, {} if self._removes else self._type.desired())
         action = self._changing(diff)
@@ -365,8 +370,8 @@ class ManagedResource(object):
 
     def unknown_effects(self, covers: Optional[Covers] = None) -> Sequence[Effect]:
         """Return the possible effects of a change that fails in a preview but may succeed after an
-        earlier change. By default, these are anything below the paths that it names, and the thing
-        with its name.
+        earlier change. By default, these are all changes below the paths that it names, and to the
+        object with its name.
         """
         uncertainty = Uncertainty(UNKNOWN, "the result of %s is unknown" % self.item.id)
         given = [value for value in self.item.properties.values() if isinstance(value, str)]
@@ -376,7 +381,7 @@ class ManagedResource(object):
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
         """Return the effects that are known once this resource is in the desired state: accounts,
-        and paths that are absent or symlinks. The rest stays uncertain.
+        and paths that are absent or symlinks. Everything else remains uncertain.
 
         Called in a preview after a change with unknown effects.
         """
@@ -419,7 +424,7 @@ class ManagedResource(object):
         return "; ".join(told) or ("still to do: " + self.describe(left) if left else "")
 
     def describe(self, actions: Sequence[Action]) -> str:
-        """The noop message of these actions: each wording once, joined by commas."""
+        """The noop message of these actions: each text once, joined by commas."""
         words: List[str] = []
         for action in actions:
             if action.message and action.message not in words:
@@ -428,8 +433,9 @@ class ManagedResource(object):
 
 
 def _called(name: str, places: Sequence[Covers], lists: bool) -> Covers:
-    """Accounts, units and files with a name, which may have a suffix, or in certain places, and the
-    package lists."""
+    """Accounts, units and files with a name, which may have a suffix, or in certain directories,
+    and the package lists.
+    """
 
     def covers(kind: str, value: str, present: bool) -> bool:
         last = value.rpartition("/")[2]

@@ -39,7 +39,7 @@ class TaskResource(ManagedResource):
     def _acting(
         self, message: str, step: Step, changes: Sequence[Change] = (), *, checks: bool = True
     ) -> Action:
-        """A step; in a preview with its effects on the host after the earlier steps."""
+        """A step; in a preview, with its effects on the host after the earlier steps."""
 
         def call() -> None:
             host = self._machine()
@@ -109,11 +109,13 @@ class TaskResource(ManagedResource):
         return [UnknownEffect(uncertainty, everything)]
 
     def _begin(self) -> None:
-        """Take the first step again."""
+        """Start with the first step again."""
         self._done, self._fails, self._planned = [], False, None
 
     def observe(self) -> State:
-        """Read the state; if what it needs is missing, a preview tells the tasks all the same."""
+        """See the base class. Reads the state; if something that it needs is missing, a preview
+        still reports the tasks.
+        """
         reader = self._supported()
         try:
             found = self._type.read(reader)
@@ -137,7 +139,9 @@ class TaskResource(ManagedResource):
         return [self._task(task, None, False)._replace(preflight=None) for task in tasks]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
-        """Plan the known tasks on the overlay, without checks and without uncertainties."""
+        """See the base class. Plans the known tasks on the overlay, without checks and
+        uncertainties.
+        """
         from remote_runtime.host.overlay.overlay import Overlay
 
         tasks = self._type.known(self._reader(), state.found)
@@ -179,7 +183,7 @@ class TaskResource(ManagedResource):
         return self._type.needs_refresh(state.found)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """One action for each task, as the type orders them."""
+        """See the base class. One action for each task, in the order of the type."""
         reader = self._supported()
         due = self.accepts_refresh(refresh)
         owed = due and self.context.refreshes.owes_itself(self.item)
@@ -240,7 +244,7 @@ class PathTaskResource(TaskResource):
         return self.unknown_effects(below(self.name, itself=True))
 
     def found(self) -> Properties:
-        """With the attributes of the path. See the base class."""
+        """See the base class. Includes the attributes of the path."""
         return self._attributes(self.observe(), hashed=True)
 
     def _attributes(self, state: State, hashed: bool) -> Dict[str, Any]:
@@ -258,7 +262,7 @@ class PathTaskResource(TaskResource):
         return dict(kept, **self._type.left(reader, state.found))
 
     def wanted(self) -> List[str]:
-        """See the base class; a preview needs most contents only for a diff."""
+        """See the base class. A preview needs most contents only for a diff."""
         found = self._type.travels(self._reader())
         diffs = self._diffs() if found and self.context.noop else None
         return [
@@ -270,8 +274,9 @@ class PathTaskResource(TaskResource):
         ]
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
-        """Return the provenance of the path with the latest change among those that differ. See the
-        base class."""
+        """See the base class. Return the provenance of the path with the latest change among those
+        that differ.
+        """
         found: Dict[str, str] = {}
         if self._type.tree:
             from remote_runtime.plans.observed_state import newest_provenance

@@ -1,4 +1,4 @@
-"""The accounts in planned files of accounts (target)."""
+"""The accounts in planned account files (target)."""
 
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
@@ -7,7 +7,7 @@ from remote_runtime.system.account_files import Group, User, rows_of, user_of
 
 class Table(NamedTuple):
     """The content of a planned /etc/passwd or /etc/group: numbers by name, with those of the host's
-    current file, which are gone if the planned one lacks them. ``entries``: its users without
+    current file, which are removed if the planned one lacks them. ``entries``: its users without
     passwords, or its groups with their members; None if they are uncertain.
     """
 
@@ -19,21 +19,21 @@ class Table(NamedTuple):
 
 
 class Passwords(NamedTuple):
-    """The content of a planned /etc/shadow: the fields of each user, None if it is uncertain."""
+    """The content of a planned /etc/shadow: the fields of each user, None if they are uncertain."""
 
     rows: Optional[Mapping[str, Sequence[str]]]
     since: int
 
 
 def _lines(text: str, fields: int = 4) -> Iterator[List[str]]:
-    """The fields of each account in such a file."""
+    """Yield the fields of each account in such a file."""
     for row in rows_of(text, fields):
         if row[0] and row[2].isdigit():
             yield row
 
 
 def parsed(text: str) -> Dict[str, int]:
-    """The numbers of the accounts in such a file, the first of a name."""
+    """Return the numbers of the accounts in such a file; the first entry of a name counts."""
     found: Dict[str, int] = {}
     for row in _lines(text):
         found.setdefault(row[0], int(row[2]))
@@ -41,7 +41,7 @@ def parsed(text: str) -> Dict[str, int]:
 
 
 def parsed_groups(text: str) -> Dict[str, Group]:
-    """The groups of such a file with their members, the first of a name."""
+    """Return the groups of such a file with their members; the first entry of a name counts."""
     found: Dict[str, Group] = {}
     for name, _, number, members, *_ in _lines(text):
         found.setdefault(name, Group(name, int(number), tuple(filter(None, members.split(",")))))
@@ -49,7 +49,9 @@ def parsed_groups(text: str) -> Dict[str, Group]:
 
 
 def parsed_users(text: str) -> Dict[str, User]:
-    """The users of such a file, without their passwords, the first of a name."""
+    """Return the users of such a file, without their passwords; the first entry of a
+    name counts.
+    """
     found: Dict[str, User] = {}
     for row in _lines(text, 7):
         if row[3].isdigit():
@@ -58,5 +60,5 @@ def parsed_users(text: str) -> Dict[str, User]:
 
 
 def parsed_passwords(text: str) -> Dict[str, Sequence[str]]:
-    """The fields of each user in such a file."""
+    """Return the fields of each user in such a file."""
     return {row[0]: row for row in rows_of(text, 7)}

@@ -14,7 +14,7 @@ _FIRST = -1000  # numbers below stand for accounts that get theirs when they are
 
 
 class OverlayAccounts(Accounts):
-    """The accounts of the host with planned changes."""
+    """The accounts of the host, with planned changes."""
 
     def __init__(self, host: Accounts, unknown_regions: UnknownRegions) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class OverlayAccounts(Accounts):
         self._stand_ins: Dict[int, str] = {}
 
     def forget(self) -> None:
-        """Ask the system again."""
+        """Discard the answers of the system, so that it is queried again."""
         self._host.forget()
 
     def _find(self, kind: str, name: str) -> Optional[int]:
@@ -64,7 +64,7 @@ class OverlayAccounts(Accounts):
         return found
 
     def _entry(self, kind: str, name: str, on_host: Any) -> Any:
-        """The planned entry of an account. ``Unknowable`` if only its number is known."""
+        """Return the planned entry of an account. ``Unknowable`` if only its number is known."""
         effect, since = self.planned.get((kind, name), (None, 0))
         table = self.tables.get(kind)
         if table is not None and table.since > since:
@@ -82,7 +82,9 @@ class OverlayAccounts(Accounts):
         return found if there else None
 
     def _with_password(self, name: str, user: Optional[User], since: int) -> Optional[User]:
-        """A user with its planned password. ``Unknowable`` if a new /etc/shadow decides."""
+        """Return a user with its planned password. ``Unknowable`` if it depends on a new
+        /etc/shadow.
+        """
         planned = self.passwords
         decides = planned is not None and planned.since > since
         if planned and decides and (not planned.rows or self._is_older("user", planned.since)):
@@ -91,8 +93,9 @@ class OverlayAccounts(Accounts):
         return None if user is None else self._completed(user)
 
     def _completed(self, user: User) -> User:
-        """A user of the host or of a planned file with the password of the planned /etc/shadow, as
-        far as that is known."""
+        """Return a user of the host or of a planned file with the password from the planned
+        /etc/shadow, as far as that is known.
+        """
         if self.passwords is not None and self.passwords.rows is not None:
             return with_password(user, self.passwords.rows.get(user.name))
         missing = "user" in self.tables  # planned users have none yet
@@ -154,7 +157,7 @@ class OverlayAccounts(Accounts):
         return self._named("group", gid) or self._host.group_name(gid)
 
     def _named(self, kind: str, number: int) -> str:
-        """The name that a planned account gives a number, itself where one takes it away; ""."""
+        """Return the name of a planned account with a number; "" if there is none."""
         table = self.tables.get(kind)
         for (its_kind, name), (effect, since) in self.planned.items():
             newer = table is None or since > table.since
@@ -167,7 +170,9 @@ class OverlayAccounts(Accounts):
         return names[0] if names else gone
 
     def planned_identity(self, user: Optional[str]) -> Optional[Identity]:
-        """The identity of a command that runs as a completely planned user; None for others."""
+        """Return the identity of a command that runs as a completely planned user; None
+        for others.
+        """
         if user is None or not (("user", user) in self.planned or "user" in self.tables):
             return None
         try:
@@ -191,7 +196,9 @@ class OverlayAccounts(Accounts):
         )
 
     def identity(self, user: Optional[str] = None, group: Optional[str] = None) -> Identity:
-        """``Unknowable`` for an account that only the push creates, and for what it changes."""
+        """See the base class. ``Unknowable`` for an account that only the push creates, and for
+        attributes that it changes.
+        """
         planned = self.planned_identity(user)
         if planned is not None:
             gid = planned.gid if group is None else self.gid(group)

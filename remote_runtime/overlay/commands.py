@@ -40,9 +40,10 @@ _SCRIPT = 64 << 10  # bytes of a script that is searched for names
 
 
 class OverlayCommands(Commands):
-    """Runs them on the host as it will be: where the layer holds paths, with these over it.
+    """Runs commands on the predicted host: if the layer contains paths, the host is shown with
+    these paths over it.
 
-    ``beyond`` has the names of what is planned that no path shows: packages, units, accounts.
+    ``beyond`` has the names of planned things that have no path: packages, units, accounts.
     ``unverified_packages`` are packages whose planned files another host reported; each has a
     function that checks this report. No command runs over such files before that check.
     """
@@ -63,13 +64,14 @@ class OverlayCommands(Commands):
         self._unverified_packages = unverified_packages
 
     def _texts_of_units(self) -> Set[str]:
-        """The units with planned files, or planned files next to theirs."""
+        """Return the units with planned files, or with planned files next to theirs."""
         found = [path.partition("/systemd/system/")[2] for path in self._layer.nodes]
         return {name.partition("/")[0] for name in found if name}
 
     def _ask(self, argv: Sequence[str], planned: Set[str], path: Optional[str]) -> None:
-        """Note the uncertainty of what a command reads by name. ``Unknowable`` if that, or anything
-        else it finds, is planned."""
+        """Record the uncertainty of values that a command looks up by name. ``Unknowable`` if they,
+        or anything else that it finds, are planned.
+        """
         from remote_runtime.overlay.probe_commands import looked_up_names, names_looked_up_by_script
 
         things = looked_up_names(argv, planned)
@@ -93,8 +95,9 @@ class OverlayCommands(Commands):
     def _record_reads(
         self, argv: Sequence[str], cwd: str, path: Optional[str]
     ) -> Optional[List[str]]:
-        """Note the uncertainty of what a command reads: the things that it names, or anything.
-        Return the paths that it reads; None if it may read others."""
+        """Record the uncertainty of a command's reads: the things that it names, or anything.
+        Return the paths that it reads; None if it may read others.
+        """
         from remote_runtime.overlay.probe_commands import parse_command
 
         found = parse_command(argv)
@@ -138,7 +141,7 @@ class OverlayCommands(Commands):
         return all(map(self._is_as_today, read)) and not self._layer.find(cwd, True).laid
 
     def _require_same_in_overlay(self, argv: Sequence[str]) -> None:
-        """``Unknowable`` for a command whose output differs in an overlay."""
+        """Raise ``Unknowable`` for a command whose output differs in an overlay."""
         text = " ".join(argv)
         if _ONE_FILE.search(text) or _ABOUT_INODES.search(text):
             raise Unknowable("%s would see files other than the planned ones" % argv[0])
@@ -151,7 +154,7 @@ class OverlayCommands(Commands):
             )
 
     def _nodes(self, argv: Sequence[str], cwd: str, read: Optional[List[str]]) -> Dict[str, Node]:
-        """The nodes of the layer, with the other names of files with planned attributes.
+        """Return the nodes of the layer, with the other names of files with planned attributes.
 
         ``Unknowable`` for a command that may read names that were not found.
         """
@@ -175,7 +178,7 @@ class OverlayCommands(Commands):
         return nodes
 
     def _text(self, argv: Sequence[str]) -> str:
-        """The words of a command, with the script that it runs where that can be read."""
+        """Return the words of a command, with the script that it runs if that can be read."""
         texts = [" ".join(argv)]
         for word in argv[:2]:
             try:
@@ -224,8 +227,9 @@ class OverlayCommands(Commands):
         on_output: Optional["OutputSink"] = None,
         until: Optional["Moment"] = None,
     ) -> Result:
-        """Run it as ``Commands.run`` does. ``Unknowable`` if it would not see what there will
-        be."""
+        """Run it as ``Commands.run`` does. ``Unknowable`` if it would not see the
+        predicted state.
+        """
         if self._layer.remounted and _ABOUT_ACCESS.search(" ".join(argv)):
             raise Unknowable("%s would see mounts without their new options" % argv[0])
         beyond = self._beyond()

@@ -15,7 +15,9 @@ _LARGEST = 1 << 20
 
 
 class OverlayCrontabs(Crontabs):
-    """The crontabs of the host, each read once, and planned ones, which are files of the layer."""
+    """The crontabs of the host, each read once, and the planned ones, which are files of
+    the layer.
+    """
 
     def __init__(
         self,
@@ -28,7 +30,9 @@ class OverlayCrontabs(Crontabs):
         self._layer, self._unknown_regions, self._accounts = layer, unknown_regions, accounts
 
     def text(self, user: str) -> Optional[str]:
-        """``Unknowable`` for what a command writes, and for the file of an earlier user."""
+        """See the base class. ``Unknowable`` for a crontab that a command writes, and for the file
+        of an earlier user.
+        """
         path = "%s/%s" % (spool(), user)
         node = self._layer.nodes.get(path)
         there = node.kind != "absent" if node is not None else os.path.lexists(path)

@@ -1,4 +1,4 @@
-"""The paths with predicted changes, over those of the host (target)."""
+"""The paths with predicted changes, laid over those of the host (target)."""
 
 import os
 import stat
@@ -24,7 +24,7 @@ from remote_runtime.system.preconditions import PAGE
 
 
 class FileOverlay(object):
-    """Nodes by the paths that they have without links."""
+    """Planned nodes, by their paths without links."""
 
     def __init__(self, files: Files, mounts: Optional[Mounts] = None) -> None:
         self._files = files
@@ -61,7 +61,7 @@ class FileOverlay(object):
             path = directory
 
     def _leave_out(self, path: str) -> None:
-        """Count a node no longer."""
+        """Stop counting a node."""
         self._uncounted.pop(path, None)
         self._count(self._shares.pop(path, (0, 0, 0)), -1)
 
@@ -71,7 +71,9 @@ class FileOverlay(object):
         self._sums[device] = (sizes + sign * size, counts + sign * count)
 
     def find(self, path: str, follow: bool) -> ResolvedPath:
-        """Walk a path through layer and host; ``follow`` a link at its end, too."""
+        """Resolve a path through the layer and the host; with ``follow``, a link at its end is
+        followed, too.
+        """
         waiting = [part for part in reversed(path.split("/")) if part not in ("", ".")]
         at, hidden, laid, since = "/", False, False, 0
         links: List[Tuple[str, int]] = []
@@ -149,7 +151,9 @@ class FileOverlay(object):
         return False
 
     def mount(self, effect: MountEffect, since: int, by: str) -> None:
-        """Lay a file system over a directory, or remove it; earlier plans below it are dropped."""
+        """Mount a file system over a directory, or unmount it; earlier plans below it
+        are dropped.
+        """
         path = self._place(effect.path)
         self._drop_below(path)
         self.remounted.pop(path, None)
@@ -163,12 +167,14 @@ class FileOverlay(object):
             del self.nodes[path]
 
     def _place(self, path: str) -> str:
-        """A path without the links on its way."""
+        """Return a path without links in its parents."""
         directory, name = os.path.split(path)
         return os.path.join(self.find(directory, follow=True).path, name)
 
     def mounted(self, path: str) -> Optional[MountEffect]:
-        """Return the planned file system of a path without links, if it is a planned one."""
+        """Return the planned file system that contains a path without links; None for one of the
+        host.
+        """
         while path.strip("/"):
             node = self.nodes.get(path)
             if node is not None and node.mount is not None:
@@ -205,7 +211,7 @@ class FileOverlay(object):
         return kind == "symlink" and target.startswith("/")
 
     def others(self, path: str) -> List[str]:
-        """The other paths of the host, without links, at which the same thing is seen."""
+        """Return the other paths of the host, without links, for the same file or directory."""
         return [] if self.mounted(path) else self._mounts.others(path)
 
     def mount_points(self, path: str) -> List[str]:
@@ -215,7 +221,7 @@ class FileOverlay(object):
         return sorted(at for at in mounts if is_within(at, place))
 
     def below(self, path: str) -> List[str]:
-        """The names right below a directory that the layer has something for."""
+        """Return the names directly below a directory for which the layer has something."""
         names = self._inside.get(path, ())
         return [name for name in names if os.path.join(path, name) in self.nodes]
 
@@ -245,9 +251,10 @@ class FileOverlay(object):
         return device, size, count
 
     def put(self, effect: PathEffect, since: int, by: str, sure: bool = True) -> str:
-        """Lay one effect over what is there now; return the resource that it undoes, or "".
+        """Lay one effect over the current state of its path; return the resource that it undoes, or
+        "".
 
-        Not ``sure``: what is there now may be something else.
+        Without ``sure``, the path may be another one.
         """
         # Only a directory is changed where a link leads to; all else replaces the link.
         found = self.find(effect.path, follow=effect.kind == "directory")
@@ -315,7 +322,9 @@ class FileOverlay(object):
         )
 
     def _born(self, kind: str, path: str) -> Node:
-        """A path that our user creates; below a setgid directory it gets that one's group."""
+        """Return a path that our user creates; below a setgid directory, it gets that directory's
+        group.
+        """
         mode = {"directory": 0o755, "file": 0o644, "symlink": 0o777}.get(kind, 0)
         new = Node(kind, mode, os.geteuid(), os.getegid(), device=self._device(path))
         above = self._nearest(path)
@@ -325,7 +334,7 @@ class FileOverlay(object):
         return new._replace(mode=mode | inherited, gid=above.gid)
 
     def _nearest(self, path: str) -> Optional[Node]:
-        """The innermost directory above a path that will be there."""
+        """Return the innermost directory above a path that will exist."""
         while path.strip("/"):
             path = os.path.dirname(path)
             found = self.find(path, follow=False)
@@ -335,7 +344,7 @@ class FileOverlay(object):
         return None
 
     def _of_host(self, resolved: ResolvedPath) -> Optional[Node]:
-        """The current path of the host, as a node without changes."""
+        """Return the current path of the host, as a node without changes."""
         if not resolved.there:
             return None
         try:

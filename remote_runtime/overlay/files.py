@@ -1,4 +1,4 @@
-"""The predicted file system when a resource runs (target): the host's under the layer."""
+"""The predicted file system when a resource runs: the host's, below the layer (target)."""
 
 import errno
 import os
@@ -54,20 +54,24 @@ class OverlayFiles(ReadOnly, Files):
         return found
 
     def _walked(self, path: str, follow: bool, doing: str = "inspect") -> ResolvedPath:
-        """The same of a path that we walk ourselves, where that finds something planned."""
+        """Resolve a path that we walk ourselves, like the host; the walk may find something
+        planned.
+        """
         found = self._find(path, follow)
         if found.laid and (found.links or os.geteuid() != 0):
             self._walk.require_reached(path, follow, doing)
         return found
 
     def _read(self, path: str, follow: bool) -> ResolvedPath:
-        """The same of a file that we read."""
+        """Do the same for a file that we read."""
         found = self._walked(path, follow, "read")
         self._require_own_name(path, found)
         return found
 
     def _require_own_name(self, path: str, resolved: ResolvedPath) -> None:
-        """``ResourceError`` for a file that will have several names where others can write."""
+        """Raise ``ResourceError`` for a file that will have several names in a place where others
+        can write.
+        """
         count = self._count_names(path, resolved)
         if count is None:
             return
@@ -84,7 +88,7 @@ class OverlayFiles(ReadOnly, Files):
             raise Unknowable("%s is not read while it has several hard links" % path)
 
     def _in_shared_directory(self, resolved: ResolvedPath) -> bool:
-        """The same as of the host, of what will be."""
+        """See the base class, but for the predicted state."""
         if not resolved.laid:
             return self._host.in_shared_directory(resolved.path)
         try:
@@ -104,7 +108,7 @@ class OverlayFiles(ReadOnly, Files):
         return lambda: self._names(path, resolved.path, known)
 
     def _intended(self, resolved: ResolvedPath) -> "Optional[PlannedEntry]":
-        """The file or directory that is planned there."""
+        """Return the file or directory that is planned there."""
         from remote_runtime.system.preconditions import PlannedEntry
 
         node = resolved.node
@@ -133,7 +137,9 @@ class OverlayFiles(ReadOnly, Files):
         return resolved.there and os.path.lexists(resolved.path)
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
-        """A planned change wins over the host, whose attributes may be uncertain."""
+        """See the base class. A planned change takes precedence over the host, whose attributes may
+        be uncertain.
+        """
         found = self._walked(path, follow)
         if not self._host.is_own(path):
             self._unknown_regions.record_read("attributes", found.path, True, found.since)
@@ -147,8 +153,8 @@ class OverlayFiles(ReadOnly, Files):
         return self._host.status(found.path if found.laid else path, follow)
 
     def _require_nameable(self, path: str, resolved: ResolvedPath) -> None:
-        """``ResourceError`` for a name that the predicted directory cannot contain, or a path that
-        is too long.
+        """Raise ``ResourceError`` for a name that the predicted directory cannot contain, or a path
+        that is too long.
         """
         directory, name = os.path.split(resolved.path)
         if is_too_long(path) or (has_long_name(name) and self.is_directory(directory)):
@@ -164,7 +170,9 @@ class OverlayFiles(ReadOnly, Files):
         return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
 
     def real(self, path: str) -> str:
-        """Asks the host unless a planned symlink or directory is on the way."""
+        """See the base class. The host is queried unless a planned symlink or directory is on the
+        way.
+        """
         found = self._find(path, True)
         if not found.laid:
             return self._host.real(path)
@@ -173,7 +181,9 @@ class OverlayFiles(ReadOnly, Files):
         return found.path
 
     def is_directory(self, path: str) -> bool:
-        """``Unknowable`` if a command makes something of an unknown kind."""
+        """See the base class. ``Unknowable`` if a command makes the path something of an unknown
+        kind.
+        """
         found = self._find(path, follow=True)
         if found.node is not None and found.node.kind == "something":
             raise self._unreported(path, found.node)
@@ -182,14 +192,14 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.isdir(found.path)
 
     def exists(self, path: str) -> bool:
-        """A planned symlink that is still there after the look-up leads nowhere."""
+        """See the base class. A planned symlink that remains after the look-up is dangling."""
         found = self._find(path, follow=True)
         if found.node is not None:
             return found.node.kind not in ("absent", "symlink")
         return found.there and os.path.exists(found.path)
 
     def is_created(self, path: str) -> bool:
-        """A missing path is uncertain if an earlier change may create it."""
+        """See the base class. A missing path is uncertain if an earlier change may create it."""
         there = self.exists(path)
         if not there:
             self._unknown_regions.record_read("creates", path, False)
@@ -199,7 +209,9 @@ class OverlayFiles(ReadOnly, Files):
         return self._is_there(self._find(path, follow=False))
 
     def link(self, path: str) -> str:
-        """The planned target; that of the host where nothing is planned; "" for no symlink."""
+        """Return the planned target, or the host's if nothing is planned; "" if it is not a
+        symlink.
+        """
         found = self._find(path, follow=False)
         if found.node is not None:
             return found.node.target
@@ -215,7 +227,9 @@ class OverlayFiles(ReadOnly, Files):
         return self._host.mount_points() | set(self._layer.mount_points("/"))
 
     def require_known(self, directory: str) -> None:
-        """Asks for a name that nothing has: only an unknown change can make it exist."""
+        """See the base class. It looks up a name that nothing has: only an unknown change can
+        create it.
+        """
         try:
             self.status(os.path.join(directory, _PROBE))
         except Unknowable as error:
@@ -260,7 +274,7 @@ class OverlayFiles(ReadOnly, Files):
         return node.content
 
     def reader(self, path: str, follow: bool = False) -> Reader:
-        """Planned bytes come from the plan, all others from the file of the host."""
+        """See the base class. Planned bytes come from the plan, all others from the host's file."""
         found = self._read(path, follow)
         self._unknown_regions.record_read("content", found.path, True, found.since)
         if found.node is not None:
@@ -273,7 +287,9 @@ class OverlayFiles(ReadOnly, Files):
             self._content(path, node).fetch()
 
     def planned_content(self, path: str) -> Optional[Content]:
-        """The content that an earlier resource plans for the file at the path, None for none."""
+        """Return the content that an earlier resource plans for the file at the path; None if there
+        is none.
+        """
         found = self._read(path, False)
         return found.node.content if found.node is not None else None
 
@@ -301,7 +317,9 @@ class OverlayFiles(ReadOnly, Files):
         return sorted(names)
 
     def listing(self, path: str) -> List[Tuple[str, Status]]:
-        """Asks the host once if no earlier change is unknown or concerns the directory."""
+        """See the base class. The host is queried once if no earlier change is unknown or concerns
+        the directory.
+        """
         found = self._find(path, follow=True)
         if not (self._unknown_regions or found.laid or self._layer.is_touched(found.path)):
             return self._host.listing(path)
@@ -342,7 +360,7 @@ class OverlayFiles(ReadOnly, Files):
         return MountPreconditions(on_host.spot, mount)
 
     def _directory_above(self, path: str) -> str:
-        """The nearest directory above a path without links that there will be."""
+        """Return the nearest directory above a path without links that will exist."""
         above = os.path.dirname(path)
         while above.strip("/"):
             found = self._layer.find(above, follow=False)
@@ -356,24 +374,28 @@ class OverlayFiles(ReadOnly, Files):
     # -- rights, which root needs none of ---------------------------------------------------------
 
     def _planned_directory(self, path: str) -> Optional[Node]:
-        """The directory that is planned there, where its attributes say who may do what."""
+        """Return the directory that is planned there, if its attributes determine
+        the permissions.
+        """
         node = self._layer.nodes.get(path)
         return node if node is not None and node.kind == "directory" else None
 
     def _may_write(self, directory: str) -> Optional[bool]:
-        """Return whether names may be created in a directory by its planned attributes; None
-        without such."""
+        """Return whether names may be created in a directory by its planned attributes; None if it
+        has none.
+        """
         rights = self._rights(directory)
         return None if rights is None else rights & 3 == 3
 
     def _rights(self, directory: str) -> Optional[int]:
-        """Return our rights in a directory by its planned attributes; None without such."""
+        """Return our rights in a directory by its planned attributes; None if it has none."""
         node = self._planned_directory(directory) if os.geteuid() != 0 else None
         return None if node is None or _is_by_acl(directory, node) else ours(node)
 
     def _require_emptied(self, path: str, there: str) -> None:
-        """``ResourceError`` as for a tree of the host, including its planned content; root needs no
-        rights there."""
+        """Raise ``ResourceError`` as for a tree of the host, but including its planned content;
+        root needs no rights there.
+        """
         if os.geteuid() == 0 or not self._layer.is_touched(path):
             from remote_runtime.system.preconditions import require_emptied
 
@@ -384,7 +406,7 @@ class OverlayFiles(ReadOnly, Files):
             require_removable(self, path, self._rights)
 
     def _require_seen(self, resolved: ResolvedPath) -> None:
-        """``Unknowable`` below a directory that is closed to us until it is changed."""
+        """Raise ``Unknowable`` below a directory that we cannot access until it is changed."""
         path = resolved.path
         while path.strip("/") and resolved.there and resolved.node is None:
             path = os.path.dirname(path)
@@ -393,7 +415,7 @@ class OverlayFiles(ReadOnly, Files):
                 raise closed(path, node)
 
     def _require_listed(self, resolved: ResolvedPath) -> None:
-        """``Unknowable`` if the directory must be opened, but we may not read its names."""
+        """Raise ``Unknowable`` if the directory must be opened, but we may not read its names."""
         shut = os.path.isdir(resolved.path) and not os.access(
             resolved.path, os.R_OK, effective_ids=True
         )
@@ -412,7 +434,7 @@ class OverlayFiles(ReadOnly, Files):
 
 
 def _is_by_acl(path: str, node: Node) -> bool:
-    """Return whether an access list decides our rights there; for the owner, the mode does."""
+    """Return whether an access list determines our rights there; for the owner, the mode does."""
     return node.uid != os.geteuid() and has_acl(path)
 
 

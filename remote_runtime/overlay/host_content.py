@@ -9,7 +9,9 @@ from remote_runtime.system.paths import Status
 
 
 class HostContent(Content):
-    """Read on demand; ``Unknowable`` if reading must be allowed first."""
+    """The content, read on demand; ``Unknowable`` if permission to read it must be
+    granted first.
+    """
 
     def __init__(self, path: str, status: Status, files: Files) -> None:
         self._path, self._status, self._files = path, status, files
@@ -17,7 +19,7 @@ class HostContent(Content):
 
     @property
     def sha256(self) -> str:  # type: ignore[override]  # computed on demand
-        """Its hash."""
+        """Return its hash."""
         try:
             return self._files.sha256(self._path, self._status)
         except ResourceError as error:

@@ -25,7 +25,9 @@ class OverlayKernel(Kernel):
         self.planned: Dict[str, Tuple[KernelEffect, int]] = {}
 
     def value(self, key: str) -> Optional[str]:
-        """A planned value wins. ``Unknowable`` if an earlier change leaves the value open."""
+        """See the base class. A planned value takes precedence. ``Unknowable`` if an earlier change
+        leaves the value open.
+        """
         path = os.path.join(parameters.PROC, key)
         effect, since = self.planned.get(path, (None, 0))
         there = os.path.exists(path) if effect is None else effect.present
@@ -45,7 +47,9 @@ class OverlayKernel(Kernel):
         raise NotImplementedError("a preview sets nothing")
 
     def is_loaded(self, module: str) -> bool:
-        """A planned load or unload wins; other changes make the answer uncertain."""
+        """See the base class. A planned load or unload takes precedence; other changes make the
+        answer uncertain.
+        """
         path = "%s/%s" % (MODULES, module.replace("-", "_"))
         effect, since = self.planned.get(path, (None, 0))
         found = super().is_loaded(module) if effect is None else effect.present

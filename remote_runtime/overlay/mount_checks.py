@@ -30,7 +30,9 @@ class MountPreconditions(Preconditions):
         self._writable("remove", self.spot.path)
 
     def spare(self) -> FreeSpace:
-        """The size of the planned file system, if it has one, less what is planned on it."""
+        """Return the free space of the planned file system, if it has a size: that size minus the
+        planned content.
+        """
         used, files = self.spot.planned
         mount = self._mount
         return FreeSpace(
@@ -40,7 +42,7 @@ class MountPreconditions(Preconditions):
         )
 
     def _enter(self, doing: str, size: int) -> None:
-        """A new file there needs space: it exists next to the old one until it replaces it."""
+        """Check the space for a new file: it exists next to the old one until it replaces it."""
         self._writable(doing, self.spot.path)
         if not self.spare().holds(-(-size // PAGE) * PAGE, 1 + self.spot.missing):
             raise self._failure(doing, errno.ENOSPC)

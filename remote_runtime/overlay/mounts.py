@@ -1,4 +1,6 @@
-"""Paths that are the same because a directory is mounted in two places (target; previews)."""
+"""Paths that are the same because a directory is mounted in two places (target; in
+previews only).
+"""
 
 import os
 from typing import Dict, List, NamedTuple, Optional
@@ -10,7 +12,7 @@ _TABLE = "/proc/self/mountinfo"
 
 
 class _Mount(NamedTuple):
-    """``root`` of the file system ``device`` is seen at ``point``."""
+    """A mount: ``root`` of the file system ``device`` is visible at ``point``."""
 
     device: str
     root: str
@@ -18,7 +20,7 @@ class _Mount(NamedTuple):
 
 
 class Mounts(object):
-    """The host's, read when they are first asked for."""
+    """The host's mounts, read on first use."""
 
     def __init__(self, table: str = _TABLE) -> None:
         self._table = table
@@ -26,7 +28,7 @@ class Mounts(object):
         self._all: List[_Mount] = []
 
     def others(self, path: str) -> List[str]:
-        """The other paths, without links, at which the same thing is seen."""
+        """Return the other paths, without links, for the same file or directory."""
         if self._shared is None:
             self._shared = self._read()
         if not self._shared:

@@ -56,7 +56,7 @@ _ACCOUNTS = {path: kind for kind, path in DATABASES.items()}
 
 
 class PathConflict(NamedTuple):
-    """A path that another resource manages is changed back."""
+    """A path that another resource manages would be changed back."""
 
     other: str
     path: str
@@ -108,11 +108,11 @@ class HostOverlay(object):
 
     @property
     def host_commands(self) -> "Commands":
-        """The programs of the host without planned changes."""
+        """Runs the programs of the host, without planned changes."""
         return self._adapters[2]
 
     def _beyond_files(self) -> Set[str]:
-        """Planned changes that commands cannot see in a file, by each of their names."""
+        """Return the planned changes that commands cannot see in a file, by each of their names."""
         names = {name for _, name in self.accounts.planned}
         names.update(self.packages, self.mounts.planned)
         for unit in self.units:
@@ -144,8 +144,8 @@ class HostOverlay(object):
         """Add the effects of an action of the resource ``by``; ``uncertainty`` is that of its
         prediction.
 
-        The effects of an unknown action are unknown, too. Returns what earlier resources of the run
-        want and this one undoes.
+        The effects of an unknown action are unknown, too. Return the desired states of earlier
+        resources of the run that this one undoes.
         """
         clashes = []
         for effect in effects:
@@ -185,7 +185,7 @@ class HostOverlay(object):
         self.mounts.planned[effect.path] = effect, self.sequence
 
     def _lay_doubtful(self, path: str, uncertainty: Uncertainty) -> None:
-        """The planned content of a file is only as certain as its source."""
+        """Add a file: its planned content is only as certain as its source."""
         place = self.layer.find(path, follow=False).path
         self.sequence += 1
         unknown = UnknownEffect(
@@ -194,7 +194,7 @@ class HostOverlay(object):
         self.unknown_regions.add(unknown, self.sequence)
 
     def _lay_accounts(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
-        """A file of accounts defines accounts, as far as it can be read in advance."""
+        """Add the accounts of an account file, as far as it can be read in advance."""
         kind, path = _ACCOUNTS[effect.path], effect.path
         self.accounts.tables.pop(kind, None)
         text = self._planned_text(effect)
@@ -227,7 +227,7 @@ class HostOverlay(object):
         self.accounts.passwords = Passwords(rows, self.sequence)
 
     def _planned_text(self, effect: PathEffect) -> Optional[str]:
-        """The text that a file will have, None if there is none or it cannot be read."""
+        """Return the future text of a file; None if there is none or it cannot be read."""
         try:
             text = self.files.read(effect.path, _LIMIT) if effect.kind == "file" else None
         except ResourceError:
@@ -235,7 +235,9 @@ class HostOverlay(object):
         return None if text is None else text.decode("utf-8", "replace")
 
     def _lay_elsewhere(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
-        """If an uncertain path becomes a link, actions below it happen elsewhere."""
+        """Add actions elsewhere: if an uncertain path becomes a link, actions below it happen at
+        its target.
+        """
         if self.unknown_regions.over("/", True, 0):
             return  # everything in it is already uncertain
         parts = effect.path.split("/")[1:]
@@ -278,8 +280,9 @@ class HostOverlay(object):
 
 
 def _accounts_of(path: str, today: Optional[Set[str]]) -> UnknownEffect:
-    """An account of today's file (``today``) that is not in the planned one may also be in another
-    database of the host. If the content of a file is not known (None), its accounts may be removed.
+    """Add the accounts of a planned account file. An account in the current file (``today``) that
+    is not in the planned one may also be in another database of the host. If the content of a file
+    is unknown (None), its accounts may be removed.
     """
     why = "whether it exists depends on the planned %s" % path
 
@@ -292,8 +295,9 @@ def _accounts_of(path: str, today: Optional[Set[str]]) -> UnknownEffect:
 
 
 def _kernel_reads(path: str) -> Covers:
-    """Reads of kernel values: files and commands, but not network requests, unless addresses may
-    change."""
+    """Return which reads depend on kernel values: files and commands, but not network requests,
+    unless addresses may change.
+    """
     inside = below(path, itself=True)
     addresses = not path.startswith("/proc/sys/") or path.endswith("/disable_ipv6")
 
@@ -306,7 +310,7 @@ def _kernel_reads(path: str) -> Covers:
 
 
 def _named(effect: Effect) -> Covers:
-    """The subject of an effect."""
+    """Return the subject of an effect."""
     if isinstance(effect, (PathEffect, MountEffect, KernelEffect)):
         return below(effect.path, itself=True)
     if isinstance(effect, UnknownEffect):

@@ -1,4 +1,6 @@
-"""Runs a command where the layer lies over the host (target; in previews only, as root)."""
+"""Runs a command in a place where the layer lies over the host (target; in previews only,
+as root).
+"""
 
 import os
 import time
@@ -41,8 +43,8 @@ class Start(NamedTuple):
 
 
 class OverlayCommand(object):
-    """One command that runs inside. ``host`` runs commands there, ``nodes`` are those of the layer,
-    ``own`` the working directories of ccm, which commands inside also write to.
+    """One command that runs inside the overlay. ``host`` runs commands there, ``nodes`` are those
+    of the layer, and ``own`` are ccm's working directories, to which commands inside also write.
     """
 
     def __init__(self, host: "Commands", nodes: Mapping[str, "Node"], own: Sequence[str]) -> None:
@@ -140,7 +142,9 @@ class OverlayCommand(object):
         raise Unknowable("there is no directory for the planned state")
 
     def _carried(self, text: str) -> List[Tuple[Any, ...]]:
-        """The nodes; a large file only where the command's ``text`` has its name."""
+        """Return the nodes; a large file is included only if the command's ``text`` contains its
+        name.
+        """
         left = _LIMIT
         carried = []
         for path, node in self._nodes.items():

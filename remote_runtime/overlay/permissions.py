@@ -30,7 +30,8 @@ class Permissions(object):
 
     def reach(self, path: str) -> bool:
         """Return whether every directory above a path may be entered; with a trailing slash, the
-        path counts too."""
+        path itself is included.
+        """
         parts = path.split("/")
         for directory in ("/".join(parts[:length]) or "/" for length in range(1, len(parts))):
             status = self._status(directory)
@@ -92,7 +93,9 @@ def _granted(there: "Union[Status, Node]", uid: int, groups: Sequence[int]) -> i
 
 
 def _by_list(listed: bytes, there: "Status", uid: int, groups: Sequence[int]) -> int:
-    """The same by an access list; of that the mode has the mask and what all others may do."""
+    """Return the same rights by an access list; the mode then contains its mask and the rights of
+    all others.
+    """
     entries = list(struct.iter_unpack("<HHI", listed[_VERSION:]))
     if _MASK not in [tag for tag, _, _ in entries]:
         return _granted(there, uid, groups)
@@ -120,7 +123,9 @@ def needs_reading(interpreter: bytes) -> bool:
 
 
 def interpreter_of(head: bytes) -> bytes:
-    """The interpreter of a script that begins so, as the kernel reads it; b"" for none."""
+    """Return the interpreter of a script with this beginning, as the kernel reads it; b""
+    for none.
+    """
     line = head[2:].split(b"\n")[0].replace(b"\t", b" ")
     return line.strip(b" ").split(b" ")[0]
 

@@ -1,4 +1,4 @@
-"""The planned content of a file, read once (target; previews)."""
+"""The planned content of a file, read once (target; in previews only)."""
 
 from typing import Optional
 
@@ -11,14 +11,14 @@ _ROOM = 32 << 20  # bytes of all
 
 
 class MemoryBudget(object):
-    """The number of bytes in memory, for the complete preview."""
+    """The number of bytes in memory, for the entire preview."""
 
     def __init__(self) -> None:
         self.left = _ROOM
 
 
 class CachedContent(Content):
-    """A content whose bytes stay in memory after the first read, if there is room."""
+    """Content whose bytes stay in memory after the first read, if there is room."""
 
     def __init__(self, content: Content, room: MemoryBudget) -> None:
         self._content = content
@@ -29,12 +29,13 @@ class CachedContent(Content):
 
     @property
     def sha256(self) -> str:  # type: ignore[override]  # that of a file is worked out then
-        """Its hash."""
+        """Return its hash."""
         return self._content.sha256
 
     def data(self, maximum: int = MAX_BYTES) -> Optional[bytes]:
-        """The bytes, of no more than ``maximum``; None if there is no room for them, or only the
-        push has them."""
+        """Return at most ``maximum`` bytes; None if there is no room for them, or if only the push
+        has them.
+        """
         if self._data is None and self.size <= min(maximum, self._room.left):
             try:
                 self._data = self._content.read()

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class PlannedMounts(MountTable):
-    """The mounts of the host with planned changes, by mount point; swap space by its device."""
+    """The mounts of the host with planned changes, by mount point; swap space is listed by its
+    device.
+    """
 
     def __init__(self, files: "Files", layer: FileOverlay, unknown_regions: UnknownRegions) -> None:
         super().__init__(files, lambda: 0)
@@ -29,7 +31,9 @@ class PlannedMounts(MountTable):
         return self.read_table()
 
     def at(self, point: str) -> Optional[MountEntry]:
-        """A planned mount wins. ``Unknowable`` for what a unit mounts, or is below what goes."""
+        """See the base class. A planned mount takes precedence. ``Unknowable`` for a mount of a
+        unit, and for one below a path that is removed.
+        """
         effect, since = self.planned.get(point, (None, 0))
         there = super().at(point) is not None if effect is None else effect.present
         self._unknown_regions.record_read("path", point, there, since)
@@ -53,7 +57,9 @@ class PlannedMounts(MountTable):
         )
 
     def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
-        """A planned mount has its source as fstab names it, so the texts are compared."""
+        """See the base class. The source of a planned mount is as in fstab, so the texts are
+        compared.
+        """
         effect, _ = self.planned.get(mounted.point, (None, 0))
         if effect is not None and effect.entry == mounted:
             return mounted.source == wanted.device
@@ -65,7 +71,9 @@ class PlannedMounts(MountTable):
         return super().is_swap(device) if effect is None else effect.present
 
     def is_stale(self) -> bool:
-        """A planned fstab is stale until a planned reload of systemd comes after it."""
+        """See the base class. A planned fstab is stale until a planned reload of systemd follows
+        it.
+        """
         found = self._layer.find(os.path.join(mounts.ETC, "fstab"), follow=True)
         if found.node is not None and os.path.isdir(os.path.dirname(mounts.LOADED)):
             return found.node.since > self.reloaded

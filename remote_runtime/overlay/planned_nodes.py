@@ -17,12 +17,12 @@ class Node(NamedTuple):
     """The predicted state of one path; see ``PathEffect`` for the kinds.
 
     ``opaque``: the host's paths below it no longer count. ``content`` None: unknown. ``since`` is
-    when it was planned, ``began`` when the directory came into being that has existed since, 0 if
-    that is the same; ``by`` its resource. ``implied``: a directory that exists because of paths
-    below it, so its other content is unknown. ``inode``: of a file of the host that keeps its
-    content and has more names, which share its attributes. ``mount``: the file system mounted
-    there; a separate one has a negative ``device``. ``via`` are the links that led to it when it
-    was planned; ``unsure``: a directory that may have existed by then, with content.
+    when it was planned; ``began`` is when a directory that still exists was created, 0 if that is
+    the same; ``by`` is its resource. ``implied``: a directory that exists because of paths below
+    it, so its other content is unknown. ``inode``: of a file of the host that keeps its content and
+    has more names, which share its attributes. ``mount``: the file system mounted there; a separate
+    one has a negative ``device``. ``via`` are the links that led to it when it was planned;
+    ``unsure``: a directory that may have existed by then, with content.
     """
 
     kind: str
@@ -46,7 +46,9 @@ class Node(NamedTuple):
     unsure: bool = False
 
     def counts_since(self, inside: bool) -> int:
-        """Return since when its content is known, or ``inside``; 0 if it is open."""
+        """Return the time since when its content, or its ``inside``, is known; 0 if it
+        is unknown.
+        """
         if not inside:
             return self.since
         settled = self.opaque and not (self.implied or self.unsure)
@@ -73,7 +75,7 @@ class ResolvedPath(NamedTuple):
 
 
 def shared(path: str) -> Optional[Tuple[int, int]]:
-    """The device and inode of a file of the host that has other names too."""
+    """The device and inode of a file of the host that also has other names."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -100,7 +102,7 @@ def undoes(new: Node, old: Node) -> bool:
 
 
 def space_used_at(path: str, below: bool) -> Tuple[int, int]:
-    """The bytes and files that the host has at a path, with those ``below`` it."""
+    """Return the bytes and files that the host has at a path, with those ``below`` it."""
     try:
         found = os.lstat(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""Walks paths over what is planned, by the rules of ``system/walk`` (target; in previews only).
+"""Walks paths over the planned state, by the rules of ``system/walk`` (target; in previews only).
 
 ``FileOverlay.find`` resolves a path. This module checks whether the run would follow it: we need
 access to each directory on the way, and the owner of each symlink and the writers of its directory
@@ -62,9 +62,10 @@ class PlannedWalk(object):
         self._links = 0
 
     def require_reached(self, path: str, follow: bool, doing: str) -> None:
-        """``ResourceError`` if the walk to a path is refused; what is not there is reached.
+        """Raise ``ResourceError`` if the walk to a path is refused; a missing path counts as
+        reached.
 
-        ``doing`` says what for.
+        ``doing`` is the purpose.
         """
         try:
             place = self._place(path, follow)
@@ -77,8 +78,9 @@ class PlannedWalk(object):
             raise failure(doing, path, error) from error
 
     def require_end(self, path: str, doing: str) -> None:
-        """``ResourceError`` if the machine would refuse the path without links of this one, see
-        ``Files.real``."""
+        """Raise ``ResourceError`` if the machine would refuse the resolved form of this path, see
+        ``Files.real``.
+        """
         try:
             place = self._place(path, follow=True)
             try:
@@ -95,7 +97,7 @@ class PlannedWalk(object):
             raise failure(doing, path, error) from error
 
     def directory_of(self, path: str) -> PlannedPath:
-        """The directory that a path without links is in."""
+        """Return the directory that contains a path without links."""
         return self._walk(self._root(), os.path.dirname(path))
 
     def _place(self, path: str, follow: bool) -> _Place:
@@ -186,7 +188,7 @@ class PlannedWalk(object):
         return _found(path, kind, found, target)
 
     def _require_entered(self, directory: PlannedPath) -> None:
-        """``PermissionError`` for a directory that will be closed to us by then."""
+        """Raise ``PermissionError`` for a directory that we will not be able to enter by then."""
         if os.geteuid() == 0:
             return
         rights = self._rights(directory.path)
@@ -196,7 +198,7 @@ class PlannedWalk(object):
 
 
 def closed(path: str, node: Node) -> Unknowable:
-    """Return the error for a path that is invisible until a directory is opened to us."""
+    """Return the error for a path that is invisible until we can enter a directory."""
     return Unknowable("the contents of %s are not known before %s opens it" % (path, node.by))
 
 

@@ -1,5 +1,5 @@
 """Finds commands whose result does not depend on planned changes other than files (target; in
-previews).
+previews only).
 """
 
 import os
@@ -80,7 +80,7 @@ class ProbedPaths(NamedTuple):
 
 
 Names = List[Tuple[str, str]]
-"""Things by kind and name; a ``program`` is one that is looked for in PATH."""
+"""Things by kind and name; a ``program`` is searched for in PATH."""
 
 
 def looked_up_names(argv: Sequence[str], planned: Container[str]) -> Optional[Names]:
@@ -100,7 +100,7 @@ def looked_up_names(argv: Sequence[str], planned: Container[str]) -> Optional[Na
 
 
 def names_looked_up_by_script(text: str, planned: Container[str]) -> Optional[Names]:
-    """The same of the text of a file; None also for one that is no script of a shell."""
+    """Do the same for the text of a file; None also for a file that is not a shell script."""
     if not _SHELL.match(text) or _LIVE.search(text.partition("\n")[2]):
         return None
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
@@ -176,7 +176,8 @@ def _prints_path(text: str) -> bool:
 
 def _leads_on(command: Sequence[str]) -> bool:
     """Return whether a command, as words, has an option that makes it read things that no word
-    names."""
+    names.
+    """
     options = [
         pattern
         for name, pattern in _LEADING_ON.items()
@@ -186,7 +187,7 @@ def _leads_on(command: Sequence[str]) -> bool:
 
 
 def _words(part: str) -> List[str]:
-    """The words of one command of a script, without what shells make of it."""
+    """Return the words of one command of a script, without those that a shell creates from them."""
     words = part.partition(")")[0].replace("}", " ").split()
     while words and (words[0] in _WORDS_OF_SHELLS or _ASSIGNED.match(words[0])):
         del words[0]

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def require_removable(files: "Files", top: str, rights: Callable[[str], Optional[int]]) -> None:
-    """``ResourceError`` if something in a directory, at any depth, cannot be removed,
-    ``Unknowable`` if that is unknown; of very many names, the first are checked.
+    """Raise ``ResourceError`` if something in a directory, at any depth, cannot be removed,
+    ``Unknowable`` if that is unknown; if there are too many names, only the first are checked.
 
-    ``rights`` gives our planned rights in a directory, as in ``ours``; None if the host decides.
+    ``rights`` returns our planned rights in a directory, as in ``ours``; None if the host decides.
     """
     left, seen = [top], 0
     while left and seen <= LOOKED_AT:

@@ -1,8 +1,8 @@
-"""Run a command on the host as it will be (target): in a new interpreter, inside a mount namespace.
+"""Runs a command on the predicted host (target): in a new interpreter, inside a mount namespace.
 
-``unshare`` begins that namespace as root; all that is made in it ends with it. The functions below
-travel there as compiled code, without this module around them: each imports what it needs, and
-finds the others of ``FUNCTIONS``.
+``unshare`` creates that namespace as root; everything that is created in it ends with it. The
+functions below are sent there as compiled code, without this module: each imports what it needs,
+and finds the others in ``FUNCTIONS``.
 """
 
 from typing import Any, Dict, List, NoReturn
@@ -11,10 +11,10 @@ Plan = Dict[str, Any]
 
 
 def main(plan: Plan) -> NoReturn:
-    """Lay the nodes of the plan over the host, run its command there, end as it ended.
+    """Lay the nodes of the plan over the host, run its command there, and exit in the same way.
 
-    On stderr, after the plan's token: ``ready`` before the command is begun, ``read PATH`` after it
-    for each file that it read although its content is not known.
+    The lines on stderr start with the plan's token: ``ready`` before the command starts, and ``read
+    PATH`` after it for each file that it read although its content is unknown.
     """
     import os
     import signal
@@ -46,7 +46,7 @@ def main(plan: Plan) -> NoReturn:
 
 
 def become(plan: Plan, base: bytes) -> None:
-    """Turn this process into the command, like ``Commands`` on the host."""
+    """Turn this process into the command, as ``Commands`` does on the host."""
     import os
 
     data = b"/dev/null"
@@ -67,7 +67,9 @@ def become(plan: Plan, base: bytes) -> None:
 
 
 def build(plan: Plan, base: bytes) -> List[Any]:
-    """Make the tree below ``base``; returns (path, its upper file) of files of unknown content."""
+    """Create the tree below ``base``; return (path, its upper file) of files with
+    unknown content.
+    """
     import os
 
     mounts = mounted()
@@ -112,7 +114,7 @@ def nearest(mounts: Dict[bytes, bytes], path: bytes) -> bytes:
 
 
 def mounted() -> Dict[bytes, bytes]:
-    """Return the mount points, with the options that an overlay there must have, too."""
+    """Return the mount points, with the options that an overlay there must also have."""
     import os
 
     found = {}
@@ -149,8 +151,9 @@ def socket_directories(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any
 
 
 def bind(how: bytes, source: bytes, target: bytes) -> None:
-    """Bind a path to a second place; paths that are gone by now, such as sockets, are omitted.
-    ``OSError``."""
+    """Bind a path to a second place; paths that no longer exist, such as sockets, are omitted.
+    ``OSError``.
+    """
     import os
 
     for left in (2, 1, 0):
@@ -184,8 +187,9 @@ def mount(*words: bytes) -> None:
 
 
 def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
-    """Make one node in the upper directory of the file system that is mounted at ``point``; returns
-    what ``build`` does."""
+    """Create one node in the upper directory of the file system that is mounted at ``point``;
+    return the same as ``build``.
+    """
     import os
     import stat
 
@@ -227,7 +231,7 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
 
 
 def copy_attributes(made: bytes, original: bytes) -> None:
-    """Give a directory the attributes of one of the host."""
+    """Give a directory the attributes of a directory of the host."""
     import os
 
     try:

@@ -9,7 +9,7 @@ _NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a 
 
 
 class UnknownRegion(NamedTuple):
-    """Unknown effects since a moment; ``record_read`` excludes later known ones. ``by`` is the
+    """Unknown effects since a moment; ``record_read`` excludes later known effects. ``by`` is the
     resource that causes them.
     """
 
@@ -18,7 +18,7 @@ class UnknownRegion(NamedTuple):
     by: str = ""
 
     def names(self, kind: str, value: str) -> bool:
-        """Return whether the resource mentions a thing by its name."""
+        """Return whether the resource mentions the name of a thing."""
         if kind not in _NAMES or not value:
             return False
         name = value.rpartition(".")[0] or value if kind == "unit" else value
@@ -27,8 +27,8 @@ class UnknownRegion(NamedTuple):
 
 
 class LinkedAction(NamedTuple):
-    """An action at a path with this ending, wherever the uncertain link ``link`` leads, except
-    above itself; ``whole``: on everything below.
+    """An action at a path with this ending, below the unknown target of the link ``link``, except
+    above the path itself; ``whole``: on everything below.
     """
 
     link: str
@@ -67,7 +67,7 @@ def _nowhere(path: str) -> List[str]:
 
 
 class UnknownRegions(object):
-    """All unknown effects of a preview. ``note`` gets the uncertainties of each read, and why a
+    """All unknown effects of a preview. ``note`` receives the uncertainties of each read, and why a
     failure because of them may not happen; ``others`` returns the other paths of a path.
     """
 
@@ -92,7 +92,7 @@ class UnknownRegions(object):
         self._all.append(UnknownRegion(effect, since, by))
 
     def record_read(self, kind: str, value: str, present: bool, since: int = 0) -> None:
-        """Note the uncertainty of a read whose value is known as of ``since``.
+        """Record the uncertainty of a read whose value is known as of ``since``.
 
         The resources that mention the thing come first, then the nearest: of several equal
         uncertainties, the first one is reported.
@@ -117,11 +117,11 @@ class UnknownRegions(object):
                         self._note([other.uncertainty], other.uncertainty.reason)
 
     def suppose(self, uncertainty: Uncertainty) -> None:
-        """Note the uncertainty of an action, not of a read."""
+        """Record the uncertainty of an action, not of a read."""
         self._note([uncertainty], uncertainty.reason)
 
     def over(self, path: str, present: bool, since: int) -> bool:
-        """Return whether the state of a path is unknown, without a note."""
+        """Return whether the state of a path is unknown, without recording a read."""
         unknown_regions = (region for region in self._all if region.since > since)
         return any(region.effect.covers("path", path, present) for region in unknown_regions)
 

@@ -1,4 +1,4 @@
-"""The changes of a command that affects a package (target)."""
+"""The changes made by a command that affects a package (target)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, List, Sequence, Set, Tuple
@@ -19,10 +19,11 @@ _MAX_LENGTH = 1 << 24
 
 
 def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
-    """Return what changes with a package that is installed, changed or removed.
+    """Return what changes when a package is installed, changed or removed: the paths on its list
+    and below its own directories.
 
-    This is what is on its list and below its own directories. Without a list, it is everything that
-    does not exist yet in directories of packages. Other packages are not covered.
+    Without a list, it is everything that does not exist yet in directories of packages. Other
+    packages are not covered.
     """
     if context.world is not None and name.partition(":")[0] in context.world.packages:
         return _whatever
@@ -36,8 +37,9 @@ def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
 
 
 def of_rpms(context: "Context", names: Sequence[str]) -> Covers:
-    """Return the coverage of these packages, as far as they are installed: the paths on their lists
-    and below their own directories."""
+    """Return the coverage of the installed ones among these packages: the paths on their lists and
+    below their own directories.
+    """
     return _its_own([path for name in names for path in _listed_by_rpm(context, name)])
 
 
@@ -82,8 +84,9 @@ def _is_below(path: str, directories: Set[str]) -> bool:
 
 
 def _listed(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Tuple[List[str], bool]:
-    """The paths of a package, without directories of several packages; and whether it is
-    installed."""
+    """Return the paths of a package, without directories of several packages, and whether it is
+    installed.
+    """
     if not dpkg.is_used(admin + "/status"):
         paths = _listed_by_rpm(context, name)
         return paths, bool(paths)

@@ -1,4 +1,4 @@
-"""The changes that a command declares, for previews of later resources (target)."""
+"""The changes declared by a command, for previews of later resources (target)."""
 
 from typing import TYPE_CHECKING, Any, Callable, List, Sequence
 

@@ -1,8 +1,8 @@
 """Changes the packages of consecutive resources in one transaction (target; never in noop).
 
-The first resource runs the transaction. Each of the others still runs, and its event shows what the
-transaction changed for it. If the transaction fails, each package that it did not reach is tried
-alone, so that each failure belongs to the package that caused it.
+The first resource runs the transaction. Each of the other resources still runs, and its event shows
+what the transaction changed for it. If the transaction fails, each package that it did not reach is
+tried alone, so that each failure belongs to the package that caused it.
 """
 
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -17,7 +17,7 @@ MAX_PACKAGES = 200  # packages of one transaction
 
 
 class PlannedChange(NamedTuple):
-    """The planned change of a package; ``before`` is what is installed before that."""
+    """The planned change of a package; ``before`` is the version installed before the change."""
 
     item: Item
     operation: Operation
@@ -32,11 +32,11 @@ def carry_out(
     lock_timeout: float,
     tried: Callable[[Callable[[], Changes]], Changes] = lambda step: step(),
 ) -> Changes:
-    """Change a package, together with ``others`` of later resources; return what changed for it.
+    """Change a package, together with ``others`` of later resources; return its changes.
 
     ``tried`` calls the function that changes it alone, and calls it again if that may help.
 
-    ``ResourceError`` if it cannot be changed alone either.
+    ``ResourceError`` if changing it alone fails, too.
     """
     context = manager.context
     done = manager.changed_ahead.pop(context.position, None)
@@ -70,7 +70,8 @@ def carry_out(
 def _together(
     manager: PackageManager, first: Operation, upcoming: Sequence[PlannedChange]
 ) -> Tuple[Sequence[PlannedChange], Sequence[Sequence[VersionChange]]]:
-    """Which of the later resources are changed with the first, and what each operation changes.
+    """Return the later resources that are changed with the first, and the changes of each
+    operation.
 
     A package that an earlier one installs as a dependency is left to its own resource, which then
     finds it installed.
@@ -95,8 +96,9 @@ def shares(
     changes: Sequence[VersionChange],
     needs: Dict[str, List[str]],
 ) -> List[List[VersionChange]]:
-    """The changes of each operation: its own, and those of packages that only it needs so far.
-    ``needs`` are the names of packages by the name of the package that needs them."""
+    """Return the changes of each operation: its own, and those of packages that only it needs so
+    far. ``needs`` has the names of required packages by the name of the package that needs them.
+    """
     left = {change.name: change for change in changes}
     found: List[List[VersionChange]] = []
     for operation in operations:

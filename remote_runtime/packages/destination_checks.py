@@ -16,7 +16,7 @@ _READ_ONLY = "erofs"
 
 
 class DestinationChecks(object):
-    """Checks the host as it will be, each directory once."""
+    """Checks the planned state of the host, each directory once."""
 
     def __init__(self, files: "Files") -> None:
         self._files = files
@@ -25,8 +25,9 @@ class DestinationChecks(object):
         self._points: Optional[FrozenSet[str]] = None
 
     def refuse(self, incoming: Mapping[str, Contents]) -> None:
-        """``ResourceError`` if a file of a package cannot be installed; ``Unknowable`` if that
-        depends on the order of the packages."""
+        """Raise ``ResourceError`` if a file of a package cannot be installed; ``Unknowable`` if
+        that depends on the order of the packages.
+        """
         for name, contents in sorted(incoming.items()):
             conffiles = set(contents.conffiles)
             for member in contents.members:
@@ -39,7 +40,9 @@ class DestinationChecks(object):
         self._fit(incoming)
 
     def _put(self, member: Member, kept: bool) -> None:
-        """A new file gets a temporary name first, and then replaces the old file."""
+        """Check the path of a new file, which first gets a temporary name and then replaces the old
+        file.
+        """
         path = member.path
         if member.kind == "directory" and self._files.is_directory(path):
             return
@@ -76,7 +79,7 @@ class DestinationChecks(object):
         return real in self._points
 
     def _place(self, directory: str) -> Tuple[str, bool]:
-        """The path of a directory on the host, and whether its names stay."""
+        """Return the path of a directory on the host, and whether its entries are kept."""
         if directory not in self._flagged:
             real = os.path.realpath(directory)
             self._flagged[directory] = real, os.path.isdir(real) and bool(preconditions.flags(real))
@@ -85,7 +88,9 @@ class DestinationChecks(object):
     # -- space ------------------------------------------------------------------------------------
 
     def _fit(self, incoming: Mapping[str, Contents]) -> None:
-        """All new files of a package exist before the old ones are removed."""
+        """Check the free space: all new files of a package exist before the old ones
+        are removed.
+        """
         needed: Dict[Hashable, Dict[str, List[int]]] = {}
         spare: Dict[Hashable, preconditions.FreeSpace] = {}
         systems: Dict[str, Hashable] = {}

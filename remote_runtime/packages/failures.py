@@ -27,10 +27,10 @@ def known(pattern: str, kind: str, hint: str) -> Known:
 def explain(
     what: str, result: "Result", *, headline: str, table: Sequence[Known], noise: Pattern[str]
 ) -> ResourceError:
-    """The error of a failed command; ``what`` is the attempt, such as "installing nginx".
+    """Return the error of a failed command; ``what`` is the attempt, such as "installing nginx".
 
     ``headline`` is the most informative line, "" for none; the first matching row of ``table``
-    decides kind and hint; lines that begin with ``noise`` are left out of the output.
+    determines kind and hint; lines that begin with ``noise`` are left out of the output.
     """
     ended = "exit code %d" % result.code if result.code >= 0 else "signal %d" % -result.code
     message = "%s failed (%s): %s" % (what, ended, headline or "it gave no reason")
@@ -43,7 +43,7 @@ def explain(
 
 
 def _telling_lines(result: "Result", noise: Pattern[str]) -> List[str]:
-    """The end of the output: that of scripts first, the tool's own errors last."""
+    """Return the end of the output: that of scripts comes first, the tool's own errors last."""
     seen: List[str] = []
     for text in (result.stdout, result.stderr):
         for line in text.splitlines():

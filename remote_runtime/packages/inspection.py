@@ -43,7 +43,7 @@ class Packages(object):
 
 
 class FromFile(Packages):
-    """A package whose file is on the host; ``unpack`` is that of ``kind``."""
+    """A package file on the host; ``unpack`` is that of ``kind``."""
 
     def __init__(self, path: str, kind: Packages) -> None:
         self._path, self._kind, self.suffix = path, kind, kind.suffix
@@ -56,7 +56,7 @@ class FromFile(Packages):
 
 
 class Probe(object):
-    """Stores what it has read, for the run."""
+    """Examines packages, and stores the results for the run."""
 
     def __init__(self, context: "Context") -> None:
         self._context = context
@@ -70,13 +70,17 @@ class Probe(object):
         self._files: Dict[str, Dict[str, bytes]] = {}  # by hash and path, if requested
 
     def of_file(self, name: str, version: str, path: str, kind: Packages) -> Dict[str, Contents]:
-        """The contents of a package whose file is on the host, by its name; see ``contents``."""
+        """Return the contents of a package whose file is on the host, by its name; see
+        ``contents``.
+        """
         size, sha = os.path.getsize(path), deb_contents.digest(path)
         one = Indexed(name, version, sha256=sha, size=size, unpacked=0)
         return self.contents([one], FromFile(path, kind))
 
     def contents(self, wanted: Sequence[Indexed], packages: Packages) -> Dict[str, Contents]:
-        """The contents of the packages, by name; without packages that could not be examined."""
+        """Return the contents of the packages by name, without packages that could not
+        be examined.
+        """
         unknown = [i for i in wanted if i.sha256 not in self._known]
         self._learn([i for i in unknown if i.sha256 not in self._asked], packages)
         missing = [i for i in unknown if i.sha256 not in self._known]
@@ -119,10 +123,10 @@ class Probe(object):
                 self._files[sha][member.path] = file.read()
 
     def _learn(self, unknown: Sequence[Indexed], packages: Packages) -> None:
-        """Use what other hosts have found; the rest remains for this host.
+        """Use the reports of other hosts; this host examines the rest.
 
-        The report of one host is used only if another host examines the package, or if this one
-        cannot.
+        The report of a single host is used only if a second host examines the package, or if this
+        one cannot.
         """
         shas = [i.sha256 for i in unknown]
         told = self._shared.known(shas)
@@ -143,7 +147,7 @@ class Probe(object):
                 self._known[sha] = self._alone[sha]
 
     def _check(self, one: Indexed, told: Contents, packages: Packages) -> Callable[[], bool]:
-        """The check of another host's report."""
+        """Check another host's report."""
 
         def is_so() -> bool:
             self._read([one], packages)
@@ -180,7 +184,8 @@ class Probe(object):
         use: Callable[[str, str, Contents], None],
     ) -> Optional[CcmError]:
         """Download packages and call ``use`` for each with the directory of its unpacked files.
-        Returns why some could not be downloaded."""
+        Return why some could not be downloaded.
+        """
         files = self._context.files
         directory = files.private_directory()
         try:

@@ -1,4 +1,4 @@
-"""Refreshing the package lists after changes of repositories (target)."""
+"""Refreshes the package lists after changes of repositories (target)."""
 
 import os
 from bisect import bisect
@@ -95,7 +95,7 @@ def _is_older(files: Sequence[str]) -> bool:
 
 
 def refresh(context: "Context", manager: str) -> None:
-    """Refresh the lists of the repositories that this run has changed. ``ResourceError``"""
+    """Refresh the lists of the repositories that this run has changed. ``ResourceError``."""
     context.progress("refreshing the package lists")
     names = context.outdated_lists.get(manager, ())
     found = manager_of(context, manager)

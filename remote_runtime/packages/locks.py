@@ -1,4 +1,4 @@
-"""Locks of package managers that another process holds (target)."""
+"""Locks of package managers held by other processes (target)."""
 
 import os
 import struct
@@ -40,9 +40,9 @@ Look = Callable[[], Optional[Holder]]
 
 
 def holder(paths: Sequence[str]) -> Optional[Holder]:
-    """The holder of the first of these record locks that is held, None if all are free.
+    """Return the holder of the first of these record locks that is held; None if all are free.
 
-    Only queries: taking a lock to find out would make the other package manager fail.
+    This only queries: taking a lock to find out would make the other package manager fail.
     """
     for path in paths:
         pid = _pid_of_holder(path)
@@ -67,7 +67,9 @@ def _pid_of_holder(path: str) -> Optional[int]:
 
 
 def holder_of_pid_files(paths: Sequence[str]) -> Optional[Holder]:
-    """The holder of the first of these locks that is held: files that name a running process."""
+    """Return the holder of the first lock that is held among these files, which name a running
+    process.
+    """
     for path in paths:
         text = content_of(path)[:20].decode("ascii", "replace").strip()
         if text.isdigit() and os.path.exists("/proc/" + text):
@@ -80,7 +82,7 @@ def _program(pid: int) -> str:
 
 
 def wait(context: "Context", look: Look, deadline: float) -> None:
-    """Return once ``look`` finds no holder; reports once that there is one.
+    """Return once ``look`` finds no holder; report once if there is one.
 
     ``deadline`` is a time of ``time.monotonic``; ``ResourceError`` when it has passed.
     """
@@ -101,7 +103,7 @@ def wait(context: "Context", look: Look, deadline: float) -> None:
 
 
 def held_too_long(found: Holder) -> ResourceError:
-    """The error for a lock that was not released in time."""
+    """Return the error for a lock that was not released in time."""
     return ResourceError(
         "timed out waiting for the package lock %s" % (found,),
         kind=LOCKED,

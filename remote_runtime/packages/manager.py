@@ -1,4 +1,4 @@
-"""The interface of package managers for the ports (target)."""
+"""The interface of package managers (target)."""
 
 from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set, Tuple
 
@@ -38,7 +38,7 @@ _OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
 class PackageManager(object):
     """A package manager. Every method may raise ``ResourceError``.
 
-    It needs the ``programs``. Files below ``sources`` define the origins of packages.
+    It needs the ``programs`` on the host. Files below ``sources`` define the origins of packages.
     ``fetches_lists``: the package manager downloads missing lists by itself. ``marks``: it knows
     which packages are installed only for others. ``marks_changed``: an upgrade or downgrade also
     marks the package as manually installed. ``purges``: a removal can also remove configuration
@@ -86,15 +86,15 @@ class PackageManager(object):
 
     @property
     def tries(self) -> int:
-        """The number of tries of the current resource, 0 if only one is allowed."""
+        """Return the number of attempts for the current resource; 0 if only one is allowed."""
         return self._tries[1] if self._tries[0] == self.context.position else 0
 
     def count(self, number: int) -> None:
-        """Note the number of a try of the current resource."""
+        """Record the number of an attempt for the current resource."""
         self._tries = self.context.position, max(self.tries, number)
 
     def probe(self) -> "Probe":
-        """The object that examines packages, created on first use: in a preview."""
+        """The object that examines packages in a preview, created on first use."""
         if self._probe is None:
             from remote_runtime.packages.inspection import Probe
 
@@ -117,32 +117,34 @@ class PackageManager(object):
         return item.provider in ("", self.name) and not any(map(item.properties.get, PLACES))
 
     def title(self, name: str, properties: Properties) -> str:
-        """The name of a resource's package in reports, and for the methods here."""
+        """Return the name of a resource's package in reports, and for the methods here."""
         return name
 
     def not_listed(self, name: str) -> Tuple[str, str]:
-        """The error for a package that is not in the lists, and its hint."""
+        """Return the error for a package that is not in the lists, with a hint."""
         return (
             "package %r is not in the package lists of this host" % name,
             "refresh the lists with `update_cache: 1h`, or add the repository that contains it",
         )
 
     def read_file(self, path: str) -> PackageFile:
-        """The package in a file. ``ResourceError`` if it is not a package."""
+        """Return the package in a file. ``ResourceError`` if it is not a package."""
         raise NotImplementedError
 
     def compare(self, left: str, right: str) -> int:
-        """Order two versions: -1, 0 or 1. This is the order of a manager without its own."""
+        """Order two versions: -1, 0 or 1. This is the order for a manager without a
+        specific one.
+        """
         from remote_runtime.packages.versions import generic as generic_version
 
         return generic_version.compare(left, right)
 
     def shown(self, version: str) -> str:
-        """The version in the form of events and previews."""
+        """Return a version in the form of events and previews."""
         return version
 
     def told(self, before: str, after: str) -> Tuple[str, str]:
-        """Two versions in the form of change records."""
+        """Return two versions in the form of change records."""
         return self.shown(before), self.shown(after)
 
     def status(self, name: str) -> Installed:
@@ -171,7 +173,7 @@ class PackageManager(object):
         )
 
     def wished(self, name: str) -> None:
-        """Note that a resource of a preview marks a package as manually installed."""
+        """Record that a resource of a preview marks a package as manually installed."""
         self._wished.add(self.plain(name))
 
     def is_held(self, name: str, installed: Installed) -> bool:
@@ -187,12 +189,13 @@ class PackageManager(object):
         return None
 
     def plan_hold(self, name: str, held: bool) -> None:
-        """Start predictions with a hold, or without it."""
+        """Make predictions assume a hold, or its release."""
         self._holds[self.plain(name)] = held
 
     def answers(self, questions: Sequence[str], planned: bool = True) -> Dict[str, str]:
-        """The answers of debconf to these questions, in a preview as ``planned``; without
-        unanswered questions."""
+        """Return debconf's answers to these questions, without unanswered ones; in a preview, as
+        ``planned``.
+        """
         raise NotImplementedError
 
     def answer_trouble(self) -> "Optional[ResourceError]":
@@ -204,11 +207,11 @@ class PackageManager(object):
         raise NotImplementedError
 
     def plan_answers(self, given: Sequence[Answer]) -> None:
-        """Start predictions with these answers."""
+        """Make predictions assume these answers."""
         raise NotImplementedError
 
     def chooses(self, name: str, questions: Sequence[str]) -> str:
-        """In a preview: why the scripts of a new package may change answers, or ""."""
+        """Return, in a preview, why the scripts of a new package may change answers, or ""."""
         return ""
 
     def mark_manual(self, name: str) -> None:
@@ -229,7 +232,7 @@ class PackageManager(object):
         return tuple((p, n.since) for p, n in nodes.items() if p.startswith(self.sources))
 
     def plain(self, name: str) -> str:
-        """The name of the package in transactions."""
+        """Return the name of the package in transactions."""
         return name
 
     def available(self, name: str) -> Available:
@@ -246,7 +249,7 @@ class PackageManager(object):
         return self._available[name]
 
     def _undecided(self) -> List[str]:
-        """The packages of the plan whose next step depends on the lists."""
+        """Return the packages of the plan whose next step depends on the lists."""
         return [
             item.name
             for item in self.items
@@ -260,20 +263,21 @@ class PackageManager(object):
         raise NotImplementedError
 
     def acted(self) -> None:
-        """Note that one action of the run was a transaction of this package manager."""
+        """Record that one action of the run was a transaction of this package manager."""
         self._own_actions += 1
 
     def forget_lists(self) -> None:
-        """Note that the lists have changed."""
+        """Record that the lists have changed."""
         self._available = {}
 
     def providers_of(self, name: str) -> Sequence[str]:
-        """The packages that provide a virtual package, a few at most."""
+        """Return the packages that provide a virtual package, a few at most."""
         raise NotImplementedError
 
     def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
-        """The setting of this host that excludes versions of a package, and a hint; None if there
-        is no such setting."""
+        """Return the setting of this host that excludes versions of a package, with a hint; None if
+        there is no such setting.
+        """
         return None
 
     def lists_outdated(self, max_age: Optional[float]) -> str:
@@ -295,19 +299,22 @@ class PackageManager(object):
         raise NotImplementedError
 
     def holder(self) -> str:
-        """The lock of the package manager that another process holds, and the process; "" for
-        none."""
+        """Return the lock of the package manager that another process holds, with the process; ""
+        for none.
+        """
         raise NotImplementedError
 
     def predict(self, operation: Operation) -> Sequence[VersionChange]:
-        """Everything that a transaction would change, in noop; ``ResourceError`` if it would fail.
+        """Return all changes of a transaction, in noop; ``ResourceError`` if it would fail.
 
-        Empty if only running it shows that.
+        Empty if they are known only after running it.
         """
         return ()
 
     def effects(self, operation: Operation, predicted: Sequence[VersionChange]) -> Sequence[Effect]:
-        """The state of the host after that. The contents of the packages are not known here."""
+        """Return the state of the host after a transaction. This class does not know the contents
+        of the packages.
+        """
         name = operation.name
         does, covers = (
             ("removal", removed_coverage)

@@ -1,4 +1,4 @@
-"""systemd's presets: whether a host enables a unit of a package at boot (target)."""
+"""systemd's presets: whether a unit of a package is enabled at boot on a host (target)."""
 
 import os
 from fnmatch import fnmatchcase
@@ -36,5 +36,5 @@ def wants(files: "Files", unit: str) -> bool:
 
 
 def are_used_by_debian(files: "Files") -> bool:
-    """Return whether Debian's helper uses presets: an old version does not."""
+    """Return whether Debian's helper uses presets; an old version does not."""
     return not files.exists(_HELPER) or b"preset" in files.read(_HELPER, _LIMIT, follow=True)

@@ -6,21 +6,21 @@ ETC = "/etc"
 
 
 def sources(manager: str, name: str) -> str:
-    """The file of a repository."""
+    """Return the file of a repository."""
     if manager == "apt":
         return "%s/apt/sources.list.d/%s.sources" % (ETC, name)
     return "%s/yum.repos.d/%s.repo" % (ETC, name)
 
 
 def keys(manager: str, name: str) -> List[str]:
-    """The files that may hold the key of a repository: armored, and binary."""
+    """Return the possible key files of a repository: armored, and binary."""
     if manager == "apt":
         return ["%s/apt/keyrings/%s%s" % (ETC, name, ending) for ending in (".asc", ".gpg")]
     return ["%s/pki/rpm-gpg/RPM-GPG-KEY-%s" % (ETC, name)]
 
 
 def others(manager: str) -> List[str]:
-    """The directories of all repositories, and a file of some."""
+    """Return the directories of all repositories, and a file that some repositories use."""
     if manager == "apt":
         return ["%s/apt/sources.list" % ETC, "%s/apt/sources.list.d" % ETC]
     return ["%s/yum.repos.d" % ETC]

@@ -1,7 +1,7 @@
 """A package from the file that its resource names (target).
 
 The file is next to the manifest, on the host or at a URL. Its metadata is stored by its checksum,
-so that a host that has the package downloads nothing.
+so that nothing is downloaded to a host that already has the package.
 """
 
 import os
@@ -40,9 +40,10 @@ class Source(object):
         self._directory = ""
 
     def look(self) -> PackageFile:
-        """Which package it contains. It is downloaded if that is not known yet.
+        """Return the package in the file.
 
-        ``ResourceError``; ``Missing`` and ``Unknowable`` if an earlier change decides.
+        The file is downloaded if that is not known yet. ``ResourceError``; ``Missing`` and
+        ``Unknowable`` if this depends on an earlier change.
         """
         if not self._manager.suffix:
             raise ResourceError(
@@ -56,7 +57,7 @@ class Source(object):
         return self._named(known)
 
     def fetch(self) -> PackageFile:
-        """Like ``look``, with the file on the host."""
+        """Do the same as ``look``, with the file on the host."""
         key = self._key()
         known = self._manager.by_checksum.get(key)
         if known is not None and known.path:
@@ -79,7 +80,7 @@ class Source(object):
             self._manager.by_checksum[key] = self._manager.by_checksum[key]._replace(path="")
 
     def _key(self) -> str:
-        """The checksum that is known before the file is read, "" for a file on the host."""
+        """Return the checksum that is known before the file is read; "" for a file on the host."""
         if is_blob(self._given):
             return "sha256:" + str(self._given["$blob"])
         return "" if self._is_path() else self._checksum
@@ -95,7 +96,7 @@ class Source(object):
         return str(self._given) if self._is_path() else http_get.display_url(str(self._given))
 
     def _named(self, found: PackageFile) -> PackageFile:
-        """The package, if it is the one that the resource names."""
+        """Return the package, after checking that it is the one that the resource names."""
         name, manager = self._name, self._manager
         both = "%s.%s" % (found.name, found.architecture)
         if found.name != manager.plain(name) and both != name:
@@ -159,7 +160,7 @@ class Source(object):
             raise
 
     def _copied(self, read: Callable[[Take], None], checksum: str) -> str:
-        """The path of a private copy. ``ResourceError`` if it has another checksum."""
+        """Return the path of a private copy. ``ResourceError`` if it has another checksum."""
         from remote_runtime.downloads.response_body import mismatch
 
         if not self._directory:

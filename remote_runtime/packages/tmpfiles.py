@@ -51,7 +51,7 @@ class Line(NamedTuple):
 
 
 def declared(files: "Files", accounts: "Accounts", call: Call) -> Optional[Declared]:
-    """The arguments of a systemd-tmpfiles call; None for another call."""
+    """Return the arguments of a systemd-tmpfiles call; None for another call."""
     if call.name != "systemd-tmpfiles":
         return None
     if "--create" not in call.words:
@@ -70,14 +70,14 @@ def declared(files: "Files", accounts: "Accounts", call: Call) -> Optional[Decla
 
 
 def _path(files: "Files", name: str) -> str:
-    """The file that is used: the host's own replaces a package's of the same name."""
+    """Return the file that is used: the host's own replaces a package's file with the same name."""
     places = [name] if name.startswith("/") else [os.path.join(f, name) for f in DIRECTORIES]
     found = [path for path in places if UNKNOWN not in path and files.exists(path)]
     return found[0] if found and not files.is_directory(found[0]) else ""
 
 
 def parse(text: str) -> List[Line]:
-    """The lines of a file of tmpfiles.d."""
+    """Parse the lines of a tmpfiles.d file."""
     found = []
     for line in text.splitlines():
         words = line.strip().split(None, 6)
@@ -112,7 +112,7 @@ class _Creation(object):
         self.open: List[str] = []
 
     def take(self, line: Line) -> None:
-        """Note the effect of a line at an installation, or that it is unknown."""
+        """Record the effect of a line on an installation, or that it is unknown."""
         kind, modifiers = line.kind[:1], line.kind[1:]
         if kind in _NOTHING or "!" in modifiers:
             return
@@ -161,7 +161,7 @@ class _Creation(object):
         return [*self._parents(line.path), PathEffect(line.path, "symlink", target=target)]
 
     def _numbers(self, line: Line) -> Optional[Sequence[Optional[int]]]:
-        """Mode, owner and group, each None if omitted; None if one is not known."""
+        """Return mode, owner and group, each None if omitted; None if one is unknown."""
         mode = int(line.mode, 8) if re.match(r"[0-7]{3,5}\Z", line.mode) else None
         if line.mode and mode is None:
             return None
@@ -174,7 +174,7 @@ class _Creation(object):
         return found
 
     def _kind(self, path: str) -> str:
-        """The kind of a path, "" if it does not exist."""
+        """Return the kind of a path; "" if it does not exist."""
         for effect in reversed(self.effects):
             if effect.path == path:
                 return effect.kind
@@ -191,5 +191,5 @@ class _Creation(object):
 
 
 def _content(line: Line) -> Optional[Text]:
-    """The text of a file, None if it has escapes or specifiers."""
+    """Return the text of a file; None if it has escapes or specifiers."""
     return None if "\\" in line.argument or "%" in line.argument else Text(line.argument)

@@ -64,7 +64,9 @@ def ask(context: "Context", manager: Manager, *, what: str, argv: Sequence[str],
 def _again_while_locked(
     context: "Context", manager: Manager, *, what: str, deadline: float, run: Callable[[], "Result"]
 ) -> "Result":
-    """Another process may take the lock between the check and the start of the package manager."""
+    """Run again if another process takes the lock between the check and the start of the package
+    manager.
+    """
     while True:
         result = run()
         if result.code == 0:

@@ -5,7 +5,7 @@ from typing import NamedTuple, Optional, Sequence
 DOWNLOAD = "package.download"  # the kind of a failure before any change
 PRESENT, ABSENT, LATEST = "present", "absent", "latest"
 PLACES = ("environment", "path", "global")
-"""The properties of packages that do not belong to the system: those of pip and npm."""
+"""The properties of packages outside the system: those of pip and npm."""
 CONFIG_FILES = "config-files"  # of a package that was removed but not purged
 
 
@@ -39,7 +39,7 @@ class Available(NamedTuple):
 
 
 class VersionChange(NamedTuple):
-    """One package that a transaction changes; "" means that it is not installed."""
+    """A change of one package in a transaction; "" means that it is not installed."""
 
     name: str
     before: str

@@ -1,9 +1,10 @@
-"""The little that a run needs of costly modules and commands, without them (target).
+"""Lightweight replacements for the parts of expensive modules that a run needs (target).
 
-Every push starts the runtime again on every host. For a host that is as it should be, imports cost
-more than the work: of 62 ms of CPU for 100 resources 35 ms were. Each module here stands for one of
-the standard library that imports many others, builds on the part of it that is written in C, and
-falls back on the module itself where a Python has no such part:
+Every push starts the runtime again on every host. For a host that is already in the desired state,
+imports cost more than the work: for 100 resources, they took 35 ms of 62 ms of CPU time. Each
+module here replaces a module of the standard library that imports many others. It is based on the
+part of that module that is written in C, and falls back on the module itself if a Python lacks this
+part:
 
 ==========  ===============  =============================================================
 here        stands for       which costs
@@ -15,8 +16,8 @@ spawning    ``subprocess``   ``signal``, ``enum`` and ``re``, as long as several
 tuples      ``typing``       several ms, and a ``__new__`` to compile for each class
 ==========  ===============  =============================================================
 
-A module belongs here only while a measurement says so. What a run needs only when it changes
-something (``re``, ``difflib``, ``subprocess``) is imported in the function that does.
-``tests/orchestrator/image/test_start.py`` holds the list of what a converged run may not import,
-``orchestrator.image.minifier`` takes out of the shipped files what only people read.
+A module belongs here only as long as measurements justify it. Modules that are needed only for a
+change (``re``, ``difflib``, ``subprocess``) are imported in the functions that make it.
+``tests/orchestrator/image/test_start.py`` lists the modules that a converged run must not import;
+``orchestrator.image.minifier`` removes the parts of the shipped files that only people read.
 """

@@ -1,4 +1,4 @@
-"""SHA-256 as ``hashlib`` has it (target)."""
+"""SHA-256 with the interface of ``hashlib`` (target)."""
 
 import sys
 from typing import Any
@@ -8,7 +8,7 @@ _WORTH_OPENSSL = 4 << 20
 
 
 def _built_in() -> Any:
-    """Python's own implementation, or OpenSSL's in a build that has none."""
+    """Return Python's own implementation, or OpenSSL's in a build without one."""
     try:
         return __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
     except ImportError:
@@ -21,7 +21,9 @@ _sha256 = _built_in()
 
 
 def sha256(data: bytes = b"", size: int = 0) -> Any:
-    """Like ``hashlib.sha256``; ``size`` says about how many bytes will be added."""
+    """Return a hash object, like ``hashlib.sha256``; ``size`` is roughly the number of bytes that
+    will be added.
+    """
     if size < _WORTH_OPENSSL:
         return _sha256(data)
     import hashlib

@@ -1,4 +1,4 @@
-"""Compact JSON as ``json`` makes and reads it (both sides)."""
+"""Writes and reads compact JSON like ``json`` (both sides)."""
 
 from typing import Any, Callable, Dict
 
@@ -48,7 +48,7 @@ def _reader() -> Callable[[str], Any]:
     scan = make_scanner(reading)
 
     def read(text: str) -> Any:
-        """The one value of a text; ValueError."""
+        """Return the single value of a text; ValueError."""
         text = text.strip(_BLANK)
         try:
             value, end = scan(text, 0)
@@ -67,10 +67,14 @@ _write, _read = _writer(), _reader()
 
 
 def dumps(value: Any) -> str:
-    """The JSON text of a value, in ASCII and without blanks. ``TypeError``, ``RecursionError``."""
+    """Return the JSON text of a value, in ASCII and without spaces. ``TypeError``,
+    ``RecursionError``.
+    """
     return _write(value)
 
 
 def loads(text: str) -> Any:
-    """The value of a JSON text. ``ValueError``; ``RecursionError`` for one that is too deep."""
+    """Return the value of a JSON text. ``ValueError``; ``RecursionError`` for one that is nested
+    too deeply.
+    """
     return _read(text)

@@ -1,4 +1,6 @@
-"""Starts a command that needs nothing special, as queries do, without ``subprocess`` (target)."""
+"""Starts commands without special requirements, such as queries, without
+``subprocess`` (target).
+"""
 
 import os
 from typing import Any, Dict, Optional, Sequence
@@ -7,7 +9,7 @@ POSSIBLE = hasattr(os, "posix_spawn")  # since Python 3.8
 
 
 class Spawned(object):
-    """A running command; as much of ``subprocess.Popen`` as a conversation asks for."""
+    """A running command, with the part of the interface of ``subprocess.Popen`` that is needed."""
 
     stdin = None
 
@@ -16,11 +18,11 @@ class Spawned(object):
         self.returncode: Optional[int] = None
 
     def poll(self) -> Optional[int]:
-        """Its exit code, minus the signal that ended it, or None while it runs."""
+        """Return its exit code, or minus the signal that ended it, or None while it runs."""
         return self._reap(os.WNOHANG)
 
     def wait(self) -> int:
-        """The same once it has ended."""
+        """Wait for its end; return the same."""
         code = self._reap(0)
         while code is None:
             code = self._reap(0)
@@ -38,10 +40,10 @@ class Spawned(object):
 def spawn(
     program: str, argv: Sequence[str], env: Dict[str, str], outputs: Sequence[int]
 ) -> Spawned:
-    """Start a command in its own session, with our directory, user and umask.
+    """Start a command in a new session, with our directory, user and umask.
 
     ``outputs`` are the descriptors of its stdout and stderr. ``OSError``; ``NotImplementedError``
-    if the system cannot begin a session so.
+    if the system cannot start a session in this way.
     """
     signal: Any = __import__("_signal")  # its numbers without its enumerations
     actions = [

@@ -6,7 +6,9 @@ from typing import Any, Callable, List, Optional
 
 
 class Condition(object):
-    """A lock to be held by ``with``, and waiting for a change of what it guards; not reentrant."""
+    """A lock for use in ``with``, with which threads can wait for changes of the guarded state; not
+    reentrant.
+    """
 
     def __init__(self) -> None:
         self._lock = allocate_lock()
@@ -19,7 +21,9 @@ class Condition(object):
         self._lock.release()
 
     def wait(self, seconds: Optional[float] = None) -> None:
-        """Release the lock until somebody notifies or the time is up, then hold it again."""
+        """Release the lock until another thread notifies or the time has run out, then acquire it
+        again.
+        """
         mine = allocate_lock()
         mine.acquire()
         self._waiting.append(mine)
@@ -35,14 +39,14 @@ class Condition(object):
                 self._waiting.remove(mine)
 
     def notify_all(self) -> None:
-        """Wake all who wait; the caller holds the lock."""
+        """Wake all waiting threads; the caller holds the lock."""
         for lock in self._waiting:
             lock.release()
         self._waiting = []
 
 
 class Event(object):
-    """Something that happens once."""
+    """An event that happens once."""
 
     def __init__(self) -> None:
         self._happened = False
@@ -59,7 +63,7 @@ class Event(object):
             self._changed.notify_all()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for it at most that long; whether it has happened."""
+        """Wait for it, at most that long; return whether it has happened."""
         deadline = time.monotonic() + seconds
         with self._changed:
             while not self._happened:
@@ -71,18 +75,18 @@ class Event(object):
 
 
 class Thread(object):
-    """A thread that the end of the process does not wait for."""
+    """A thread that does not delay the end of the process."""
 
     def __init__(self, target: Callable[[], None]) -> None:
         self._target = target
         self._over = Event()
 
     def start(self) -> None:
-        """Begin. ``RuntimeError`` if the system allows no more threads."""
+        """Start the thread. ``RuntimeError`` if the system allows no more threads."""
         start_new_thread(self._run, ())
 
     def join(self, seconds: float) -> bool:
-        """Wait for its end, at most that long; whether it has ended."""
+        """Wait for its end, at most that long; return whether it has ended."""
         return self._over.wait(seconds)
 
     def _run(self) -> None:

@@ -15,14 +15,14 @@ made: Callable[..., Any] = tuple.__new__
 
 
 class field(object):  # noqa: N801 - it reads as a word of the language
-    """One field of a class, with the default that it may have."""
+    """Declare one field of a class, with an optional default."""
 
     def __init__(self, default: Any = _REQUIRED) -> None:
         self.default = default
 
 
 class NamedTuple(tuple):  # type: ignore[type-arg]  # fields of any type
-    """A tuple whose items have names; a class below it is made of fields, methods and constants."""
+    """A tuple with named items; a subclass consists of fields, methods and constants."""
 
     __slots__ = ()
     _fields: Tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class NamedTuple(tuple):  # type: ignore[type-arg]  # fields of any type
             setattr(cls, name, property(itemgetter(at)))
 
     def _replace(self, **changed: Any) -> Any:
-        """A copy with these fields changed."""
+        """Return a copy with these fields changed."""
         values = [changed.pop(name, value) for name, value in zip(self._fields, self)]
         if changed:
             raise TypeError("%s: what is %s?" % (type(self).__name__, ", ".join(sorted(changed))))

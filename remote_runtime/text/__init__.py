@@ -1,1 +1,1 @@
-"""Small helpers for texts: durations, shell words, near misses (both sides)."""
+"""Helpers for texts: durations, shell words, similar words and others (both sides)."""

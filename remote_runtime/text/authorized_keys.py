@@ -1,6 +1,6 @@
-"""Lines of an authorized_keys file, read as sshd reads them (both sides).
+"""Lines of an authorized_keys file, parsed as in sshd (both sides).
 
-Lines are text in which each byte that is not UTF-8 is kept as a surrogate.
+Lines are text in which each byte that is not UTF-8 is represented by a surrogate.
 """
 
 import base64
@@ -71,25 +71,25 @@ class Key(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """The SHA-256 fingerprint, as ``ssh-keygen -l`` shows it."""
+        """Return the SHA-256 fingerprint, as ``ssh-keygen -l`` shows it."""
         digest = hashlib.sha256(_decoded(self.blob)).digest()
         return "SHA256:" + base64.b64encode(digest).decode("ascii").rstrip("=")
 
     @property
     def line(self) -> str:
-        """The line without its end."""
+        """Return the line without its newline."""
         parts = (self.options or "", self.kind, self.blob, self.comment)
         return " ".join([part for part in parts if part])
 
     @property
     def shown(self) -> str:
-        """The line for people, with the fingerprint in place of the blob."""
+        """Return the line for people, with the fingerprint instead of the blob."""
         parts = (self.options or "", self.kind, self.fingerprint, self.comment)
         return " ".join([part for part in parts if part])
 
 
 def parse(line: str) -> Key:
-    """The key of a line. ``ValueError`` says what is wrong, without a part of the key."""
+    """Return the key of a line. ``ValueError`` says what is wrong, without any part of the key."""
     text = line.strip(_BLANKS + "\r\n")
     key, problem = _key(text)
     if key is not None:
@@ -113,7 +113,7 @@ def is_ignored(line: str) -> bool:
 
 
 def key_of(line: str) -> Optional[Key]:
-    """The key in a line of a file, None if sshd finds no key in it."""
+    """Return the key in a line of a file; None if sshd finds no key in it."""
     try:
         return None if is_ignored(line) else parse(line)
     except ValueError:
@@ -143,7 +143,7 @@ def split_options(text: str) -> List[str]:
 
 
 def problem_of_option(option: str) -> str:
-    """Why sshd would refuse an option that it knows, "" for any other."""
+    """Return why sshd would refuse an option that it knows; "" for any other option."""
     name, equal, value = option.partition("=")
     known = {one.lower(): one for one in WITH_VALUE}
     plain = {one.lower() for one in OPTIONS}
@@ -159,7 +159,7 @@ def problem_of_option(option: str) -> str:
 
 
 def is_certificate(key: Key) -> bool:
-    """Return whether it is a signed key, which sshd never uses in a file of authorized keys."""
+    """Return whether it is a signed key, which sshd never accepts in an authorized_keys file."""
     return key.kind.endswith(_CERTIFICATE)
 
 
@@ -205,7 +205,7 @@ def _words(text: str) -> List[str]:
 
 
 def _end_of_options(text: str) -> int:
-    """The place where the options of a line end, -1 if a quote is open."""
+    """Return the position where the options of a line end; -1 if a quote is not closed."""
     quoted, at = False, 0
     while at < len(text) and (quoted or text[at] not in _BLANKS):
         if text[at] == "\\" and text[at + 1 : at + 2] == '"':
@@ -224,7 +224,7 @@ def _decoded(blob: str) -> bytes:
 
 
 def _strings(data: bytes) -> Iterator[bytes]:
-    """Yield the complete fields of a key; each follows its length."""
+    """Yield the complete fields of a key; each is preceded by its length."""
     at = 0
     while at + 4 <= len(data):
         (size,) = struct.unpack_from(">I", data, at)

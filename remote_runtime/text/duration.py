@@ -1,4 +1,4 @@
-"""Durations as the manifest writes them: "30s", "5m", "1h30m", "500ms" (both sides)."""
+"""Durations in the form of the manifest: "30s", "5m", "1h30m", "500ms" (both sides)."""
 
 _PART = r"(\d+(?:\.\d+)?|\.\d+)(ns|us|µs|ms|s|m|h|d)"
 _SECONDS = {

@@ -1,10 +1,10 @@
-"""The likely intended words for misspelled ones, for the hints of errors (both sides)."""
+"""The likely intended words for misspelled ones, for hints in errors (both sides)."""
 
 from typing import Iterable
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that is spelled most alike, or an empty text where none is near."""
+    """Return the known word with the most similar spelling; "" if none is similar."""
     import difflib  # only an error needs it
 
     close = difflib.get_close_matches(word, list(known), 1)

@@ -1,11 +1,11 @@
-"""Regular expressions that are searched in linear time (both sides).
+"""Regular expressions with linear search time (both sides).
 
 Python's own engine may take exponential time, and patterns run on hosts as root. A pattern is
 parsed by Python's parser and searched by simulating all alternatives at once (Thompson, Pike), so
-that the time is bounded by the length of the line times that of the pattern. What needs
-backtracking is refused: back-references and look-around.
+that the time is bounded by the length of the line times that of the pattern. Constructs that need
+backtracking are refused: back-references and look-around.
 
-Patterns match within one line, without its end: ``^`` and ``$`` are the ends of the line.
+Patterns match within one line, without its newline: ``^`` and ``$`` match at its ends.
 """
 
 from typing import Any, Callable, Dict, FrozenSet, List, NamedTuple, Optional, Sequence, Set, Tuple
@@ -32,14 +32,17 @@ Instruction = Tuple[Any, ...]
 
 
 class Match(NamedTuple):
-    """Where a pattern matches in a line: begin and end of the match and of each group, -1 for a
-    group that has no part in it."""
+    """The position of a match in a line: start and end of the match and of each group, -1 for a
+    group that did not take part in it.
+    """
 
     line: str
     spans: Spans
 
     def group(self, number: int) -> str:
-        """The text of a group, "" if it has no part in the match; 0 is the whole match."""
+        """Return the text of a group, "" if it did not take part in the match; 0 is the entire
+        match.
+        """
         begin, end = self.spans[2 * number : 2 * number + 2]
         return self.line[begin:end] if begin >= 0 else ""
 
@@ -68,7 +71,9 @@ class Pattern(object):
         return self._closed(pending, beside, _END)[1]
 
     def _step(self, pending: FrozenSet[int], beside: int, char: str) -> Any:
-        """True for a match before the character, else what is pending behind it."""
+        """Return True for a match before the character, otherwise the threads that are pending
+        after it.
+        """
         if len(self._edges) >= _CACHED:
             self._edges.clear()
         kind = _kind(char)
@@ -82,7 +87,9 @@ class Pattern(object):
         return found
 
     def _closed(self, pending: FrozenSet[int], before: int, after: int) -> Tuple[List[int], bool]:
-        """The instructions for a character that are reached without one; whether a match is."""
+        """Return the instructions for a character that are reached without consuming one, and
+        whether there is a match.
+        """
         seen: Set[int] = set()
         waiting, chars = list(pending), []
         while waiting:
@@ -104,7 +111,7 @@ class Pattern(object):
         return chars, False
 
     def search(self, line: str, since: int = 0) -> Optional[Match]:
-        """The first match from a position on, as Python's ``re`` finds it."""
+        """Return the first match from a position on, as Python's ``re`` finds it."""
         nothing = (-1,) * (2 * self.count)
         best: Optional[Spans] = None
         pending: List[Tuple[int, Spans]] = []
@@ -135,8 +142,10 @@ class Pattern(object):
         seen: Set[int],
         steps: List[Tuple[int, Spans]],
     ) -> Optional[Spans]:
-        """Add what a thread reaches without a character to ``steps``, the best first; the spans of
-        a match that it reaches. ``position`` is where it is, between what is next to it."""
+        """Add the instructions that a thread reaches without a character to ``steps``, in order of
+        preference; return the spans of a match that it reaches. ``position`` is its position
+        between two characters.
+        """
         before, here, after = position
         waiting = [thread]
         while waiting:
@@ -161,7 +170,7 @@ class Pattern(object):
         return None
 
     def replaced(self, line: str, template: "Template") -> str:
-        """The line with every match replaced, from left to right."""
+        """Return the line with every match replaced, from left to right."""
         out, at, last = [], 0, -1
         while at <= len(line):
             match = self.search(line, at)
@@ -180,7 +189,7 @@ class Pattern(object):
 class Template(object):
     r"""A replacement: text with ``\1``, ``\g<1>``, ``\g<name>``, ``\\`` and ``\t``.
 
-    ``ValueError`` says what is wrong with it, or what the pattern does not have.
+    ``ValueError`` says what is wrong with it, or which group the pattern does not have.
     """
 
     def __init__(self, text: str, pattern: Pattern) -> None:
@@ -197,17 +206,17 @@ class Template(object):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it refers to no group."""
+        """Return whether it refers to no group."""
         return all(isinstance(part, str) for part in self._parts)
 
     def filled(self, match: Match) -> str:
-        """The text for a match."""
+        """Return the text for a match."""
         return "".join(
             [part if isinstance(part, str) else match.group(part) for part in self._parts]
         )
 
     def plain(self) -> str:
-        """The text of one that names no group."""
+        """Return the text of a replacement without groups."""
         return "".join(part for part in self._parts if isinstance(part, str))
 
 
@@ -233,7 +242,7 @@ def _reference(text: str, at: int, pattern: Pattern) -> Tuple[Any, int]:
 
 
 def _parsed(text: str) -> Tuple[Tuple[Any, Dict[str, int], int], int]:
-    """The tree of Python's parser, its groups by name with their count, and its flags."""
+    """Return the tree of Python's parser, its groups by name with their count, and its flags."""
     import re
     import warnings
 
@@ -249,14 +258,14 @@ def _parsed(text: str) -> Tuple[Tuple[Any, Dict[str, int], int], int]:
 
 
 class _Compiler(object):
-    """Makes the instructions for a tree."""
+    """Compiles a tree to instructions."""
 
     def __init__(self, flags: int) -> None:
         self._flags = flags
         self._code: List[Instruction] = []
 
     def program(self, tree: Any, text: str) -> Sequence[Instruction]:
-        """The instructions for a whole match. ``ValueError``"""
+        """Return the instructions for a whole match. ``ValueError``."""
         try:
             self._add(_SAVE, 0)
             self._sequence(tree)
@@ -282,7 +291,7 @@ class _Compiler(object):
             getattr(self, "_" + name.lower(), self._one)(given, name)
 
     def _one(self, operand: Any, name: str) -> None:
-        """An instruction for one character."""
+        """Add an instruction for one character."""
         self._add(_CHAR, _predicate(name, operand, self._flags))
 
     def _at(self, operand: Any, name: str) -> None:
@@ -333,14 +342,14 @@ class _Compiler(object):
         return self._add(_SPLIT, -1, -1)
 
     def _land(self, splits: Sequence[int], greedy: bool) -> None:
-        """Let these lead into their parts, or to here."""
+        """Connect these to their targets, or to this position."""
         for split in splits:
             ways = (split + 1, len(self._code))
             self._code[split] = (_SPLIT, *(ways if greedy else ways[::-1]))
 
 
 def _holds(where: str, before: int, after: int) -> bool:
-    """Return whether a position is one that an anchor requires."""
+    """Return whether an anchor matches at a position."""
     if where.startswith("AT_BEGINNING"):
         return before == _START
     if where.startswith("AT_END"):
@@ -365,7 +374,7 @@ _CLASSES: Dict[str, Holds] = {
 
 
 def _class(name: str, flags: int) -> Holds:
-    """A class such as ``\\d``, by the name of its constant."""
+    """Return a class such as ``\\d``, by the name of its constant."""
     kind = name.rpartition("_")[2]
     holds, wanted = _CLASSES[kind], "_NOT_" not in name
     if flags & _ASCII:

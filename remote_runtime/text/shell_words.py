@@ -1,7 +1,8 @@
-"""Splits a command line into words as a POSIX shell quotes them, without a shell (both sides).
+"""Splits a command line into words by the quoting rules of a POSIX shell, without a shell (both
+sides).
 
-Nothing is expanded: ``$``, ``*``, ``>``, ``;`` and ``#`` are characters like any other. Inside
-double quotes a backslash escapes only ``$``, the back quote, ``"``, the backslash and newline.
+Nothing is expanded: ``$``, ``*``, ``>``, ``;`` and ``#`` are ordinary characters. Inside double
+quotes, a backslash escapes only ``$``, the backtick, ``"``, the backslash and newline.
 """
 
 from typing import List, Optional, Tuple
@@ -32,7 +33,9 @@ def split(text: str) -> List[str]:
 
 
 def _piece(text: str, at: int) -> Tuple[Optional[str], int]:
-    """The next part of a word and where it ends; None for an escaped newline, which is nothing."""
+    """Return the next part of a word and where it ends; None for an escaped newline, which is
+    removed.
+    """
     char = text[at]
     if char == "'":
         end = text.find("'", at + 1)

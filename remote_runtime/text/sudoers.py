@@ -1,4 +1,4 @@
-"""Rules of sudo: which users they name (target)."""
+"""The users and groups that sudo rules name (target)."""
 
 from typing import Dict, List, Sequence, Set
 
@@ -15,25 +15,27 @@ def names_one(texts: Sequence[bytes], names: Set[str]) -> bool:
 
 
 def _lines(text: bytes) -> List[str]:
-    """The lines without comments; a line that ends with a backslash continues."""
+    """Return the lines without comments; a line that ends with a backslash continues."""
     joined = text.decode("utf-8", "replace").replace("\\\n", " ")
     lines = [line.strip() for line in joined.splitlines()]
     return [line for line in lines if not line.startswith("#") or line[1:2].isdigit()]
 
 
 def _users(line: str) -> List[str]:
-    """The users and groups of a rule; of another line, its first word."""
+    """Return the users and groups of a rule; for any other line, its first word."""
     users, sign, _ = line.partition("=")
     return _list(users)[0].split(",") if sign and users.strip() else []
 
 
 def _list(text: str) -> List[str]:
-    """The words of a text, with a list as one word."""
+    """Return the words of a text, with a list as one word."""
     return ",".join(part.strip() for part in text.split(",")).split()
 
 
 def _with_aliases(lines: Sequence[str], names: Set[str]) -> Set[str]:
-    """The names, and the aliases that contain one of them or of each other."""
+    """Return the names, and the aliases that contain one of them, directly or through other
+    aliases.
+    """
     members: Dict[str, Set[str]] = {}
     for line in lines:
         if line.startswith(_ALIAS):

@@ -1,7 +1,7 @@
-"""Compares the links that start units at boot with the state that systemd remembers (target).
+"""Compares the links that start units at boot with the state that systemd has loaded (target).
 
-systemd remembers the links of a loaded unit until it reloads. A link that somebody has created or
-removed since then still counts at the next boot.
+systemd keeps the links of a loaded unit until it reloads. A link that was created or removed since
+then nevertheless takes effect at the next boot.
 """
 
 import os
@@ -22,7 +22,7 @@ class BootLinks(object):
             self._directories = [os.path.join(directory, name) for name in names]
 
     def contradict(self, unit: str, state: str) -> bool:
-        """Return whether the links contradict the state of a unit that systemd remembers."""
+        """Return whether the links contradict the state of a unit that systemd has loaded."""
         if self._directories is None or state not in _LINKED:
             return False
         linked = any(

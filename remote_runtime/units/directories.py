@@ -1,4 +1,4 @@
-"""The directories that systemd makes and removes with a service (target; in previews only)."""
+"""The directories that systemd creates and removes with a service (target; in previews only)."""
 
 import os
 from typing import TYPE_CHECKING, List, NamedTuple, Optional, Tuple
@@ -23,7 +23,7 @@ _YES = ("yes", "true", "1", "on")
 
 
 class _Own(NamedTuple):
-    """One directory: its setting, the path that is named, and the other names of it."""
+    """One directory: its setting, its path, and its other names."""
 
     key: str
     base: str
@@ -49,8 +49,9 @@ def named_directories(unit: Definition) -> List[str]:
 
 
 def linked_directories(unit: Definition, context: "Context") -> List[str]:
-    """The directories that systemd does not set up, because a symbolic link is there, or one to
-    nowhere is on the way; those where a link leads to what it keeps for a dynamic user are none.
+    """The directories that systemd does not set up because a symbolic link is in their place, or a
+    dangling one is on the way. Links to directories that systemd keeps for a dynamic user are not
+    included.
     """
     found = []
     for own in _named(unit):
@@ -126,7 +127,9 @@ def _directory(unit: Definition, context: "Context", own: _Own, real: str) -> Li
 
 
 def given_away(unit: Definition, context: "Context") -> List[str]:
-    """The directories that are there and change hands when the service starts, with all in them."""
+    """The existing directories that get a new owner, with all of their contents, when the service
+    starts.
+    """
     found = []
     for own in _named(unit):
         real = _private(own) if _is_private(unit, own.key) else own.path
@@ -140,7 +143,7 @@ def given_away(unit: Definition, context: "Context") -> List[str]:
 
 
 def runtime_directories(unit: Definition, *, restart: bool) -> List[PathEffect]:
-    """The directories that systemd removes when it stops a service, or starts it again."""
+    """The directories that systemd removes when it stops or restarts a service."""
     if _preserved(unit) in (("restart", *_YES) if restart else _YES):
         return []
     own = [each for each in _named(unit) if each.key == _RUNTIME]
@@ -152,7 +155,7 @@ def _preserved(unit: Definition) -> str:
 
 
 def _is_private(unit: Definition, key: str) -> bool:
-    """Return whether the directory is below one that only root may enter, with a link to it."""
+    """Return whether the directory is inside one that only root may enter, with a link to it."""
     if not unit.text.flag("Service", "DynamicUser") or key == _CONFIGURATION:
         return False
     return key != _RUNTIME or _preserved(unit) in ("restart", *_YES)
@@ -163,7 +166,7 @@ def _private(own: _Own) -> str:
 
 
 def _is_free(context: "Context", path: str) -> bool:
-    """Return whether nothing but a link exists there."""
+    """Return whether nothing except a link exists there."""
     return bool(context.files.link(path)) or not context.files.is_there(path)
 
 
@@ -173,7 +176,7 @@ def _link(path: str, target: str) -> PathEffect:
 
 
 def _missing_above(context: "Context", own: _Own, path: str, made: List[str]) -> List[str]:
-    """The directories above one that are made with it, the outermost first."""
+    """The directories above one that are created together with it, outermost first."""
     missing: List[str] = []
     above = os.path.dirname(path)
     while above not in (own.base, "/") and above not in made:
@@ -185,14 +188,15 @@ def _missing_above(context: "Context", own: _Own, path: str, made: List[str]) ->
 
 
 def parsed_mode(text: str, default: int) -> int:
-    """The number of a mode; what is none is omitted, as systemd does."""
+    """The number of a mode; an invalid mode is omitted, as systemd does."""
     octal = len(text) <= 5 and bool(text) and set(text) <= set("01234567")
     return int(text, 8) if octal else default
 
 
 def _owner(unit: Definition, context: "Context") -> Tuple[Optional[int], Optional[int], bool]:
-    """User and group of the directories, and whether they are known; a user that is there is taken,
-    also where systemd were to find one."""
+    """The user and group of the directories, and whether they are known; an existing user is used,
+    even if systemd would search for one.
+    """
     user, group = (unit.text.last("Service", key) for key in ("User", "Group"))
     dynamic = unit.text.flag("Service", "DynamicUser")
     name = user or (unit.name.rpartition(".")[0].partition("@")[0] if dynamic else "")

@@ -1,4 +1,4 @@
-"""Finds a unit's files as systemd does, and their meaning for it (target; previews only)."""
+"""Finds the files of a unit like systemd, and interprets them (target; previews only)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
@@ -47,11 +47,11 @@ _RULES = (*LINKED_FROM, ALIAS)
 
 
 class Places(NamedTuple):
-    """Where a manager finds its units: ``searched`` in this order, ``configured`` has what was made
-    for the host, and ``runtime`` the same until the next boot.
+    """The directories in which a manager finds its units: ``searched`` in this order,
+    ``configured`` for the host's own units, and ``runtime`` for the same until the next boot.
 
-    ``user`` is the user whose manager it is, "" for that of the system, and ``specifiers`` what
-    ``%h`` and the like stand for there.
+    ``user`` is the user of the manager, "" for that of the system, and ``specifiers`` has the
+    values of ``%h`` and similar specifiers.
     """
 
     searched: Sequence[str] = SEARCHED
@@ -63,7 +63,7 @@ class Places(NamedTuple):
     specifiers: Mapping[str, str] = {}
 
     def full(self, name: str) -> str:
-        """The name of a unit as effects have it: those of a user begin with the user."""
+        """The name of a unit in effects: for a user's unit, it begins with the user."""
         return "%s/%s" % (self.user, name) if self.user else name
 
 
@@ -71,7 +71,9 @@ SYSTEM = Places()
 
 
 class Definition(NamedTuple):
-    """A unit as its files have it; ``name`` is its own, also where it was asked for by an alias."""
+    """A unit as defined by its files; ``name`` is its own name, even if it was found by
+    an alias.
+    """
 
     name: str
     path: str
@@ -81,7 +83,7 @@ class Definition(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The type of a service, or what goes for it where none is named."""
+        """The type of a service, or the default if none is set."""
         given = self.text.last("Service", "Type")
         if given in _TYPES:
             return given
@@ -91,9 +93,10 @@ class Definition(NamedTuple):
 
     @property
     def refused(self) -> bool:
-        """Whether systemd would refuse to load it: a service without a command, a oneshot
-        that would never end, a mount without a source or at a path that does not match its name, or
-        another unit without its main setting."""
+        """Whether systemd would refuse to load it: a service without a command, a oneshot that
+        would never end, a mount without a source or at a path that does not match its name, or
+        another unit without its main setting.
+        """
         if self.masked:
             return False
         if self.name.endswith((".mount", ".automount")):
@@ -129,9 +132,9 @@ class Definition(NamedTuple):
 
 
 class UnitFiles(object):
-    """Unit files as ``files`` shows them: those of the host, or as they are planned.
+    """Unit files read through ``files``, from the host or as planned.
 
-    ``directories`` are those of ``places`` that are there.
+    ``directories`` are the existing ones of ``places``.
     """
 
     def __init__(self, files: "Files", directories: Sequence[str], places: Places = SYSTEM) -> None:
@@ -140,7 +143,7 @@ class UnitFiles(object):
         self._directories = [each for each in places.searched if each in self._names]
 
     def find(self, name: str) -> "Definition":
-        """The definition that a name leads to; one without a path where there is none."""
+        """The definition to which a name leads; without a path if there is none."""
         own, path, masked = self._file(name)
         text = UnitText(own, self._places.specifiers)
         script = self._script(own) if not path or path.startswith(_LATE) else ""
@@ -158,11 +161,13 @@ class UnitFiles(object):
         return Definition(own, path, text, masked=masked, places=self._places)
 
     def _script(self, name: str) -> str:
-        """The init script that a service would be made from; users have none."""
+        """The init script from which a service would be generated; users have none."""
         return "" if self._places.user else init_script(name)
 
     def _is_script(self, path: str) -> bool:
-        """Return whether systemd creates a service from an init script: from an executable one."""
+        """Return whether systemd generates a service from an init script, which must
+        be executable.
+        """
         status = self._files.status(path, follow=True)
         return status is not None and status.kind == "file" and bool(status.mode & 0o100)
 
@@ -192,7 +197,7 @@ class UnitFiles(object):
         return self._files.entries(directory + "/.") if self._files.is_directory(directory) else []
 
     def _file(self, name: str) -> Tuple[str, str, bool]:
-        """The unit's own name, its file, and whether that is a mask."""
+        """The unit's own name, its file, and whether the file is a mask."""
         for _ in range(8):  # aliases of aliases
             path = self._first(name) or self._first(template(name))
             if not path:
@@ -230,8 +235,9 @@ class UnitFiles(object):
         return [found[entry] for entry in sorted(found)]
 
     def _drop_in_directories(self, name: str) -> List[str]:
-        """Return the directories with drop-ins of a unit; of two with the same name, the earlier
-        counts."""
+        """Return the directories with drop-ins for a unit; if two files have the same name, the
+        earlier one is used.
+        """
         names = [n + ".d" for n in _drop_in_names(name)]
         kind = name.rpartition(".")[2] + ".d"
         own = ["%s/%s" % (f, n) for f in self._directories for n in names if n in self._names[f]]
@@ -265,19 +271,20 @@ class UnitFiles(object):
         return any(n[:1] == "S" and n[3:] == stem for n in names)
 
     def elsewhere(self, unit: Definition) -> bool:
-        """Return whether its file is outside the unit directories, which only have a link to it;
-        disabling removes that link."""
+        """Return whether its file is outside the unit directories, which only contain a link to it;
+        disabling removes that link.
+        """
         target = self._files.link(unit.path) if unit.path else ""
         return target.startswith("/") and os.path.dirname(target) not in self._places.searched
 
     def masks(self, name: str) -> List[str]:
-        """The masks of a unit that can be taken away."""
+        """The masks of a unit that can be removed."""
         directories = (self._places.configured, self._places.runtime)
         paths = ["%s/%s" % (directory, name) for directory in directories]
         return [path for path in paths if self._files.link(path) == MASKED_BY]
 
     def links(self, unit: Definition, directory: str = "") -> List[str]:
-        """The links in a directory that have the unit started; without one, in ``configured``."""
+        """The links that start the unit; without a directory, those in ``configured``."""
         found = []
         directory = directory or self._places.configured
         for entry in sorted(self._names.get(directory, ())):
@@ -317,12 +324,12 @@ def is_generated(unit: Definition) -> bool:
 
 
 def install_links(unit: Definition) -> List[str]:
-    """The links to the unit that enabling it makes."""
+    """The links to the unit that enabling it creates."""
     return [link for rule in _RULES for link in links_of(unit, rule)]
 
 
 def links_of(unit: Definition, rule: str) -> List[str]:
-    """Return the links of one setting of its ``[Install]``."""
+    """Return the links for one setting in its ``[Install]`` section."""
     others, configured = unit.text.words("Install", rule), unit.places.configured
     if rule == ALIAS:
         return ["%s/%s" % (configured, alias) for alias in others]
@@ -330,14 +337,14 @@ def links_of(unit: Definition, rule: str) -> List[str]:
 
 
 def _instance(target: str, name: str) -> str:
-    """The alias that a link to ``target`` means for ``name``: of a template its instance."""
+    """The alias that a link to ``target`` means for ``name``; for a template, its instance."""
     prefix, at, suffix = target.partition("@.")
     instance = name.partition("@")[2].rpartition(".")[0]
     return "%s@%s.%s" % (prefix, instance, suffix) if at and instance else target
 
 
 def _drop_in_names(name: str) -> List[str]:
-    """The names whose drop-ins a unit has, the unit's own first."""
+    """The names whose drop-ins apply to a unit, the unit's own name first."""
     whole, _, suffix = name.rpartition(".")
     names = [name]
     prefix = whole.partition("@")[0]

@@ -1,4 +1,6 @@
-"""The files of a unit that a resource manages: its own, and a drop-in with settings (target)."""
+"""The files of a unit that a resource manages: its own file, and a drop-in with
+settings (target).
+"""
 
 import os
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
@@ -17,9 +19,9 @@ if TYPE_CHECKING:
 
 TEXTS = ("unit", "settings")
 UNREAD = "\0"
-"""Stands for a text that is not known; no file of a unit has it."""
+"""Represents an unknown text; no file of a unit contains it."""
 LINKED = "\0symlink"
-"""Stands for a link in the place of the file."""
+"""Represents a link in place of the file."""
 
 DIRECTORY = "/etc/systemd/system"
 OF_USERS = ".config/systemd/user"  # below the home directory
@@ -30,7 +32,7 @@ _INSTALL = ("WantedBy", "RequiredBy", "UpheldBy", "Alias", "Also")
 
 
 class Place(NamedTuple):
-    """The directory of the units of a manager; ``user`` is None for that of the system."""
+    """The directory for the units of a manager; ``user`` is None for that of the system."""
 
     directory: str
     user: "Optional[User]" = None
@@ -44,11 +46,11 @@ class Text(NamedTuple):
     text: Optional[str]
 
     def path(self, place: Place) -> str:
-        """Where it is."""
+        """The path of the file."""
         return "%s/%s" % (place.directory, self.name)
 
     def apply(self, host: Host, place: Place) -> None:
-        """Write or remove it, and make the directories that it needs. A link is replaced."""
+        """Write or remove it, and create the directories that it needs. A link is replaced."""
         path = self.path(place)
         node = host.files.lstat(path)
         linked = node is not None and node.kind == "symlink"
@@ -72,29 +74,33 @@ def _owner(place: Place) -> Tuple[int, int]:
 
 
 def _above(place: Place, path: str) -> List[str]:
-    """The directories to make, the outermost first: those of a user begin below the home."""
+    """The directories to create, outermost first; those of a user start below the
+    home directory.
+    """
     first = len(place.directory if place.user is None else place.user.home.rstrip("/"))
     ends = [at for at, char in enumerate(path) if char == "/" and at > first]
     return [path[:at] for at in ends]
 
 
 def split(name: str, properties: Properties) -> Tuple[str, str]:
-    """The user whose unit a resource is, "" for one of the system, and the name of the unit.
+    """The user of a resource's unit, "" for a unit of the system, and the name of the unit.
 
-    ``USER/UNIT`` is such a name, too, so that units of several users can have the same one.
+    ``USER/UNIT`` is also such a name, so that units of several users can have the same name.
     """
     user, _, unit = name.rpartition("/")
     return user or str(properties.get("user") or ""), unit
 
 
 def full_of(name: str, properties: Properties) -> str:
-    """The name of a unit among those of all managers: ``USER/UNIT`` for one of a user."""
+    """The name of a unit among those of all managers: ``USER/UNIT`` for a user's unit."""
     user, unit = split(name, properties)
     return "%s/%s" % (user, unit) if user else unit
 
 
 def place_of(host: HostReader, user: str) -> Place:
-    """Where the units of a user are, of the system for "". ``Missing`` for an unknown user."""
+    """The location of a user's units, or of the system's for "". ``Missing`` for an
+    unknown user.
+    """
     if not user:
         return Place(DIRECTORY)
     entry = host.accounts.user(user)
@@ -121,7 +127,7 @@ def desired(name: str, properties: Properties) -> Dict[str, Text]:
 
 
 def read(host: HostReader, path: str) -> Tuple[Optional[str], int]:
-    """The text of a file, None if there is none, and its mode."""
+    """The text of a file, None if it does not exist, and its mode."""
     node = host.files.lstat(path)
     if node is None:
         return None, _MODE
@@ -133,19 +139,19 @@ def read(host: HostReader, path: str) -> Tuple[Optional[str], int]:
 
 
 def mode_after(mode: int) -> int:
-    """The mode of a file that is written in place of one with ``mode``: never less strict."""
+    """The mode of a file that replaces one with ``mode``; never less strict."""
     return _MODE & mode
 
 
 def file_text(text: Optional[str], mode: int, path: str) -> Optional[FileText]:
-    """The side of a diff; None if there is no file."""
+    """One side of a diff; None if there is no file."""
     if text is None or text == LINKED:
         return None
     return FileText(text.encode("utf-8", "surrogateescape"), mode, path)
 
 
 def hashed(text: Optional[str]) -> Optional[str]:
-    """Return the hash of a text, as in records."""
+    """Return the hash of a text in the form used in records."""
     if text is None or text == UNREAD:
         return None
     if text == LINKED:

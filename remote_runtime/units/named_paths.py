@@ -1,6 +1,7 @@
-"""The paths that the programs of a unit may write, by what its files name (target; previews only).
+"""The paths to which the programs of a unit may write, derived from the paths in its files (target;
+previews only).
 
-Named are the words of its Exec lines, and of a script that these start as far as it can be read.
+These are the words in its Exec lines, and in scripts that these start if they can be read.
 """
 
 import os
@@ -34,9 +35,9 @@ _MAX_PATHS = 400
 
 
 class NamedPaths(NamedTuple):
-    """``whole`` are paths that are meant with all below, ``begun`` beginnings of paths whose rest
-    is known only when the program runs. ``harmless``: nothing but known programs that write
-    nothing is run.
+    """``whole`` has paths that are meant with all of their contents, ``begun`` the beginnings of
+    paths whose rest is known only when the program runs. ``harmless``: only known programs that
+    write nothing are run.
     """
 
     whole: Tuple[str, ...]
@@ -71,7 +72,7 @@ def sockets(unit: Definition) -> List[str]:
 
 
 def streams(unit: Definition) -> List[str]:
-    """The files that systemd itself makes for the output of a service."""
+    """The files that systemd itself creates for the output of a service."""
     found = []
     for key in _STREAMS:
         kind, _, path = (unit.text.expand(unit.text.last("Service", key)) or "").partition(":")
@@ -109,7 +110,9 @@ class _Reader(object):
         return NamedPaths(whole, tuple(sorted(self._begun))[:_MAX_PATHS], harmless)
 
     def _take(self, text: str, depth: int) -> None:
-        """Note what a command line or a script names, and read on in the scripts that it starts."""
+        """Record the paths in a command line or a script, and continue with the scripts that it
+        starts.
+        """
         for path in _ABSOLUTE.findall(text):
             self._note(path)
         if self._directory:
@@ -140,7 +143,7 @@ class _Reader(object):
             return False
 
     def _started(self, text: str) -> Iterator[str]:
-        """The files that commands of a text start: by a path, by a name, or through a shell."""
+        """The files that commands in a text start: by path, by name, or through a shell."""
         for line in text.splitlines():
             words = _WORD.findall(line)
             for at, word in enumerate(words):
@@ -153,7 +156,7 @@ class _Reader(object):
                     yield from [place for place in places if self._is_program(place)][:1]
 
     def _text(self, path: str) -> str:
-        """The text of a script; "" for what is none or cannot be read."""
+        """The text of a script; "" for a file that is not one or cannot be read."""
         try:
             status = self._files.status(path, follow=True)
             if status is None or status.kind != "file" or status.size > _LIMIT:

@@ -8,14 +8,14 @@ ENDS = "it has type oneshot without RemainAfterExit=yes, so it does not stay act
 
 
 class Status(NamedTuple):
-    """One service as the init system sees it now.
+    """One service in the current state of the init system.
 
-    ``found`` is false where there is neither a definition nor a process. ``running`` is that of the
-    document's table; ``stoppable`` also holds for a service on its way up or down. ``enabled`` is
-    None if the service cannot be switched, ``either`` where both values are as good; with
-    ``until_reboot`` what is enabled or masked now is not at the next boot. ``failure`` says why the
-    definition cannot be used, ``ends_by_itself`` that running is not a state that it can be in for
-    long, ``reloads`` that it can read its configuration again while it runs.
+    ``found`` is false if there is neither a definition nor a process. ``running`` is as in the
+    table of the document; ``stoppable`` is also true for a service that is starting or stopping.
+    ``enabled`` is None if the service cannot be enabled or disabled, ``either`` if both values are
+    equivalent; with ``until_reboot``, the unit is enabled or masked only until the next boot.
+    ``failure`` is the reason why the definition cannot be used, ``ends_by_itself`` means that it
+    cannot keep running, and ``reloads`` that it can read its configuration again while it runs.
     """
 
     found: bool
@@ -31,5 +31,5 @@ class Status(NamedTuple):
     words: str = ""  # the init system's own, for people
 
     def enable_satisfied(self, wanted: bool) -> bool:
-        """Return whether the boot configuration is in the wanted state."""
+        """Return whether the boot configuration is in the desired state."""
         return self.either or (self.enabled is wanted and not (wanted and self.until_reboot))

@@ -71,8 +71,8 @@ def _hint(text: str) -> str:
 class Systemd(object):
     """systemctl, for units of the system; ``UserSystemd`` is for those of a user.
 
-    One instance serves a run: one query answers for all units of the plan. Every method may raise
-    ``ResourceError``.
+    One instance is used for a run, and one query covers all units of the plan. Every method may
+    raise ``ResourceError``.
     """
 
     scope = "--system"
@@ -90,17 +90,17 @@ class Systemd(object):
         self._inspected = 0  # the number of changed paths that were checked
 
     def lacking(self) -> str:
-        """Return what is missing of systemd, or ""."""
+        """Return the missing parts of systemd, or ""."""
         if not self.context.commands.find("systemctl"):
             return "systemctl was not found"
         return "" if os.path.isdir(self.booted) else "this host was not booted with systemd"
 
     def prepare(self, names: Sequence[str]) -> None:
-        """Keep the plan's units, to ask for all of them at once."""
+        """Store the plan's units, so that all of them are queried at once."""
         self._names = sorted({*self._names, *(unit.full_name(name) for name in names)})
 
     def require_calendar(self, expressions: Sequence[str]) -> None:
-        """``ResourceError`` for an expression that systemd does not read as a time."""
+        """``ResourceError`` for an expression that systemd does not accept as a time."""
         if not self.context.commands.find(CALENDAR[0]):
             return
         for expression in expressions:
@@ -129,7 +129,7 @@ class Systemd(object):
         return unit.status(full, shown)
 
     def seen(self, name: str) -> Status:
-        """Return the same; in a preview, note its uncertainties."""
+        """Return the same; in a preview, record its uncertainties."""
         status = self.status(name)
         self.context.record_read("unit", self.name_outside(unit.full_name(name)), status.found)
         world = self.context.world
@@ -147,7 +147,7 @@ class Systemd(object):
         return full
 
     def _full(self, name: str) -> str:
-        """The full name; of a unit that gets this name only when it is enabled, its own."""
+        """The full name; for a unit that gets this name only when it is enabled, its own name."""
         full = unit.full_name(name)
         found = self._planned_units().shown(full) if self.context.world else self._shown(full)
         if found.get("LoadState") != "not-found" or found.get("ActiveState") in unit.RUNNING:
@@ -192,7 +192,7 @@ class Systemd(object):
         return self._units[full]
 
     def _ask(self, names: Sequence[str]) -> None:
-        """Ask for many units; show stops at the first name that it does not like."""
+        """Query many units; ``systemctl show`` stops at the first invalid name."""
         waiting = list(names)
         while waiting:
             batch = waiting[:_NAMES]
@@ -210,7 +210,7 @@ class Systemd(object):
         self._look_again(names)
 
     def _look_again(self, names: Sequence[str]) -> None:
-        """Ask for the state of unit files that is not what it was when systemd read them."""
+        """Query the state of unit files that changed since systemd read them."""
         links = self._boot_links()
         for name in names:
             shown = self._units.get(name, {})
@@ -306,7 +306,7 @@ class Systemd(object):
             raise ResourceError(what, kind="service.failed")
 
     def _preflight_start(self, name: str, full: str, units: "PlannedUnits") -> None:
-        """``ResourceError`` if it would not run, or not for long."""
+        """``ResourceError`` if it would not run, or not keep running."""
         if units.shown(full).get("LoadState") == "not-found":
             what = "%s cannot be started again: its unit file no longer exists" % full
             raise ResourceError(what, kind="service.failed")
@@ -325,7 +325,9 @@ class Systemd(object):
             raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
 
     def _require_right(self, full: str) -> None:
-        """Without polkit, systemd allows only root to change units; its rules are not read."""
+        """Check for the right to change units: without polkit, systemd allows only root to do so;
+        polkit's rules are not read.
+        """
         if os.geteuid() == 0:
             return
         if any(map(os.path.exists, _POLKIT)):
@@ -344,13 +346,15 @@ class Systemd(object):
         return [units.shown(full).get("Id", full), *(other for names in needed for other in names)]
 
     def consequences(self, verb: str, name: str) -> Sequence[Effect]:
-        """In a preview: what ``act`` would leave, the units that it takes along included."""
+        """In a preview: the effects that ``act`` would have, including those on units that depend
+        on it.
+        """
         from remote_runtime.units.preview.unit_effects import UnitEffects
 
         return UnitEffects(self.context, self._planned_units()).of(verb, self._full(name))
 
     def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
-        """In a preview: what of the consequences may have come where the action fails."""
+        """In a preview: the effects that may have occurred if the action fails."""
         from remote_runtime.units.preview.unit_effects import unfinished
 
         configured = self._planned_units().places.configured
@@ -403,7 +407,7 @@ class Systemd(object):
         self._asked_at = self.context.acted + 1
 
     def _process(self, full: str) -> int:
-        """The number of its process, 0 if there is none."""
+        """The ID of its process, 0 if there is none."""
         found = self._ran("show", "--no-pager", "--property=MainPID", "--", full)
         shown = found.stdout.strip()
         number = shown.partition("MainPID=")[2]

@@ -37,7 +37,7 @@ class UnitText(object):
         self._values: Dict[Tuple[str, str], List[str]] = {}
 
     def add(self, text: str) -> None:
-        """Read one more file; what it assigns comes after what is known."""
+        """Read one more file; its assignments come after the existing ones."""
         section = ""
         for line in _logical_lines(text):
             if line.startswith("[") and line.endswith("]"):
@@ -57,25 +57,27 @@ class UnitText(object):
         return list(self._values.get((section, key), ()))
 
     def last(self, section: str, key: str) -> str:
-        """The value that counts of a setting that has one; "" if it is not set."""
+        """The effective value of a setting with a single value; "" if it is not set."""
         return self._values.get((section, key), [""])[-1:][0] if self._set(section, key) else ""
 
     def _set(self, section: str, key: str) -> bool:
         return bool(self._values.get((section, key)))
 
     def flag(self, section: str, key: str) -> bool:
-        """A boolean that is false where it is not set."""
+        """A boolean, which is false if it is not set."""
         return self.last(section, key).lower() in _TRUE
 
     def words(self, section: str, key: str) -> List[str]:
-        """Return the words of a list, specifiers resolved; unknown ones are omitted."""
+        """Return the words of a list, with specifiers resolved; unknown ones are omitted."""
         names = section != "Service" and not key.endswith("MountsFor")
         split = _split_names if names else _split
         found = (self.expand(word) for value in self.all(section, key) for word in split(value))
         return [word for word in found if word is not None]
 
     def settings(self, section: str, prefix: str) -> List[Tuple[str, str]]:
-        """Each (key, value) of a section whose key begins so, in no order between keys."""
+        """Each (key, value) of a section whose key begins with this text, in no
+        particular order.
+        """
         return [
             (key, value)
             for (where, key), values in self._values.items()
@@ -89,7 +91,7 @@ class UnitText(object):
 
     @property
     def misnames(self) -> bool:
-        """Whether the name of a program is one that systemd rejects."""
+        """Whether systemd rejects the name of a program."""
         programs = (program for key in _COMMANDS for program in self._programs(key))
         return any(_is_misnamed(program) and not program.ignored for program in programs)
 
@@ -103,7 +105,7 @@ class UnitText(object):
         return found
 
     def expand(self, value: str) -> Optional[str]:
-        """Resolve specifiers; None if one is not known here, or they come to too much text."""
+        """Resolve specifiers; None if one is unknown here, or if they result in too much text."""
         found: List[str] = []
         at, left = 0, _MAX_EXPANDED
         while True:
@@ -141,13 +143,15 @@ class UnitText(object):
 
 
 def _is_misnamed(program: Program) -> bool:
-    """A name that is neither a whole path nor a mere name."""
+    """Whether a name is neither a complete path nor a plain name."""
     path = program.path
     return path is not None and (path[-1:] in ("", "/") or ("/" in path and path[0] != "/"))
 
 
 def _logical_lines(text: str) -> List[str]:
-    """Lines without comments and blanks; one that ends with a backslash continues with the next."""
+    """Lines without comments and blank lines; one that ends with a backslash continues on
+    the next.
+    """
     lines: List[str] = []
     begun = ""
     for raw in text.lstrip("\ufeff").splitlines():
@@ -163,7 +167,7 @@ def _logical_lines(text: str) -> List[str]:
 
 
 def _split(value: str) -> List[str]:
-    """The words of a value, quotes taken off; as blanks have it where the quotes do not pair."""
+    """The words of a value, without quotes; split only at spaces if the quotes do not match."""
     try:
         return shlex.split(value)
     except ValueError:
@@ -181,7 +185,9 @@ def _split_names(value: str) -> List[str]:
 
 
 def _commands(value: str) -> List[List[str]]:
-    """The commands of a line, none if its quotes do not pair; a lone semicolon parts two."""
+    """The commands on a line, none if its quotes do not match; a separate semicolon divides two
+    commands.
+    """
     try:
         words = shlex.split(value)
     except ValueError:

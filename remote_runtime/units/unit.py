@@ -1,4 +1,4 @@
-"""Systemd units: their names, and what ``systemctl show`` says of them (both sides)."""
+"""systemd units: their names, and the output of ``systemctl show`` (both sides)."""
 
 from typing import Dict, List, Mapping, Sequence, Tuple
 
@@ -71,13 +71,15 @@ def full_name(name: str) -> str:
 
 
 def template(unit: str) -> str:
-    """The template that an instance such as ``app@1.service`` comes from; "" for no instance."""
+    """The template of an instance such as ``app@1.service``; "" if it is not an instance."""
     prefix, at, rest = unit.partition("@")
     return "%s@.%s" % (prefix, rest.rpartition(".")[2]) if at else ""
 
 
 def parse_show(printed: str) -> List[Dict[str, str]]:
-    """Read ``systemctl show``: one map of properties for each unit, in the order asked for."""
+    """Read the output of ``systemctl show``: one map of properties for each unit, in the order
+    requested.
+    """
     units: List[Dict[str, str]] = []
     for block in printed.split("\n\n"):
         pairs = [line.partition("=") for line in block.splitlines() if "=" in line]
@@ -87,7 +89,7 @@ def parse_show(printed: str) -> List[Dict[str, str]]:
 
 
 def words(value: str) -> List[str]:
-    """The names in a list of units: systemctl quotes those with a backslash, D-Bus does not."""
+    """The names in a list of units: systemctl quotes names with a backslash, D-Bus does not."""
     if '"' not in value:
         return value.split()
     import re
@@ -107,13 +109,15 @@ def is_source(path: str) -> bool:
 
 
 def init_script(unit: str) -> str:
-    """The init script that a service would be made from, "" for another kind of unit."""
+    """The init script from which a service would be generated, "" for other units."""
     stem, _, suffix = unit.rpartition(".")
     return "%s/%s" % (INIT_SCRIPTS, stem) if suffix == "service" and "@" not in stem else ""
 
 
 def status(unit: str, shown: Mapping[str, str]) -> Status:
-    """Interpret the properties of one unit. ``ResourceError`` for a state that systemd has not."""
+    """Interpret the properties of one unit. ``ResourceError`` for a state that systemd does not
+    have.
+    """
     active = _known(unit, "ActiveState", shown.get("ActiveState", ""), RUNNING + STOPPED)
     load = shown.get("LoadState", "")
     file_state = _known(
@@ -148,7 +152,7 @@ def _known(unit: str, what: str, value: str, known: Tuple[str, ...]) -> str:
 
 
 def _failure(shown: Mapping[str, str]) -> str:
-    """The sentence in ``LoadError``, which is a D-Bus error name and a quoted text."""
+    """The sentence in ``LoadError``, which consists of a D-Bus error name and a quoted text."""
     _, quote, rest = shown.get("LoadError", "").partition('"')
     text = rest.rstrip('"') if quote else ""
     return text or "systemd could not load it (%s)" % (shown.get("LoadState") or "no state")

@@ -1,4 +1,4 @@
-"""Settings of units, by section, as the files of units have them (both sides)."""
+"""Settings of units, by section, in the form used in unit files (both sides)."""
 
 from typing import Any, Iterator, List, Mapping
 

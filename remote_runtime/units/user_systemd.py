@@ -60,7 +60,7 @@ class UserManagers(object):
         self._made: Dict[str, "UserSystemd"] = {}
 
     def of(self, user: str) -> "UserSystemd":
-        """The one of a user."""
+        """The manager of one user."""
         if user not in self._made:
             self._made[user] = UserSystemd(self._context, user)
         return self._made[user]
@@ -85,7 +85,7 @@ class UserSystemd(Systemd):
         self.user = user
 
     def status(self, name: str) -> Status:
-        """See the base class. ``ResourceError`` if the manager of the user does not run."""
+        """See the base class. ``ResourceError`` if the manager of the user is not running."""
         places = self._places()
         self.directories = tuple(places.searched)
         self._require_manager(name)
@@ -103,7 +103,9 @@ class UserSystemd(Systemd):
         return user_units.named(super().consequences(verb, name), self._places())
 
     def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
-        """Takes the user off the names of units, and puts it back into the result."""
+        """See the base class. Removes the user from the names of units, and adds it to the result
+        again.
+        """
         from remote_runtime.units.preview import user_units
 
         places = self._places()
@@ -119,7 +121,7 @@ class UserSystemd(Systemd):
         return self.context.accounts.identity(self.user)
 
     def _places(self) -> Places:
-        """Where this manager finds units."""
+        """The directories in which this manager finds units."""
         own = self._identity()
         runtime = "%s/%d" % (RUNTIME, own.uid)
         configuration, made = os.path.join(own.home, ".config"), runtime + "/systemd/"
@@ -191,7 +193,7 @@ class UserSystemd(Systemd):
             raise ResourceError(what, kind="service.failed", hint=_BECOME)
 
     def _require_writable(self) -> None:
-        """``ResourceError`` if the user cannot make links of units."""
+        """``ResourceError`` if the user cannot create links of units."""
         from remote_runtime.overlay.permissions import Permissions
 
         files = self.context.files

@@ -1,5 +1,6 @@
-"""The paths that a service's programs may have written after it was started or stopped (target;
-previews only)."""
+"""The paths to which a service's programs may have written after it was started or stopped (target;
+previews only).
+"""
 
 from typing import TYPE_CHECKING, List
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 CREATES = "creates"
-"""The kind under which a resource asks for the path that makes it needless."""
+"""The kind under which a resource checks for the path that makes it unnecessary."""
 
 
 def effects(unit: Definition, context: "Context", *, starts: bool, stops: bool) -> List[Effect]:
@@ -61,7 +62,9 @@ def of_trigger(unit: Definition, context: "Context") -> List[Effect]:
 def _unknown_effect(
     unit: Definition, named: NamedPaths, starts: bool, when: str = ""
 ) -> UnknownEffect:
-    """``creates``: what a later resource makes may be what the unit itself makes."""
+    """An unknown effect; ``creates``: something that a later resource creates may be created by the
+    unit itself.
+    """
 
     def covers(kind: str, value: str, present: bool) -> bool:
         if kind in ("path", "content"):
@@ -77,7 +80,9 @@ def _unknown_effect(
 
 
 def _owners(unit: Definition, directories: List[str]) -> UnknownEffect:
-    """systemd changes the owner of the whole tree if the unit's user does not own its top."""
+    """The effects if systemd changes the owner of the whole tree because the unit's user does not
+    own its top directory.
+    """
     why = "systemd changes the owner of %s and its contents to the user of %s" % (
         directories[0],
         unit.name,

@@ -1,4 +1,4 @@
-"""The rules for a command and its settings, beyond a schema (both sides)."""
+"""The rules for a command and its settings that a schema cannot express (both sides)."""
 
 from typing import Any, Dict, List
 
@@ -54,5 +54,5 @@ def _path(value: Any) -> List[str]:
 
 
 def listed(value: Any) -> List[str]:
-    """The texts of a list; none of what is no list."""
+    """Return the texts of a list; empty for any other value."""
     return [v for v in value if isinstance(v, str)] if isinstance(value, (list, tuple)) else []

@@ -21,7 +21,7 @@ def of_path(path: str) -> List[str]:
 
 
 def of_validation(command: str) -> List[str]:
-    """Return the problems of a command that checks a finished file."""
+    """Return the problems of a command that validates a finished file."""
     from remote_runtime.text import shell_words
 
     try:
@@ -64,7 +64,7 @@ def of_tries(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
 
 
 def of_text(parse: Callable[[str], Any], text: str) -> List[str]:
-    """Return the message of ``parse`` about a text, from its ``ValueError``."""
+    """Return ``parse``'s message about a text, from its ``ValueError``."""
     try:
         parse(text)
     except ValueError as error:

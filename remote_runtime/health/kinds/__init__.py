@@ -1,4 +1,4 @@
-"""The kinds of resources that goss rules may name: one module each, found by its name."""
+"""The kinds of resources in goss rules: one module each, found by its name (target)."""
 
 from typing import Dict
 
@@ -26,7 +26,7 @@ _loaded: Dict[str, Kind] = {}
 
 
 def load(name: str) -> Kind:
-    """The kind of that name, one of ``NAMES``; its module is imported when first asked for."""
+    """Return the kind with that name, one of ``NAMES``; its module is imported on first use."""
     if name not in _loaded:
         from importlib import import_module
 

@@ -45,7 +45,7 @@ class _Addr(Kind):
 
 
 def split(address: str) -> Tuple[str, str, int]:
-    """Cut ``tcp://host:port`` into its parts; ``ValueError``."""
+    """Split ``tcp://host:port`` into its parts; ``ValueError``."""
     protocol, _, rest = address.partition("://")
     host, _, port = rest.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
@@ -60,8 +60,9 @@ def _connects(address: str, seconds: float, local: str) -> bool:
 
 
 def refusal(address: str, seconds: float, local: str = "") -> str:
-    """Return the reason why nothing answers there, "" for an answer; each of its addresses gets so
-    many seconds."""
+    """Return the reason why nothing answers there, "" for an answer; the seconds apply to each of
+    its addresses.
+    """
     protocol, host, port = split(address)
     family, kind = _SOCKETS[protocol]
     try:

@@ -17,7 +17,7 @@ class _Command(Kind):
     settings = {"timeout": NUMBER}
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """The exit status and the output of the command, which must end in time."""
+        """Return the exit status and the output of the command, which must end in time."""
         seconds = probe.patience(rule, _DEFAULT)
         argv = ["/bin/sh", "-c", subject]
         result = probe.context.commands.run(argv, timeout=seconds, limit=_LIMIT)

@@ -26,7 +26,7 @@ class _Dns(Kind):
     settings = {"server": TEXT, "timeout": NUMBER}
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
-        """A query for a record needs a server, which is given by its address."""
+        """See the base class. A query for a record needs a server, given by its address."""
         found = []
         record, _ = split(subject)
         if record and not rule.get("server"):
@@ -41,7 +41,7 @@ class _Dns(Kind):
         return found
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """The addresses or records that the server, or the system, has for the name."""
+        """Return the addresses or records of the name, from the server or the system."""
         record, name = split(subject)
         server = str(rule.get("server") or "")
         seconds = probe.patience(rule, _SERVER_TIMEOUT if server else _SYSTEM_TIMEOUT)
@@ -56,13 +56,13 @@ class _Dns(Kind):
 
 
 def split(subject: str) -> Tuple[str, str]:
-    """Cut ``CNAME:name`` into the type of the record, "" if none is named, and the name."""
+    """Split ``CNAME:name`` into the type of the record, "" if there is none, and the name."""
     record, colon, name = subject.partition(":")
     return (record, name) if colon and record in TYPES else ("", subject)
 
 
 def server_address(text: str) -> Tuple[str, int]:
-    """The host and the port of a server, port 53 where none is given; ``ValueError``."""
+    """Return the host and the port of a server; port 53 by default; ``ValueError``."""
     host, port = text, "53"
     if text.startswith("["):
         host, _, rest = text[1:].partition("]")

@@ -51,7 +51,7 @@ class _File(Kind):
     }
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
-        """The path must be absolute, and the file type a known one."""
+        """See the base class. The path must be absolute, and the file type a known one."""
         found = []
         if not subject.startswith("/"):
             found.append(("path", "a path must be absolute", ""))
@@ -63,7 +63,9 @@ class _File(Kind):
         return found
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """The attributes of the path itself; its content is read only when a rule compares it."""
+        """Return the attributes of the path itself; its content is read only when a rule compares
+        it.
+        """
         try:
             status = os.lstat(subject)
         except (FileNotFoundError, NotADirectoryError):

@@ -8,7 +8,9 @@ class _Group(Kind):
     attributes = {"exists": BOOLEAN, "gid": NUMBER}
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """Asks the C library, so the groups of LDAP and other databases count."""
+        """See the base class. The C library is queried, so the groups of LDAP and other databases
+        are included.
+        """
         import grp
 
         try:

@@ -42,7 +42,7 @@ class _Http(Kind):
     }
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
-        """The URL, the headers and the files must be usable for a request."""
+        """See the base class. The URL, the headers and the files must be usable for a request."""
         found = []
         scheme, _, rest = subject.partition("://")
         if scheme not in ("http", "https") or not rest:
@@ -92,7 +92,7 @@ def _fetch(url: str, rule: Rule, seconds: float) -> ObservedValues:
 
 
 def _why(reason: Any) -> str:
-    """Return the reason for a missing response, without the number of an error."""
+    """Return the reason for a missing response, without an error number."""
     return getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
 
 

@@ -18,7 +18,7 @@ class _Interface(Kind):
     attributes = {"exists": BOOLEAN, "addrs": LIST, "mtu": NUMBER}
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """The state of the interface in the kernel."""
+        """Return the state of the interface in the kernel."""
         from remote_runtime.facts import network
         from remote_runtime.facts.source import Source
 

@@ -19,7 +19,7 @@ class _KernelParam(Kind):
         return []
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """The value that the kernel has now."""
+        """Return the current value in the kernel."""
         # As in sysctl, the first of the two signs is the separator.
         dotted = "/" not in subject or 0 <= subject.find(".") < subject.find("/")
         parts = subject.translate(str.maketrans("./", "/.")) if dotted else subject

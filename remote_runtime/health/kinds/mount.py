@@ -38,7 +38,7 @@ class _Mount(Kind):
         return [("mountpoint", "a mount point must be an absolute path", "")]
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """The entry of the topmost mount; its usage is read only when a rule compares it."""
+        """Return the entry of the topmost mount; its usage is read only when a rule compares it."""
         with open(_TABLE, encoding="utf-8", errors="surrogateescape") as table:
             entry = find(table.read(), subject)
         if entry is None:
@@ -55,7 +55,7 @@ class _Mount(Kind):
 
 
 def find(table: str, mountpoint: str) -> Optional[Dict[str, Any]]:
-    """The last mount at a point in the text of ``mountinfo``: the one that is seen."""
+    """Return the last mount at a point in the text of ``mountinfo``, which is the visible one."""
     wanted = mountpoint.rstrip("/") or "/"
     found = None
     for line in table.splitlines():

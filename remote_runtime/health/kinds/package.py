@@ -17,7 +17,7 @@ _RPM_FORMAT = "%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}\\n"
 
 
 class Package(Kind):
-    """Asks dpkg where the host is made of its packages, else rpm, as the package type does."""
+    """Queries dpkg if its packages make up the host, otherwise rpm, as the package type does."""
 
     identity = "name"
     attributes = {"installed": BOOLEAN, "versions": LIST}

@@ -1,4 +1,4 @@
-"""``port``: whether something listens on a local port (target)."""
+"""``port``: whether a program listens on a local port (target)."""
 
 import _socket  # socket takes a target 4 ms to load
 from typing import List, Tuple
@@ -28,7 +28,7 @@ class _Port(Kind):
 
 
 def split(subject: str) -> Tuple[str, int]:
-    """Cut ``tcp:22`` into its parts, tcp where only a number is given; ``ValueError``."""
+    """Split ``tcp:22`` into its parts; tcp if only a number is given; ``ValueError``."""
     protocol, _, port = subject.rpartition(":")
     protocol = protocol or "tcp"
     if protocol not in _PROTOCOLS or not port.isdigit() or not 0 < int(port) < 65536:
@@ -37,7 +37,7 @@ def split(subject: str) -> Tuple[str, int]:
 
 
 def listeners(protocol: str, port: int) -> List[str]:
-    """The addresses that are listened on."""
+    """Return the addresses of the listening sockets."""
     text = content_of("/proc/net/" + protocol).decode("ascii", "replace")
     found = []
     for line in text.splitlines()[1:]:  # none of a kernel without IPv6
@@ -49,7 +49,7 @@ def listeners(protocol: str, port: int) -> List[str]:
 
 
 def _address(text: str) -> str:
-    """Four bytes, or four times four, each group in the byte order of this machine."""
+    """Parse four bytes, or four times four, each group in the byte order of this machine."""
     import struct
 
     words = [int(text[at : at + 8], 16) for at in range(0, len(text), 8)]

@@ -20,7 +20,7 @@ class _Service(Kind):
         return []
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """The answers of systemctl, which runs only for what a rule compares."""
+        """Return the answers of systemctl, which runs only for values that a rule compares."""
         if not os.path.isdir(_BOOTED):
             raise CannotTellError("systemd is not running on this host")
 

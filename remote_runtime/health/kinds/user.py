@@ -28,7 +28,7 @@ class _User(Kind):
     }
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """The entry of the user; its groups are read only when a rule compares them."""
+        """Return the entry of the user; its groups are read only when a rule compares them."""
         import pwd
 
         try:

@@ -1,4 +1,4 @@
-"""Reads what apt-cache prints (target)."""
+"""Parses the output of apt-cache (target)."""
 
 import re
 from typing import Callable, Dict, List, Sequence
@@ -26,7 +26,8 @@ def look_up(
     names: Sequence[str], query: Callable[[List[str]], str], native: str
 ) -> Dict[str, Available]:
     """Return the versions of each name in the lists; ``query`` runs apt-cache, ``native`` is the
-    host's own architecture."""
+    host's own architecture.
+    """
     legal_names = [name for name in names if legal(name)]
     found: Dict[str, Available] = {}
     for at in range(0, len(legal_names), _NAMES):
@@ -42,7 +43,7 @@ def look_up(
 
 
 def parse_policy(printed: str) -> Dict[str, Available]:
-    """Read ``apt-cache policy``: what the lists have, under the names as apt prints them."""
+    """Parse ``apt-cache policy``: the available versions, under the names that apt prints."""
     found: Dict[str, Available] = {}
     name, candidate = "", ""
     versions: List[str] = []
@@ -64,7 +65,7 @@ def parse_policy(printed: str) -> Dict[str, Available]:
 
 
 def parse_reverse_provides(printed: str) -> List[str]:
-    """Read ``apt-cache showpkg``: the names of the packages that provide this one, sorted."""
+    """Parse ``apt-cache showpkg``: the names of the packages that provide this one, sorted."""
     _, marker, rest = printed.partition("\nReverse Provides:")
     names = {line.split(" ")[0] for line in rest.splitlines() if line.strip()}
     return sorted(names) if marker else []

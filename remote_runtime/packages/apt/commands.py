@@ -1,4 +1,4 @@
-"""The commands with which apt changes packages (target)."""
+"""The commands that change packages with apt (target)."""
 
 from typing import Dict, List, Optional, Sequence
 
@@ -29,7 +29,9 @@ _RECOMMENDS: Dict[Optional[bool], List[str]] = {
 
 
 def words(operations: Sequence[Operation]) -> List[str]:
-    """The command that carries out operations of one kind; "" leaves the version to apt."""
+    """Return the command that carries out operations of one kind; "" lets apt choose
+    the version.
+    """
     if operations[0].removal:
         command = PURGE if operations[0].purge else REMOVE
         return [*command, *(operation.name for operation in operations)]

@@ -24,7 +24,7 @@ _LOCKED = "locked by another process"
 
 
 def databases(files: "Files", home: str) -> Sequence[str]:
-    """Return the files that contain answers, those with priority first.
+    """Return the files that contain answers, in the order of their priority.
 
     ``ResourceError`` for a database that is not a file.
     """
@@ -59,7 +59,9 @@ def _named(path: str, stanzas: Sequence[Mapping[str, str]]) -> Sequence[str]:
 
 
 def answers(files: "Files", paths: Sequence[str], questions: Sequence[str]) -> Dict[str, str]:
-    """The values of questions that have one, each from the first file that knows the question."""
+    """Return the values of the answered questions, each from the first file that contains the
+    question.
+    """
     found: Dict[str, str] = {}
     known: Set[str] = set()
     for path in paths:
@@ -76,7 +78,7 @@ def answers(files: "Files", paths: Sequence[str], questions: Sequence[str]) -> D
 
 
 def _stanzas(text: str) -> Iterator[Dict[str, str]]:
-    """The paragraphs of debconf's files, with the names of fields in small letters."""
+    """Yield the stanzas of debconf's files, with the names of fields in lowercase."""
     fields: Dict[str, str] = {}
     for line in [*text.split("\n"), ""]:
         if not line.strip():
@@ -98,9 +100,10 @@ def store(
     look: locks.Look,
     lock_timeout: float,
 ) -> None:
-    """Set answers for a package, also before it is there; not on a command line, which others see.
+    """Set answers for a package, which may not be installed yet.
 
-    ``ResourceError``; ``lock_timeout`` in seconds, of the package manager and of debconf itself.
+    They are not passed on a command line, which others could see. ``ResourceError``;
+    ``lock_timeout`` in seconds applies to the locks of the package manager and of debconf itself.
     """
     lines = ["%s %s %s %s\n" % (package, one.question, one.type, one.value) for one in given]
     text = "".join(lines).encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Which packages need which, as the lists say (target)."""
+"""The dependencies between packages according to the lists (target)."""
 
 import re
 from typing import Callable, Dict, List, Optional, Sequence, Set
@@ -36,10 +36,11 @@ def shares(
     show: Callable[[Dict[str, str]], str],
     installed: Callable[[], str],
 ) -> Optional[Sequence[Sequence[VersionChange]]]:
-    """Return the changes of each operation of a simulated transaction; None if single transactions
-    may have other results, such as when it removes a package that no operation names.
+    """Return the changes of each operation of a simulated transaction.
 
-    ``show`` returns the lists' text about these versions, ``installed`` dpkg's text about packages.
+    None if single transactions may have other results, such as when the transaction removes a
+    package that no operation names. ``show`` returns the lists' text about these versions,
+    ``installed`` dpkg's text about packages.
     """
     named = {operation.name.partition(":")[0] for operation in operations}
     added = {change.name: change.after for change in changes if change.after}
@@ -63,7 +64,7 @@ def _is_of(stanza: str, names: Set[str]) -> bool:
 
 
 def _taken(stanzas: Sequence[str]) -> Dict[str, List[str]]:
-    """Return the packages that are removed with each, by name: those that need it."""
+    """Return the packages that are removed together with each one because they need it, by name."""
     found: Dict[str, List[str]] = {}
     for name, needed in sorted(needs("\n\n".join(stanzas)).items()):
         for other in needed:

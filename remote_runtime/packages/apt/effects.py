@@ -1,5 +1,6 @@
-"""The state of a host after packages were installed or removed (target): files, units and
-accounts."""
+"""The state of a host after packages are installed or removed (target): files, units
+and accounts.
+"""
 
 import os
 from typing import (
@@ -60,7 +61,7 @@ _COPIES = ("~", ".~", ".bak", "%", ".dpkg-tmp", ".dpkg-new", ".dpkg-old", ".dpkg
 
 
 class TransactionEffects(object):
-    """Makes the effects of one transaction, by Debian's rules.
+    """Predicts the effects of one transaction, by Debian's rules.
 
     ``contents`` returns the known contents of a new package by name, or None; ``planned`` has the
     contents of packages installed earlier in the plan, by name and version.
@@ -142,13 +143,13 @@ class TransactionEffects(object):
         return contents
 
     def _place(self, path: str, package: str) -> str:
-        """Return the place of a package's path on this host."""
+        """Return where a path of a package is on this host."""
         return path
 
     # -- scripts ----------------------------------------------------------------------------------
 
     def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
-        """The scripts that are run when a package comes, with their arguments."""
+        """Return the scripts that run when a package is installed, with their arguments."""
         raise NotImplementedError
 
     def _runs(self, change: VersionChange, contents: Contents) -> List[Run]:
@@ -159,7 +160,7 @@ class TransactionEffects(object):
         return lambda world, call: None
 
     def _declared_before(self, change: VersionChange, contents: Contents) -> Declare:
-        """The same for the scripts that run before the package is unpacked."""
+        """Do the same for the scripts that run before the package is unpacked."""
         return lambda world, call: None
 
     def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
@@ -259,7 +260,9 @@ class TransactionEffects(object):
         self._follow(change, scripts, kept.paths)
 
     def _without(self, paths: Sequence[str], staying: Set[str]) -> List[str]:
-        """The paths that are removed with a package; the content of a directory comes before it."""
+        """Return the paths that are removed with a package; the content of a directory comes before
+        it.
+        """
         files = self._context.files
         gone: Set[str] = set()
         found: List[str] = []
@@ -356,8 +359,9 @@ class TransactionEffects(object):
     # -- unknown effects ---------------------------------------------------------------------------
 
     def _unverified(self, change: VersionChange, contents: Contents) -> List[Effect]:
-        """Return an assumed effect over the contents of a package that only one other host
-        reported."""
+        """Return an effect that assumes the contents of a package that only one other host
+        reported.
+        """
         if contents.is_so is None:
             return []
         told = {member.path for member in contents.members}

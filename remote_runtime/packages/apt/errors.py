@@ -1,4 +1,4 @@
-"""Says in plain words why apt-get failed (target)."""
+"""Explains in plain words why apt-get failed (target)."""
 
 import re
 from typing import TYPE_CHECKING, Callable, Sequence
@@ -96,9 +96,9 @@ _ERROR = re.compile(r"^(?:E|dpkg(?:-query)?: error): (.+)$", re.MULTILINE)
 def explain(
     what: str, result: "Result", held: Callable[[], Sequence[str]] = tuple
 ) -> "ResourceError":
-    """Return the error of a failed apt-get; ``what`` is what was tried, "installing nginx".
+    """Return the error of a failed apt-get; ``what`` is the attempt, such as "installing nginx".
 
-    ``held`` gives the packages of this host that are on hold, and the error names those that apt
+    ``held`` returns the packages of this host that are on hold; the error names those that apt
     mentions.
     """
     text = result.stdout + "\n" + result.stderr
@@ -112,8 +112,9 @@ def explain(
 
 
 def _headline(text: str) -> str:
-    """Return the most informative line: dpkg's about a script, an unmet dependency, or else apt's
-    first error."""
+    """Return the most informative line: dpkg's message about a script, an unmet dependency, or else
+    apt's first error.
+    """
     script = _SCRIPT.search(text)
     if script:
         return "%s: %s" % script.groups()

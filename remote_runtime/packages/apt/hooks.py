@@ -1,4 +1,4 @@
-"""The commands that apt's settings have it run around changes and refreshes (target).
+"""The commands that apt is configured to run before and after changes and refreshes (target).
 
 Packages such as needrestart and etckeeper add them, and administrators do. A preview cannot predict
 them, so it names the hooks that may change the host.
@@ -62,7 +62,7 @@ def warn(context: "Context", dump: str, told: List[str]) -> None:
 
 
 def warn_of_refresh(context: "Context", dump: str, told: List[str]) -> None:
-    """The same of the hooks of a refresh of the package lists."""
+    """Do the same for the hooks of a refresh of the package lists."""
     _warn(context, unknown(dump, _OF_REFRESH), told, "when the package lists are refreshed")
 
 

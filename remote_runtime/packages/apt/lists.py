@@ -16,7 +16,7 @@ _AHEAD = 60.0  # seconds that a date may lie ahead, as on a shared file system
 
 
 def latest(times: Iterable[float]) -> float:
-    """The latest of these times that does not lie in the future; 0.0 for none."""
+    """Return the latest of these times that is not in the future; 0.0 if there is none."""
     now = time.time() + _AHEAD
     return max((when for when in times if when <= now), default=0.0)
 
@@ -47,12 +47,13 @@ class Lists(object):
         return ""
 
     def last_refreshed(self) -> float:
-        """Return the time of the last refresh of the lists, 0.0 for never or for a date in the
-        future."""
+        """Return the time of the last refresh of the lists; 0.0 if there was none, or if the time
+        is in the future.
+        """
         return latest([self._time(_LISTS), self._time(_STAMP)])
 
     def refreshed(self) -> None:
-        """Note that apt has just refreshed them: it touches no file when nothing was new."""
+        """Record that apt has just refreshed the lists: apt touches no file if nothing was new."""
         self._refreshed = True
         directory = os.path.join(self._root, _LISTS)
         if os.path.isdir(directory):
@@ -61,8 +62,9 @@ class Lists(object):
     def cache_is_stale(self) -> bool:
         """Return whether dpkg's database is newer than apt's cache of what is installed.
 
-        apt compares size and whole seconds to detect a stale cache. It misses a ``dpkg -i`` in the
-        same second in which it wrote the cache: it then assumes that the old version is installed.
+        apt compares size and whole seconds to detect a stale cache. It does not notice a ``dpkg
+        -i`` in the same second in which it wrote the cache, and assumes that the old version is
+        still installed.
         """
         return 0.0 < self._time(_CACHE) <= self._time(_DATABASE)
 
@@ -100,7 +102,7 @@ class Lists(object):
 
 
 def in_words(seconds: float) -> str:
-    """A length of time as people say it."""
+    """Return a duration in words."""
     for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return "%d %s" % (seconds // length, unit)

@@ -1,4 +1,6 @@
-"""Which packages apt has as installed for others, and so may remove with them (target)."""
+"""The packages that apt considers installed only for others, and so may remove with
+them (target).
+"""
 
 from typing import TYPE_CHECKING, Mapping, Set
 
@@ -14,7 +16,7 @@ _HOLDS = {True: "hold", False: "unhold"}
 
 
 def automatic(path: str = FILE) -> Set[str]:
-    """Return their names; none if apt keeps no such file."""
+    """Return their names; empty if apt has no such file."""
     text = content_of(path).decode("utf-8", "replace")
     return {
         apt_simulation.field(stanza, "Package")
@@ -24,7 +26,7 @@ def automatic(path: str = FILE) -> Set[str]:
 
 
 def mark(commands: "Commands", name: str, environment: Mapping[str, str]) -> None:
-    """Have a package count as installed for its own sake. ``ResourceError``."""
+    """Mark a package as manually installed. ``ResourceError``."""
     from remote_runtime.packages.apt import errors as apt_errors
 
     result = commands.run([*MANUAL, name], env=environment)
@@ -33,7 +35,7 @@ def mark(commands: "Commands", name: str, environment: Mapping[str, str]) -> Non
 
 
 def hold(commands: "Commands", name: str, held: bool, environment: Mapping[str, str]) -> None:
-    """Keep a package at its version, or allow changes again. ``ResourceError``."""
+    """Hold a package at its version, or release the hold. ``ResourceError``."""
     from remote_runtime.packages.apt import errors as apt_errors
 
     result = commands.run(["apt-mark", _HOLDS[held], name], env=environment)

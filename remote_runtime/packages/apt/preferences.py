@@ -1,4 +1,4 @@
-"""Which of apt's preferences keep versions of a package from being installed (target)."""
+"""The apt preferences that keep versions of a package from being installed (target)."""
 
 import fnmatch
 import os

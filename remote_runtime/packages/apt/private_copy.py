@@ -13,7 +13,7 @@ class ScratchCache(object):
     """A private directory that replaces apt's caches of the lists; it is removed after the run.
 
     apt reads current caches through links, and replaces the link of an outdated cache with a new
-    file. If the host has no caches, apt creates none, and the directory does not exist.
+    file. If the host has no caches, apt creates none, and the directory is not created.
     """
 
     def __init__(self, files: "Files", cache: str) -> None:
@@ -24,8 +24,8 @@ class ScratchCache(object):
         self._places = 0
 
     def settings(self, files: "Files", planned: Sequence[Tuple[str, int]]) -> Tuple[str, str]:
-        """The file of settings that makes apt see what is planned of its sources and settings, and
-        the directory that it names in the place of the host's.
+        """Return the settings file that makes apt use the planned sources and settings, and the
+        directory that it uses instead of the host's.
         """
         from remote_runtime.packages.apt import sources as apt_sources
 
@@ -37,7 +37,7 @@ class ScratchCache(object):
         return self._laid_out[planned]
 
     def options(self, stale: bool) -> List[str]:
-        """The options with which apt writes to no cache of the host's.
+        """Return the options that keep apt from writing to the host's caches.
 
         ``stale``: its cache of the installed packages looks current to apt but is not.
         """
@@ -52,7 +52,9 @@ class ScratchCache(object):
         return os.path.isfile(os.path.join(self._cache, key + ".bin"))
 
     def path(self, name: str) -> str:
-        """The path of a file of this name in the directory, which is there then."""
+        """Return the path of a file with this name in the directory, which is created
+        if necessary.
+        """
         if not self._directory:
             self._directory = self._files.private_directory()
             for key in filter(self._is_cached, _KEYS):

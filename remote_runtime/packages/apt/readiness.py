@@ -1,4 +1,6 @@
-"""Conditions that prevent apt from starting, as far as visible without a try (target)."""
+"""Conditions that prevent apt from starting, as far as they are visible without an attempt
+(target).
+"""
 
 import os
 from typing import Callable, Optional
@@ -12,7 +14,7 @@ _JOURNAL = "var/lib/dpkg/updates"
 
 
 class Readiness(object):
-    """The system below ``root`` as ``user`` finds it."""
+    """The system below ``root``, as ``user`` sees it."""
 
     def __init__(self, root: str = "/", user: Callable[[], int] = os.geteuid) -> None:
         self._root = root
@@ -23,7 +25,9 @@ class Readiness(object):
         return locks.holder([os.path.join(self._root, path) for path in LOCKS])
 
     def trouble(self, what: str) -> Optional[ResourceError]:
-        """The error that a transaction would end with; ``what`` is "installing nginx"."""
+        """Return the error with which a transaction would fail, or None; ``what`` is the attempt,
+        such as "installing nginx".
+        """
         if self._user() != 0:
             return ResourceError(
                 "%s would fail: only root can change packages" % what,

@@ -22,12 +22,12 @@ _DONE = (
 
 
 def planned(printed: str, native: str) -> List[VersionChange]:
-    """Read what ``apt-get -s`` printed; ``native`` is the host's own architecture."""
+    """Parse the output of ``apt-get -s``; ``native`` is the host's own architecture."""
     return _read(_PLANNED, printed, native)
 
 
 def done(printed: str, native: str) -> List[VersionChange]:
-    """Read what dpkg printed when apt-get ran it."""
+    """Parse dpkg's output from a run of apt-get."""
     return _read(_DONE, printed, native)
 
 
@@ -46,9 +46,11 @@ def _read(pattern: str, printed: str, native: str) -> List[VersionChange]:
 
 
 def status(database: str, versions: Mapping[str, str], shown: str, native: str) -> str:
-    """dpkg's database as it will be: with these packages in these versions, "" for none.
+    """Return dpkg's planned database, with these packages in these versions; "" for a removed
+    package.
 
-    ``shown`` is what ``apt-cache show`` printed of them. ``KeyError`` names one that is not there.
+    ``shown`` is the output of ``apt-cache show`` about them. ``KeyError`` names a package that is
+    missing in it.
     """
     known = by_version(shown, native)
     kept = [stanza for stanza in stanzas(database) if _name(stanza, native) not in versions]
@@ -61,7 +63,7 @@ def status(database: str, versions: Mapping[str, str], shown: str, native: str) 
 
 
 def with_holds(database: str, holds: Mapping[str, bool], native: str) -> str:
-    """dpkg's database with these packages on hold, or not."""
+    """Return dpkg's database with holds on these packages set or released."""
     if not holds:
         return database
     kept = []
@@ -89,7 +91,7 @@ def stanzas(text: str) -> Sequence[str]:
 
 
 def field(stanza: str, name: str) -> str:
-    """Return one line's field of a stanza, "" if it has none."""
+    """Return the value of a one-line field of a stanza; "" if the field is missing."""
     _, found, rest = ("\n" + stanza).partition("\n%s: " % name)
     return rest.partition("\n")[0].strip() if found else ""
 

@@ -1,4 +1,4 @@
-"""apt's sources, preferences and settings as they will be (target; in previews only)."""
+"""apt's planned sources, preferences and settings (target; in previews only)."""
 
 import os
 from typing import TYPE_CHECKING, Sequence
@@ -15,7 +15,7 @@ def write_planned(
     """Create a directory in ``place`` with the planned content of ``directory``; return apt's
     settings for it.
 
-    What is ``planned`` is copied as ``files`` shows it, the rest are links. ``Unknowable`` if the
+    The ``planned`` files are copied from ``files``; the others are links. ``Unknowable`` if the
     content of such a file is unknown.
     """
     os.mkdir(place, 0o700)

@@ -1,4 +1,4 @@
-"""Which installations or removals dnf can do in one transaction (target)."""
+"""The installations or removals that dnf can do in one transaction (target)."""
 
 from typing import Callable, List, Optional, Sequence, Set
 

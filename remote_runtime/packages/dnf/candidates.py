@@ -1,4 +1,4 @@
-"""Chooses among the packages that dnf's lists have (target)."""
+"""Chooses among the packages in dnf's lists (target)."""
 
 from functools import cmp_to_key
 from typing import Callable, Dict, List, Sequence

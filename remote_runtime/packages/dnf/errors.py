@@ -1,4 +1,4 @@
-"""Says in plain words why dnf failed (target)."""
+"""Explains in plain words why dnf failed (target)."""
 
 import re
 from typing import TYPE_CHECKING, List
@@ -94,13 +94,15 @@ _PREFIX = re.compile(r"^(?:RPM: )?(?:error|warning): ")
 
 
 def explain(what: str, result: "Result") -> "ResourceError":
-    """Return the error of a failed dnf; ``what`` is what was tried, "installing nginx"."""
+    """Return the error of a failed dnf; ``what`` is the attempt, such as "installing nginx"."""
     headline = _headline(result.stdout + "\n" + result.stderr)
     return failures.explain(what, result, headline=headline, table=_TABLE, noise=_NOISE)
 
 
 def ignored_repositories(result: "Result") -> str:
-    """The repositories that could not be reached, where dnf is set up to do without."""
+    """Return the repositories that could not be reached and that dnf is configured to skip in that
+    case.
+    """
     found = _IGNORED.search(result.stdout + "\n" + result.stderr)
     return found.group(1).strip() if found else ""
 
@@ -117,7 +119,9 @@ def script_failures(result: "Result") -> List[str]:
 
 
 def _headline(text: str) -> str:
-    """The line that says most: a script, a lock or missing keys, else dnf's first real error."""
+    """Return the most informative line: a script, a lock or missing keys, or else dnf's first real
+    error.
+    """
     for pattern in (_SCRIPTLET, _LOCK, _KEYS):
         found = pattern.search(text)
         if found:

@@ -1,4 +1,4 @@
-"""Which settings of dnf keep a package from changing: excludes and version locks (target)."""
+"""The settings of dnf that keep a package from changing: excludes and version locks (target)."""
 
 import fnmatch
 import os
@@ -21,7 +21,7 @@ _LOCKED_NAME = re.compile(r"^\s*name\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
 def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
     """Return the setting that names a package, and a hint; None without such a setting.
 
-    A file that cannot be read has none: dnf itself reports the problem.
+    An unreadable file counts as one without settings: dnf itself reports the problem.
     """
     for path, pattern in _excludes(root):
         if _names(pattern, name):

@@ -1,8 +1,8 @@
 """Runs dnf and rpm in a preview without lasting changes (target).
 
-dnf always writes logs, caches and a history; rpm writes a shared memory and a journal. In a
+dnf always writes logs, caches and a history; rpm writes a shared memory file and a journal. In a
 separate mount namespace, these directories have an overlay with its upper layer on a tmpfs; both
-end with the command.
+are removed when the command ends.
 """
 
 import os
@@ -55,7 +55,7 @@ exec "$@"
 
 
 def isolated(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str, ...]:
-    """Return the command to run: in a push the same, in a preview one without lasting changes.
+    """Return the command to run: unchanged in a push, without lasting changes in a preview.
 
     Files that it writes to the directory ``keep``, if given, are kept.
 
@@ -88,6 +88,6 @@ def has_failed(result: "Result") -> bool:
 
 
 def not_begun(printed: str) -> Unknowable:
-    """The error of a command that could not be begun."""
+    """Return the error for a command that could not be started."""
     lines = printed.strip().splitlines() or ["no overlay"]
     return Unknowable("%s: %s" % (_WHY, lines[-1]))

@@ -20,7 +20,7 @@ _FALSE = ("0", "no", "false", "off")
 
 
 class Repository(NamedTuple):
-    """One repository of a .repo file; ``changed`` in seconds since the epoch."""
+    """One repository of a .repo file; ``changed`` is in seconds since the epoch."""
 
     enabled: bool = True
     priority: int = _USUAL_PRIORITY
@@ -59,11 +59,11 @@ class Lists(object):
         return ""
 
     def refreshed(self) -> None:
-        """Note that dnf has just refreshed them."""
+        """Record that dnf has just refreshed them."""
         self._refreshed = True
 
     def repositories(self) -> Dict[str, Repository]:
-        """Every repository that is configured, by its id."""
+        """Return all configured repositories, by ID."""
         found: Dict[str, Repository] = {}
         for directory in _REPOSITORIES:
             full = os.path.join(self._root, directory)
@@ -73,12 +73,12 @@ class Lists(object):
         return found
 
     def priorities(self) -> Callable[[str], int]:
-        """Return a function for the priority of a repository; the smaller number wins."""
+        """Return a function for the priority of a repository; the lowest number wins."""
         configured = self.repositories()
         return lambda name: configured.get(name, Repository()).priority
 
     def _fetched(self) -> Dict[str, float]:
-        """Return the times when the lists of each repository were found to be the newest."""
+        """Return, for each repository, the time when dnf last found its lists to be current."""
         found: Dict[str, float] = {}
         for cache in _CACHES:
             directory = os.path.join(self._root, cache)
@@ -91,7 +91,9 @@ class Lists(object):
 
 
 def _newest(directory: str) -> float:
-    """dnf updates the time of one of the files if the repository has nothing newer."""
+    """Return the newest time: dnf updates the time of one of the files if the repository has
+    nothing newer.
+    """
     try:
         return max(
             os.stat(os.path.join(directory, name)).st_mtime for name in os.listdir(directory)
@@ -101,7 +103,7 @@ def _newest(directory: str) -> float:
 
 
 def _read(path: str, found: Dict[str, Repository]) -> None:
-    """Read one .repo file. What cannot be read is dnf's to complain of."""
+    """Parse one .repo file. Errors in it are ignored, because dnf reports them itself."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             lines: List[str] = file.read().splitlines()

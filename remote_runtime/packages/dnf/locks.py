@@ -1,4 +1,4 @@
-"""The locks that dnf and rpm take (target)."""
+"""The locks of dnf and rpm (target)."""
 
 from typing import Optional
 

@@ -1,7 +1,7 @@
 """The packages that dnf considers dependencies of others, and so may remove with them (target).
 
-dnf 4 keeps the reason of each installation in its history, an SQLite database that is read here in
-a few milliseconds; dnf itself would take half a second. For dnf 5, dnf is run.
+dnf 4 keeps the reason of each installation in its history, an SQLite database, which takes a few
+milliseconds to read here; dnf itself would take half a second. For dnf 5, dnf is run.
 """
 
 import os
@@ -33,14 +33,14 @@ def is_new(commands: "Commands") -> bool:
 
 
 def mark(commands: "Commands", name: str) -> Sequence[str]:
-    """The command that makes a package count as installed for its own sake."""
+    """Return the command that marks a package as manually installed."""
     return ("dnf", "mark", "user" if is_new(commands) else "install", "-y", name)
 
 
 def automatic(commands: "Commands", ask: Callable[[], str], history: str = HISTORY) -> Set[Key]:
-    """The packages that are there for others. ``ask`` has dnf print in the form of ``FORM``.
+    """Return the packages that are installed only for others.
 
-    ``ResourceError`` if the history cannot be read.
+    ``ask`` has dnf print in the format ``FORM``. ``ResourceError`` if the history cannot be read.
     """
     if is_new(commands):
         return _printed(ask())

@@ -1,4 +1,4 @@
-"""dnf's output about a transaction that it has resolved, and its index of packages (target)."""
+"""dnf's output about a resolved transaction, and its index of packages (target)."""
 
 import re
 from typing import Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set
@@ -16,7 +16,7 @@ _SHA256 = 32  # bytes
 
 
 class NewPackage(NamedTuple):
-    """A package that would be installed and is not there; ``evr`` has its epoch."""
+    """A package that would be newly installed; ``evr`` includes its epoch."""
 
     name: str
     evr: str
@@ -25,12 +25,14 @@ class NewPackage(NamedTuple):
 
     @property
     def spec(self) -> str:
-        """The argument that selects exactly this package in dnf."""
+        """The argument that selects exactly this package for dnf."""
         return "%s-%s.%s" % (self.name, self.evr, self.architecture)
 
 
 def new_packages(printed: str) -> Optional[List[NewPackage]]:
-    """Return the packages in dnf's table, None if it would do more than install them."""
+    """Return the packages in dnf's table; None if the transaction would do more than
+    install them.
+    """
     _, begun, rest = printed.partition("\n Package ")
     table = rest.partition("\nTransaction Summary")[0]
     section = ""
@@ -52,7 +54,8 @@ def new_packages(printed: str) -> Optional[List[NewPackage]]:
 
 def only_adds(printed: str, planned: Mapping[str, str]) -> bool:
     """Return whether a transaction installs exactly the ``planned`` versions, by name, and changes
-    no installed package."""
+    no installed package.
+    """
     found = new_packages(printed)
     versions = {one.name: one.evr for one in found or ()}
     return found is not None and all(versions.get(n) == evr for n, evr in planned.items())
@@ -85,7 +88,7 @@ def sections(printed: str) -> Set[str]:
 
 
 def _rows(lines: Sequence[str]) -> Iterator[str]:
-    """The lines, those whole that dnf has broken behind a long word."""
+    """Return the rows, and join those that dnf has wrapped after a long word."""
     row = ""
     for line in lines:
         broken = row and line.startswith("  ")
@@ -97,7 +100,7 @@ def _rows(lines: Sequence[str]) -> Iterator[str]:
 
 
 def indexed(printed: str, wanted: Sequence[NewPackage]) -> List[Indexed]:
-    """Return the index entries of these packages, from a query in the form of ``INDEX``."""
+    """Return the index entries of these packages, from a query in the format ``INDEX``."""
     known = {}
     for line in printed.splitlines():
         fields = line.split("\t", 8)

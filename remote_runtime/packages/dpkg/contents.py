@@ -33,10 +33,11 @@ _BLOCK = 1 << 16
 
 
 class Member(NamedTuple):
-    """One path of a package. ``text`` is the content of a small file of a relevant kind.
+    """One path of a package.
 
-    ``something``: it is installed; all else is unknown. ``target`` is the target of a symlink, and
-    for a hard link the other name.
+    ``text`` is the content of a small file of a relevant kind. ``something``: it is installed, and
+    everything else is unknown. ``target`` is the target of a symlink, or the other name of a hard
+    link.
     """
 
     path: str
@@ -54,7 +55,7 @@ ContentReader = Callable[[str], Optional[bytes]]
 
 
 class PackagedFile(Content):
-    """A file that is in a package still."""
+    """A file that is still in a package."""
 
     def __init__(self, member: Member, package: str, look: Optional[ContentReader] = None) -> None:
         self.sha256, self.size = member.sha256, member.size
@@ -62,7 +63,7 @@ class PackagedFile(Content):
         self._fetched: Optional[bytes] = None
 
     def fetch(self) -> None:
-        """Bytes whose hash is not that of the package are not used."""
+        """Return the bytes; ``Unknowable`` if their hash differs from the hash in the package."""
         if self._look is None or self._member.text or self._fetched is not None:
             return
         data = self._look(self._member.path)
@@ -70,7 +71,7 @@ class PackagedFile(Content):
             self._fetched = data
 
     def chunks(self) -> Chunks:
-        """``Unknowable`` for bytes that nobody has read yet."""
+        """Yield the bytes; ``Unknowable`` if they have not been read yet."""
         if self._fetched is not None:
             yield self._fetched
             return
@@ -84,11 +85,12 @@ class PackagedFile(Content):
 
 
 class Contents(NamedTuple):
-    """``conffiles`` are the paths that are not replaced if they were edited. ``scripts`` are texts
-    by name; those of an RPM use the names of a .deb.
+    """The contents of a package.
 
-    ``is_so`` verifies contents that another host reported; None for contents read here. ``look``:
-    reads a file in the package itself, for its bytes or None.
+    ``conffiles`` are the paths that are not replaced if they were edited. ``scripts`` are texts by
+    name; those of an RPM use the names of a .deb. ``is_so`` verifies contents that another host
+    reported; None for contents read here. ``look`` reads a file from the package itself, and
+    returns its bytes or None.
     """
 
     members: Sequence[Member]
@@ -98,7 +100,7 @@ class Contents(NamedTuple):
     look: Optional[ContentReader] = None
 
     def form(self) -> Dict[str, Any]:
-        """The form that travels, JSON."""
+        """Return the serialized form, JSON."""
         return {
             "members": [list(member) for member in self.members],
             "conffiles": list(self.conffiles),
@@ -107,7 +109,7 @@ class Contents(NamedTuple):
 
 
 def parse(form: Any) -> Contents:
-    """Read the form that travels; ``ValueError`` for anything that ``read`` would not give."""
+    """Parse the serialized form; ``ValueError`` for anything that ``read`` would not return."""
     if not isinstance(form, dict) or set(form) != {"members", "conffiles", "scripts"}:
         raise ValueError("not the contents of a package")
     members, conffiles, scripts = form["members"], form["conffiles"], form["scripts"]
@@ -152,7 +154,8 @@ def _check_path(path: Any) -> None:
 
 def _is_text(value: Any, longest: int) -> bool:
     """Return whether the value is a text that can be encoded; may raise ``ValueError`` if it
-    cannot."""
+    cannot.
+    """
     if not isinstance(value, str) or len(value) > longest:
         return False
     value.encode("utf-8", "surrogateescape")
@@ -177,8 +180,9 @@ def read(directory: str) -> Contents:
 
 
 def _is_file(path: str) -> bool:
-    """Return whether a package has this file. ``ValueError`` for a symlink, which may lead outside
-    the package."""
+    """Return whether a package contains this file. ``ValueError`` for a symlink, which may lead
+    outside the package.
+    """
     if os.path.islink(path):
         raise ValueError("%s is a symlink" % os.path.basename(path))
     return os.path.isfile(path)
@@ -207,8 +211,9 @@ def members_below(root: str, own: Callable[[str], bool]) -> List[Member]:
 
 
 def _with_data(root: str, members: List[Member]) -> List[Member]:
-    """The members with the smallest texts of data that all may read: previews show how a managed
-    file differs from them."""
+    """Return the members with the smallest texts of world-readable files: previews show how a
+    managed file differs from them.
+    """
     files = [m for m in members if m.kind == "file" and m.path.startswith(_DATA)]
     data = [member for member in files if member.mode & stat.S_IROTH]
     texts: Dict[str, str] = {}
@@ -249,7 +254,7 @@ def _found(root: str, path: str, found: os.stat_result) -> Member:
 
 
 def digest(path: str) -> str:
-    """The SHA-256 of a file. ``OSError``."""
+    """Return the SHA-256 of a file. ``OSError``."""
     found = sha256(size=os.path.getsize(path))
     with open(path, "rb") as file:
         while True:
@@ -260,7 +265,7 @@ def digest(path: str) -> str:
 
 
 def _text(path: str) -> str:
-    """A small text, "" for anything else."""
+    """Return a small text; "" for anything else."""
     with open(path, "rb") as file:
         data = file.read(MAX_TEXT + 1)
     try:

@@ -1,7 +1,7 @@
 """Reads dpkg's database (target).
 
-The database is one text, and ``dpkg-query`` reads it completely; reading it here usually takes a
-fifth of the time. If dpkg has updates outside the text, or the text is not in dpkg's own format,
+The database is one text, which ``dpkg-query`` reads completely; reading it here usually takes a
+fifth of that time. If dpkg has updates outside the text, or the text is not in dpkg's own format,
 dpkg-query is used.
 """
 
@@ -29,13 +29,12 @@ NATIVE = ("native", "all")  # what apt takes for the host's own architecture
 
 
 def is_used(database: str = DATABASE) -> bool:
-    """Return whether the host is built from dpkg's packages; an RPM host may have dpkg only as a
-    tool."""
+    """Return whether dpkg's packages make up the host; an RPM host may have dpkg only as a tool."""
     return os.path.isfile(database) and os.path.getsize(database) > 0
 
 
 class Record(NamedTuple):
-    """One package of one architecture."""
+    """One package for one architecture."""
 
     version: str
     architecture: str
@@ -48,7 +47,7 @@ class UnclearError(Exception):
 
 
 class Packages(object):
-    """Every package that dpkg knows on this host."""
+    """All packages that dpkg knows on this host."""
 
     native = ""
 
@@ -118,7 +117,9 @@ class StatusFile(Packages):
         self.native = own[0].architecture
 
     def records(self, package: str) -> Sequence[Record]:
-        """``UnclearError`` for several architectures, which only dpkg-query puts in order."""
+        """See the base class. ``UnclearError`` for several architectures, whose order only
+        dpkg-query knows.
+        """
         stanzas = self._stanzas.get(os.fsencode(package), [])
         if len(stanzas) > 1:
             raise UnclearError()  # dpkg-query has its own order of several architectures
@@ -167,18 +168,20 @@ def text(admin: str = ADMIN) -> str:
 
 
 def held(commands: "Commands") -> List[str]:
-    """The names of the packages on hold, installed or not; none if dpkg-query fails."""
+    """Return the names of the packages on hold, installed or not; empty if dpkg-query fails."""
     found = commands.run(SELECTIONS).stdout.splitlines()
     return sorted(line[len(_HOLD) :] for line in found if line.startswith(_HOLD))
 
 
 def plain(name: str, native: str) -> str:
-    """A package's name as apt and dpkg print it; ``native`` is the host's own architecture."""
+    """Return a package's name as apt and dpkg print it; ``native`` is the host's
+    own architecture.
+    """
     package, architecture = split_name(name)
     return package if architecture in (native, *NATIVE) else name
 
 
 def split_name(name: str) -> Tuple[str, str]:
-    """Cut ``libc6:i386`` into package and architecture, which is "" if none is named."""
+    """Split ``libc6:i386`` into package and architecture; the latter is "" if it is not given."""
     package, _, architecture = name.partition(":")
     return package, architecture

@@ -1,4 +1,4 @@
-"""Detects whether the scripts of a Debian package change answers of debconf (target)."""
+"""Detects whether the scripts of a Debian package change debconf answers (target)."""
 
 import re
 from typing import Mapping, Optional, Sequence
@@ -15,7 +15,7 @@ def answer_uncertainty(
 ) -> str:
     """Return the reason why an answer may differ after the package is configured, or "".
 
-    ``scripts`` are those of the package, by name; None if they are not known.
+    ``scripts`` are those of the package, by name; None if they are unknown.
     """
     if scripts is None:
         return "the scripts of %s are not known, which may change its answers" % name

@@ -1,5 +1,6 @@
-"""The state of a host after Debian packages were installed or removed, by that host's own rules
-(target)."""
+"""The state of a host after Debian packages are installed or removed, by that host's own rules
+(target).
+"""
 
 import hashlib
 import os
@@ -31,7 +32,7 @@ _DIST, _OLD = ".dpkg-dist", ".dpkg-old"
 
 
 class DebEffects(TransactionEffects):
-    """Makes the effects of one transaction of dpkg's; ``rules`` are the host's."""
+    """Predicts the effects of one transaction of dpkg; ``rules`` are the host's."""
 
     def __init__(
         self,
@@ -47,8 +48,9 @@ class DebEffects(TransactionEffects):
         self._versions: Dict[str, str] = {}  # of the packages that change
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
-        """See the base class. What a script that came earlier in the plan diverts may lie
-        elsewhere; what comes by rules that a command may have changed is as sure as those."""
+        """See the base class. Paths that a script earlier in the plan diverts may be elsewhere; if
+        a command may have changed the rules, the effects are as uncertain as the rules.
+        """
         before = list(self._planned.items())
         self._versions = {change.name: change.after for change in changes}
         found = super().of(changes)
@@ -73,7 +75,9 @@ class DebEffects(TransactionEffects):
         return self._rules.place(path, package)
 
     def _kept(self, change: VersionChange) -> InstalledPackage:
-        """See the base class. A file that another package of the plan has taken over is not its."""
+        """See the base class. A file that another package of the plan has taken over no longer
+        belongs to this one.
+        """
         kept = super()._kept(change)
         if not kept.paths:
             return kept
@@ -91,8 +95,9 @@ class DebEffects(TransactionEffects):
     # -- scripts ----------------------------------------------------------------------------------
 
     def _before(self, change: VersionChange) -> str:
-        """Return the version that scripts receive: of a package with only its configuration left,
-        any."""
+        """Return the version that scripts receive; for a package with only its configuration left,
+        it may be any version.
+        """
         left = not change.before and bool(self._listed(change).paths)
         return script_tests.UNKNOWN if left else change.before
 
@@ -138,7 +143,7 @@ class DebEffects(TransactionEffects):
         return status is not None and status.kind == "file" and self._is(path, came_with)
 
     def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
-        """See the base class. The scripts of the version before run as well."""
+        """See the base class. The scripts of the previous version also run."""
         leaving = {"prerm": ["upgrade", change.after], "postrm": ["upgrade", change.after]}
         for run in package_scripts.runs(change.name, kept.scripts, leaving):
             told = package_scripts.follow(
@@ -159,8 +164,10 @@ class DebEffects(TransactionEffects):
         super()._prepared(change, contents, kept)
 
     def _asked_before(self, change: VersionChange, contents: Contents) -> None:
-        """debconf runs a package's ``config`` before it is unpacked, or when its postinst begins to
-        ask; whether, and how often, the host's apt decides. So what it does may be done."""
+        """Plan the possible effects of a package's ``config`` script. debconf runs it before the
+        package is unpacked, or when its postinst starts to ask; whether, and how often, depends on
+        the host's apt. The effects are therefore only possible.
+        """
         given = {CONFIG: ["configure", self._before(change)]}
         for run in package_scripts.runs(change.name, contents.scripts, given):
             told = package_scripts.follow(
@@ -174,7 +181,9 @@ class DebEffects(TransactionEffects):
     def _triggered(
         self, changes: Sequence[VersionChange], incoming: Mapping[str, Contents]
     ) -> None:
-        """dpkg runs the postinst of a package again that waits for a path or a name."""
+        """Plan the triggers: dpkg runs the postinst of a package again if the package waits for a
+        path or a name.
+        """
         files = self._context.files
         paths: List[str] = []
         names: Set[str] = set()
@@ -230,8 +239,9 @@ class DebEffects(TransactionEffects):
     # -- configuration files ----------------------------------------------------------------------
 
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
-        """Plan dpkg's handling: it replaces an unedited file, and would prompt about an edited
-        one."""
+        """Plan dpkg's handling of a configuration file: it replaces an unedited file, and would
+        prompt about an edited one.
+        """
         files = self._context.files
         found = self._context.files.look(member.path)
         if found is not None and found.kind == "symlink":
@@ -264,8 +274,9 @@ class DebEffects(TransactionEffects):
     def _edited(
         self, member: Member, package: str, *, found: Optional[Status], differs: Optional[bool]
     ) -> None:
-        """Plan an edited or deleted file; ``differs``: from the last installed one, None if
-        unknown."""
+        """Plan an edited or deleted file; ``differs``: the new file differs from the last installed
+        one, None if unknown.
+        """
         if not (differs is not False or self._rules.forces("confask")):
             return
         path, files = member.path, self._context.files
@@ -291,8 +302,9 @@ class DebEffects(TransactionEffects):
             self._effects.append(kept._replace(content=new.content))
 
     def _linked(self, path: str) -> None:
-        """It is unknown which versions of dpkg replace the target of a link, and which change
-        nothing."""
+        """Plan a configuration file that is a link: it is unknown which versions of dpkg replace
+        its target.
+        """
         leads = os.path.normpath(
             os.path.join(os.path.dirname(path), self._context.files.link(path))
         )

@@ -1,4 +1,6 @@
-"""Files of a package that are another package's already, which dpkg refuses (target; previews)."""
+"""Files of a package that already belong to another package, which dpkg refuses (target; in
+previews only).
+"""
 
 import re
 from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Sequence, Tuple
@@ -62,7 +64,9 @@ def refuse(
 
 
 def _already_there(context: "Context", contents: Contents, rules: "HostRules") -> List[str]:
-    """The paths of a package at which another may have something, or has it diverted."""
+    """Return the paths of a package at which another package may have something, or which it
+    diverts.
+    """
     files = context.files
     paths = [
         member.path
@@ -74,7 +78,7 @@ def _already_there(context: "Context", contents: Contents, rules: "HostRules") -
 
 
 def _owners(context: "Context", paths: Sequence[str], planned: Planned) -> Dict[str, str]:
-    """The packages whose files these are, those of the plan before those of the host."""
+    """Return the packages that own these files; those of the plan come before those of the host."""
     found: Dict[str, str] = {}
     for at in range(0, len(paths), _LIMIT):
         asked = ("dpkg-query", "--search", "--", *paths[at : at + _LIMIT])
@@ -91,7 +95,7 @@ def _owners(context: "Context", paths: Sequence[str], planned: Planned) -> Dict[
 
 
 def _replaces(shown: str, name: str) -> List[str]:
-    """The packages whose files the one may overwrite."""
+    """Return the packages whose files this one may overwrite."""
     found: List[str] = []
     for stanza in apt_simulation.stanzas(shown):
         if apt_simulation.field(stanza, "Package") == name.partition(":")[0]:

@@ -24,7 +24,9 @@ _LOCAL = ":"
 
 
 class Diversion(NamedTuple):
-    """The path ``to`` which a path is diverted for all packages but one, "" for all of them."""
+    """The path ``to`` which a path is diverted for all packages except ``package``; "" means for
+    all packages.
+    """
 
     to: str
     package: str
@@ -52,7 +54,7 @@ class HostRules(object):
 
     @property
     def unclear(self) -> str:
-        """The reason why it is unknown whether dpkg does anything, or ""."""
+        """The reason why it is unknown whether dpkg changes anything, or ""."""
         return self._settings.unclear
 
     def forces(self, thing: str) -> bool:
@@ -60,14 +62,14 @@ class HostRules(object):
         return thing in self._settings.forced
 
     def place(self, path: str, package: str) -> str:
-        """Return the place of a package's path on this host."""
+        """Return where a path of a package is on this host."""
         diversion = self._diversions.get(path)
         if diversion is None or diversion.package == _plain(package):
             return path
         return diversion.to
 
     def diverter(self, path: str) -> str:
-        """The package for which others get out of the way of a path; "" for none."""
+        """Return the package for which a path is diverted; "" if there is none."""
         diversion = self._diversions.get(path)
         return diversion.package if diversion is not None else ""
 
@@ -76,7 +78,7 @@ class HostRules(object):
         return path in self._diversions
 
     def comes(self, member: Member) -> bool:
-        """Return whether a path of a package is installed, not excluded."""
+        """Return whether a path of a package is installed, rather than excluded."""
         path = os.fsencode(member.path)
         comes = True
         for one in self._settings.filters:
@@ -106,7 +108,7 @@ class HostRules(object):
         return contents._replace(members=found, conffiles=conffiles)
 
     def refuse(self, files: "Files", contents: Contents, package: str) -> None:
-        """``ResourceError`` if dpkg would not unpack a package because of these rules."""
+        """Raise ``ResourceError`` if dpkg would not unpack a package because of these rules."""
         targets = {diversion.to for diversion in self._diversions.values()}
         for member in contents.members:
             if member.path in targets and not self.forces("overwrite-diverted"):
@@ -152,10 +154,11 @@ def read(
     installs: bool,
     trouble: Callable[[str], str],
 ) -> HostRules:
-    """Read the rules; ``installs``: packages are installed, too. Only these need overrides.
+    """Read the rules.
 
-    ``options`` are those that apt passes to dpkg; for ``trouble`` see ``dpkg_settings.read``.
-    ``ResourceError`` if dpkg would refuse to run.
+    ``installs``: packages are also installed, and only these need overrides. ``options`` are those
+    that apt passes to dpkg; for ``trouble`` see ``dpkg_settings.read``. ``ResourceError`` if dpkg
+    would refuse to run.
     """
     settings = dpkg_settings.read(files, home, options, trouble)
     overrides = _overrides(_text(files, OVERRIDES), accounts) if installs else {}
@@ -217,7 +220,7 @@ def _number(accounts: "Accounts", kind: str, name: str) -> int:
 
 
 def _node(path: str) -> str:
-    """A path as dpkg keeps it."""
+    """Return a path in the form that dpkg stores."""
     while path.startswith(("/", "./")):
         path = path[1:] if path.startswith("/") else path[2:]
     return "/" + path

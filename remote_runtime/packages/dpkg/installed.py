@@ -9,7 +9,7 @@ _STATUS = "status"
 
 
 class InstalledPackage(NamedTuple):
-    """One package: its paths, its conffiles with the MD5 that each came with, its scripts."""
+    """One package: its paths, its conffiles with the MD5 of each as packaged, and its scripts."""
 
     paths: Sequence[str]
     conffiles: Dict[str, str]
@@ -48,7 +48,9 @@ class Registry(Installations):
         return fingerprint(kept.paths, {n: text for n, text in kept.scripts.items() if text})
 
     def owners(self) -> Dict[str, int]:
-        """Counts the lines of all file lists, so a path in two packages counts twice."""
+        """See the base class. This counts the lines of all file lists, so a path in two packages
+        counts twice.
+        """
         found: Dict[str, int] = {}
         info = os.path.join(self._root, "info")
         for name in os.listdir(info) if os.path.isdir(info) else ():
@@ -85,7 +87,7 @@ def _read(path: str) -> str:
 
 
 def units_below(paths: Sequence[str], directories: Sequence[str]) -> List[str]:
-    """The units among some paths, without the templates of instances."""
+    """Return the units among these paths, without templates."""
     names = [path.rpartition("/") for path in paths]
     inside = tuple(directory.rstrip("/") for directory in directories)
     return [name for directory, _, name in names if directory in inside and "@." not in name]

@@ -1,4 +1,4 @@
-"""The metadata in the file of a Debian package (target)."""
+"""The metadata in a Debian package file (target)."""
 
 from typing import TYPE_CHECKING, Mapping
 
@@ -13,9 +13,10 @@ _LIMIT = 1 << 20  # bytes of its control file
 
 
 def read(commands: "Commands", path: str, env: Mapping[str, str]) -> PackageFile:
-    """Name, version and architecture, and the whole control file, which begins with the name.
+    """Return name, version and architecture, and the complete control file, which starts with the
+    name.
 
-    ``ResourceError`` if it is no such file.
+    ``ResourceError`` if the file is not a package.
     """
     result = commands.run(("dpkg-deb", "-f", path), env=env, limit=_LIMIT)
     lines = [line for line in result.stdout.splitlines() if line.strip()]

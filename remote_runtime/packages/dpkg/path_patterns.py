@@ -1,6 +1,7 @@
-"""dpkg's patterns of paths, as fnmatch(3) of the C library takes them (target; in previews only).
+"""dpkg's patterns for paths, as the C library's fnmatch(3) interprets them (target; in previews
+only).
 
-dpkg runs with LC_ALL=C, so ``?`` stands for one byte, and ``*`` for slashes as well.
+dpkg runs with LC_ALL=C, so ``?`` matches one byte, and ``*`` also matches slashes.
 """
 
 import re
@@ -23,7 +24,7 @@ def compiled(pattern: bytes) -> "Pattern[bytes]":
     """Return a regular expression for the paths of a pattern; ``Unknowable`` if they cannot be
     determined.
 
-    Its time grows only with the length of a path: after a star, the first match is used.
+    Its time grows only linearly with the length of a path: after a star, the first match is used.
     """
     parts = [b""]
     place = 0
@@ -58,8 +59,9 @@ def _any_of(chars: Bytes) -> bytes:
 
 
 def _bracket(pattern: bytes, place: int) -> Optional[Tuple[Bytes, int]]:
-    """The bytes that a bracket stands for, which begins before ``place``, and where it ends; None
-    if it does not end, so is none."""
+    """Return the bytes that a bracket expression matches, which starts before ``place``, and where
+    it ends. None if it has no end, and so is not a bracket expression.
+    """
     others = pattern[place : place + 1] in (b"!", b"^")
     place += others
     chars: List[int] = []
@@ -83,7 +85,9 @@ def _bracket(pattern: bytes, place: int) -> Optional[Tuple[Bytes, int]]:
 
 
 def _char(pattern: bytes, place: int) -> Tuple[int, int]:
-    """A byte, perhaps behind a backslash, and the place behind it; 0 behind the end."""
+    """Return a byte, possibly escaped with a backslash, and the position after it; 0 after
+    the end.
+    """
     place += pattern[place : place + 1] == b"\\"
     return (pattern[place] if place < len(pattern) else 0), place + 1
 

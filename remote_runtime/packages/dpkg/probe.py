@@ -24,8 +24,9 @@ Run = Callable[..., "Result"]
 
 
 class Debs(Packages):
-    """``run(words, cwd, timeout)`` runs apt-get with the options that leave the host's caches
-    alone."""
+    """Debian packages, examined with apt. ``run(words, cwd, timeout)`` runs apt-get with the
+    options that leave the host's caches alone.
+    """
 
     suffix = ".deb"
 
@@ -38,14 +39,18 @@ class Debs(Packages):
             raise _not_fetched(result)
 
     def _is_cached(self, one: Indexed) -> bool:
-        """Return whether apt has the package cached, so an installation need not fetch it."""
+        """Return whether apt has the package in its cache, so that an installation need not
+        download it.
+        """
         begins = "%s_%s_" % (one.name.partition(":")[0], one.version.replace(":", "%3a"))
         files = self._context.files
         names = files.entries(ARCHIVES) if files.is_directory(ARCHIVES) else ()
         return any(name.startswith(begins) for name in names)
 
     def unpack(self, path: str, directory: str) -> Contents:
-        """dpkg-deb unpacks the files together with the scripts and fields of the package."""
+        """Read a package: dpkg-deb unpacks the files together with the scripts and fields of the
+        package.
+        """
         argv = ("dpkg-deb", "--raw-extract", path, directory)
         if self._context.commands.run(argv, timeout=TIMEOUT).code != 0:
             raise ValueError("dpkg-deb cannot unpack it")
@@ -53,8 +58,9 @@ class Debs(Packages):
 
 
 def _not_fetched(result: "Result") -> CcmError:
-    """Return the error that a push would have too; ``Unknowable`` if the network may work by
-    then."""
+    """Return the error that a push would have, too; ``Unknowable`` if the network may work
+    by then.
+    """
     error = apt_errors.explain("downloading packages", result)
     if _FINAL.search(result.stdout + result.stderr):
         return error
@@ -62,7 +68,9 @@ def _not_fetched(result: "Result") -> CcmError:
 
 
 def indexed(changes: Sequence[VersionChange], shown: str, native: str) -> List[Indexed]:
-    """The packages that come, as far as ``shown``, what the index says of them, has them."""
+    """Return the index entries of the new packages, as far as ``shown``, the index's text about
+    them, contains them.
+    """
     known = apt_simulation.by_version(shown, native)
     found = []
     for change in changes:

@@ -1,4 +1,4 @@
-"""dpkg's own settings on a host, as they will be when apt runs it (target; in previews only)."""
+"""dpkg's own settings on a host when apt runs it (target; in previews only)."""
 
 import os
 import re
@@ -48,8 +48,8 @@ _PLAIN = ("--no-debsig", "--log")
 
 
 class Filter(NamedTuple):
-    """A pattern of paths that come or do not. ``directory`` is what it has before its first
-    wildcard: directories that begin so come although another pattern leaves them out.
+    """A pattern of paths that are installed or excluded. ``directory`` is the part before its first
+    wildcard: directories that start with it are installed even if another pattern excludes them.
     """
 
     pattern: "Pattern[bytes]"
@@ -59,7 +59,7 @@ class Filter(NamedTuple):
 
 class Settings(NamedTuple):
     """The ``filters`` in order, where the last match counts, and the ``forced`` options that affect
-    a package's result on a host. ``unclear`` is the reason why it is unknown whether dpkg does
+    a package's result on a host. ``unclear`` is the reason why it is unknown whether dpkg changes
     anything, "" if it is known.
     """
 
@@ -69,8 +69,9 @@ class Settings(NamedTuple):
 
 
 class _Reader(object):
-    """Reads the settings. ``others`` are the options that only dpkg knows, each with its
-    location."""
+    """Reads the settings. ``others`` are the options that only dpkg knows, each with
+    its location.
+    """
 
     def __init__(self) -> None:
         self.filters: List[Filter] = []
@@ -79,7 +80,7 @@ class _Reader(object):
         self._where = "DPkg::Options"
 
     def line(self, line: str, where: str) -> None:
-        """One line of a file."""
+        """Read one line of a file."""
         self._where = where
         line = line.rstrip(_BLANKS)
         if not line or line.startswith("#"):
@@ -105,7 +106,7 @@ class _Reader(object):
         self._other("--" + name if value is None else "--%s=%s" % (name, value))
 
     def words(self, words: Sequence[str]) -> None:
-        """The words of a command line."""
+        """Read the words of a command line."""
         self._where = "DPkg::Options"
         waiting = list(reversed(words))
         while waiting:
@@ -176,8 +177,8 @@ def read(
 ) -> Settings:
     """Read the host's files, followed by the ``options`` that apt passes to dpkg.
 
-    ``trouble`` returns the problem of dpkg with an option of its command line, "" for none.
-    ``ResourceError`` if dpkg would not start, ``Unknowable`` if this is unknown.
+    ``trouble`` returns dpkg's problem with a command-line option, "" for none. ``ResourceError`` if
+    dpkg would not start, ``Unknowable`` if this is unknown.
     """
     reader = _Reader()
     for path in _paths(files, home):
@@ -199,7 +200,7 @@ def read(
 
 
 def _paths(files: "Files", home: str) -> List[str]:
-    """The files that dpkg reads, in its order."""
+    """Return the files that dpkg reads, in its order."""
     names = files.entries(PARTS) if files.is_directory(PARTS) else []
     found = [os.path.join(PARTS, name) for name in sorted(names) if _PART.match(name)]
     found += [FILE, os.path.join(home, _OF_HOME)]
@@ -217,7 +218,9 @@ _OPTION = re.compile(
 
 
 def of_apt(dump: str) -> List[str]:
-    """The options that apt-get gives dpkg, as ``apt-config dump`` prints its settings."""
+    """Return the options that apt-get passes to dpkg, from its settings in the output of
+    ``apt-config dump``.
+    """
     found = [fits.groupdict() for fits in _OPTION.finditer(dump)]
     return [one["value"] for own in (False, True) for one in found if bool(one["own"]) is own]
 

@@ -1,4 +1,6 @@
-"""Which packages dpkg triggers when others come or go (target; in previews only)."""
+"""The packages that dpkg triggers when others are installed or removed (target; in
+previews only).
+"""
 
 import os
 from typing import TYPE_CHECKING, Dict, Iterable, List, Sequence, Set
@@ -15,7 +17,9 @@ _LIMIT = 1 << 20  # bytes of one file
 
 
 def interests(files: "Files", admin: str = ADMIN) -> Dict[str, Set[str]]:
-    """The triggers that installed packages wait for: paths and names, each with the packages."""
+    """Return the triggers that installed packages wait for: paths and names, each with the
+    packages.
+    """
     directory = os.path.join(admin, "triggers")
     found: Dict[str, Set[str]] = {}
     for name in files.entries(directory) if files.is_directory(directory) else ():
@@ -36,13 +40,13 @@ def _package(word: str) -> str:
 
 
 def declared(control: str, directive: str) -> List[str]:
-    """The triggers that a package's control file names with ``interest`` or ``activate``."""
+    """Return the triggers that a package's control file names with ``interest`` or ``activate``."""
     lines = (line.split("#")[0].split() for line in control.splitlines())
     return [words[1] for words in lines if len(words) == 2 and words[0].startswith(directive)]
 
 
 def activated(calls: Iterable[Call]) -> Set[str]:
-    """The triggers that scripts activate themselves."""
+    """Return the triggers that scripts activate themselves."""
     found: Set[str] = set()
     for call in calls:
         if call.name == "dpkg-trigger":
@@ -54,7 +58,7 @@ def activated(calls: Iterable[Call]) -> Set[str]:
 def triggered(
     waiting: Dict[str, Set[str]], paths: Sequence[str], names: Set[str]
 ) -> Dict[str, List[str]]:
-    """The packages that these paths and names trigger, each with its triggers."""
+    """Return the packages that these paths and names trigger, each with its triggers."""
     found: Dict[str, List[str]] = {}
     for trigger, packages in sorted(waiting.items()):
         if trigger.startswith("/"):

@@ -80,7 +80,7 @@ class Units(object):
     def _instances(
         self, contents: Contents, calls: UnitAndAccountCalls
     ) -> List[Tuple[str, Member]]:
-        """The instances of a package's templates that its scripts enable or start."""
+        """Return the instances of a package's templates that its scripts enable or start."""
         files = {member.path: member for member in contents.members}
         found = []
         for name in sorted(calls.started | calls.enabled):
@@ -125,8 +125,10 @@ class Units(object):
         return found
 
     def _start(self, unit: str, if_running: bool) -> List[Effect]:
-        """Return the effects of a start, or of a restart if it runs. A start ``if_running`` has no
-        other effects. Whether the new version exits at once is then unknown."""
+        """Return the effects of a start, or of a restart if the unit runs. A start with
+        ``if_running`` has no other effects. It is then unknown whether the new version exits at
+        once.
+        """
         from remote_runtime.units.status import RESTART, START
         from remote_runtime.units.systemd import Systemd
 
@@ -153,7 +155,9 @@ class Units(object):
             return []
 
     def _definition(self, unit: str, member: Member) -> Tuple[str, str]:
-        """The file that defines a unit, and its text: the host's own counts more."""
+        """Return the file that defines a unit, and its text; the host's own file
+        takes precedence.
+        """
         files = self._context.files
         own = os.path.join(LINKS, unit)
         status = files.status(own, follow=True)
@@ -165,7 +169,9 @@ class Units(object):
         return self._context.files.link(os.path.join(LINKS, unit)) == "/dev/null"
 
     def _is_unmasked(self, unit: str, calls: UnitAndAccountCalls) -> bool:
-        """Return whether scripts remove a mask, which only a removal can have left for them."""
+        """Return whether scripts remove a mask, which only an earlier removal can have left for
+        them.
+        """
         return unit in calls.unmasked and self._context.files.is_there(os.path.join(MASKED, unit))
 
     def _is_linked(self, links: Sequence[str], unit: str = "") -> bool:
@@ -196,14 +202,15 @@ class Units(object):
         return not presets.are_used_by_debian(files) or presets.wants(files, unit)
 
     def _is_to_start(self, unit: str, enabled: bool) -> bool:
-        """Return whether a unit that a script starts will be started."""
+        """Return whether a unit that a script starts is really started."""
         if self._started[unit]:
             return self._context.files.is_directory(BOOTED)
         return enabled and self._starts(unit)
 
     def _starts(self, unit: str) -> bool:
         """Return whether the host allows a package to start a unit; adds an unknown effect if a
-        program decides."""
+        program decides.
+        """
         allowed = self._allowed()
         if allowed is None:
             uncertainty = Uncertainty(UNKNOWN, "%s decides whether %s starts" % (_POLICY, unit))
@@ -247,8 +254,9 @@ class Units(object):
         return UnitEffect(unit, active=False, ended=runs)
 
     def of_others(self, name: str, calls: UnitAndAccountCalls) -> List[Effect]:
-        """Units that are no package's of this transaction, which a script starts, restarts or
-        enables."""
+        """Return the units outside this transaction's packages that a script starts, restarts or
+        enables.
+        """
         commands = self._context.commands
         others = sorted((calls.started | calls.enabled | calls.restarted) - self._own)
         maximum = _MAX_REQUESTS if others and commands.find("systemctl") else 0
@@ -271,7 +279,7 @@ class Units(object):
         return effects
 
     def stopped(self, name: str, calls: UnitAndAccountCalls) -> List[Effect]:
-        """Units that a script of a package that comes stops, and no script starts."""
+        """Return the units that a script of a new package stops and that no script starts."""
         commands = self._context.commands
         units = sorted(calls.stopped - set(self._begins))
         maximum = _MAX_REQUESTS if units and commands.find("systemctl") else 0
@@ -302,19 +310,19 @@ def _template(unit: str) -> str:
 
 
 def _also(text: str) -> Set[str]:
-    """The units that are enabled with one."""
+    """Return the units that are enabled together with this one."""
     lines = re.findall(r"^Also=(.*)$", text, re.MULTILINE)
     return {word for line in lines for word in line.split()}
 
 
 def stopped_for_upgrade(package: str, prerm: str, after: str) -> Set[str]:
-    """The units that the script of a version stops before the next one comes."""
+    """Return the units that the script of a version stops before the next version is installed."""
     scripts = package_scripts.runs(package, {"prerm": prerm}, {"prerm": ["upgrade", after]})
     return package_scripts.calls_of_scripts(scripts).stopped
 
 
 def _wanted(unit: str, text: str) -> List[str]:
-    """The links that enable a unit, as its text says."""
+    """Return the links that enable a unit, according to its text."""
     found = []
     for key, directory in (("WantedBy", "wants"), ("RequiredBy", "requires"), ("Alias", "")):
         for line in re.findall(r"^%s=(.*)$" % key, text, re.MULTILINE):

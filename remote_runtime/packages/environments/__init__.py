@@ -1,1 +1,1 @@
-"""Packages of programming languages, in separate directories."""
+"""Packages of programming languages, in separate directories (both sides)."""

@@ -1,7 +1,7 @@
 """The directory of an environment: who owns it, and who else may change it (target).
 
-Programs in it run as its owner. Where that is root, nobody else may be able to put other ones in
-their place.
+Programs in it run as its owner. If the owner is root, nobody else may be able to replace these
+programs.
 """
 
 import os
@@ -19,8 +19,9 @@ KIND = "package.environment"
 
 
 class Place(NamedTuple):
-    """A directory, and the user and group that it belongs to, or will; negative for those of the
-    run. ``is_there``: it need not be made."""
+    """A directory, and its current or future user and group; a negative number means that of the
+    run. ``is_there``: it need not be created.
+    """
 
     path: str
     uid: int
@@ -28,7 +29,7 @@ class Place(NamedTuple):
     is_there: bool
 
     def identity(self) -> Tuple[Optional[str], Optional[str]]:
-        """User and group of its commands; None for those of the run."""
+        """The user and group of its commands; None for those of the run."""
         if self.uid < 0 or self.uid == os.geteuid():
             return None, None
         return str(self.uid), str(self.gid)
@@ -40,7 +41,7 @@ class Place(NamedTuple):
 
 
 def of(context: "Context", path: str, owner: Optional[str]) -> Place:
-    """The place at a path; a new one belongs to ``owner``, or to the owner of its parent.
+    """Return the place at a path; a new one belongs to ``owner``, or to the owner of its parent.
 
     ``ResourceError`` if it cannot be used.
     """
@@ -81,10 +82,11 @@ def _new(
 
 
 def require_safe(context: "Context", place: Place, within: Sequence[str]) -> None:
-    """Raise ``ResourceError`` for a directory in which a command of root may be another user's.
+    """Raise ``ResourceError`` for a directory in which root would run a command that another user
+    may control.
 
-    ``within`` are paths in it that decide what runs; missing ones are ignored. In a directory of a
-    user, they must belong to that user or to root.
+    ``within`` are paths in it that determine what runs; missing ones are ignored. In a directory of
+    a user, they must belong to that user or to root.
     """
     files = context.files
     if place.is_of_root:
@@ -111,7 +113,7 @@ def require_safe(context: "Context", place: Place, within: Sequence[str]) -> Non
 
 
 def require_safe_program(context: "Context", place: Place, program: str) -> None:
-    """``ResourceError`` for a program that root would run and another user can replace."""
+    """Raise ``ResourceError`` for a program that root would run and another user can replace."""
     if not place.is_of_root:
         return
     real = context.files.real(program)
@@ -122,10 +124,10 @@ def require_safe_program(context: "Context", place: Place, program: str) -> None
 
 
 def require_readable(context: "Context", place: Place, path: str) -> None:
-    """``ResourceError`` for a file that says what to install and is not for the owner of a place.
+    """Raise ``ResourceError`` for a list of packages that the owner of a place must not use.
 
-    The owner must be allowed to read it: it may name other files, and lines of those would be
-    shown. What root installs, nobody else may choose.
+    The owner must be allowed to read it: it may name other files, and errors would show lines of
+    them. Nobody else may choose what root installs.
     """
     require_safe_program(context, place, path)
     user, group = place.identity()

@@ -1,7 +1,7 @@
 """The common code of pip and npm: packages in many directories instead of one host (target).
 
 A package is identified by its name and its directory. The directories are read as files; a program
-starts only to change something. It runs as the owner of the directory.
+is started only to change something, and runs as the owner of the directory.
 """
 
 from typing import (
@@ -38,9 +38,10 @@ Inventory = Dict[str, Installed]
 
 
 class PlannedPackage(NamedTuple):
-    """One package of the plan: its ``name`` as it is installed, and the properties that say where.
+    """One package of the plan: its ``name`` as it is installed, and the properties for its
+    location.
 
-    ``key`` is its name in reports and for the rest of the type, ``id`` that of the resource.
+    ``key`` is its name in reports and for the rest of the type, ``id`` is that of the resource.
     """
 
     key: str
@@ -50,7 +51,7 @@ class PlannedPackage(NamedTuple):
     id: str = ""
 
     def text(self, key: str) -> Optional[str]:
-        """Return a property, None if it is not set."""
+        """Return a property; None if it is not set."""
         value = self.properties.get(key)
         return None if value is None else str(value)
 
@@ -61,8 +62,9 @@ class PlannedPackage(NamedTuple):
 
 
 class EnvironmentManager(PackageManager):
-    """Packages in directories. A subclass names the properties that a resource needs in ``keys``,
-    and one of them must be set. ``removes_alone``: dependencies of a removed package are kept."""
+    """Packages in directories. A subclass lists the properties of a location in ``keys``, one of
+    which must be set. ``removes_alone``: dependencies of a removed package are kept.
+    """
 
     priority = _LAST
     batches = False
@@ -85,7 +87,7 @@ class EnvironmentManager(PackageManager):
         return self._lacking(properties)
 
     def _lacking(self, properties: Properties) -> str:
-        """Which program is missing, or ""."""
+        """Return the program that is missing, or ""."""
         return ""
 
     def takes(self, item: Item) -> bool:
@@ -123,7 +125,9 @@ class EnvironmentManager(PackageManager):
         return known[1]
 
     def planned(self, name: str) -> Installed:
-        """See the base class. An earlier change in the same directory may bring a package along."""
+        """See the base class. An earlier change in the same directory may also install
+        a package.
+        """
         planned = self.planned_versions()
         if name in planned:
             version = planned[name]
@@ -183,7 +187,9 @@ class EnvironmentManager(PackageManager):
         return ResourceError(why, kind=DOWNLOAD, hint=hint, output=result.tail())
 
     def not_listed(self, name: str) -> Tuple[str, str]:
-        """Names the index and the directory: these packages have no lists on the host."""
+        """See the base class. The error names the index and the directory: these packages have no
+        lists on the host.
+        """
         wanted = self._wanted[name]
         return (
             "the index has no package %s that can be installed in %s"
@@ -192,25 +198,25 @@ class EnvironmentManager(PackageManager):
         )
 
     def lists_outdated(self, max_age: Optional[float]) -> str:
-        """There are none."""
+        """Return "": there are no lists."""
         return ""
 
     def holder(self) -> str:
-        """Neither program has a lock."""
+        """Return "": neither program has a lock."""
         return ""
 
     def providers_of(self, name: str) -> Sequence[str]:
-        """No package stands for others."""
+        """Return nothing: there are no virtual packages."""
         return ()
 
     # -- changes ----------------------------------------------------------------------------------
 
     def place(self, wanted: PlannedPackage) -> Place:
-        """The directory of a package. ``ResourceError`` if it cannot be used."""
+        """Return the directory of a package. ``ResourceError`` if it cannot be used."""
         return places.of(self.context, wanted.directory, wanted.text("owner"))
 
     def predict(self, operation: Operation) -> Sequence[VersionChange]:
-        """See the base class: all but what the index would send."""
+        """See the base class. The index is not queried."""
         wanted = self._wanted[operation.name]
         self._require_ready(wanted)
         if not self.context.noop:
@@ -283,7 +289,7 @@ class EnvironmentManager(PackageManager):
         raise NotImplementedError
 
     def _making(self, wanted: PlannedPackage, by: str) -> List[Effect]:
-        """Return the effects of a push for a package besides the package itself."""
+        """Return the effects of a push for a package, except on the package itself."""
         return []
 
     def _dry_run(self, wanted: PlannedPackage, place: Place, by: str) -> List[Effect]:
@@ -302,13 +308,15 @@ class EnvironmentManager(PackageManager):
         files.mkdir(place.path, 0o755, place.uid, place.gid)
 
     def _made(self, place: Place) -> None:
-        """Make the directory."""
+        """Create the directory."""
         from remote_runtime.host.machine import files
 
         self._make(files.Files(self.context), place)
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
-        """See the base class. What one brings along, the next finds: each is changed alone."""
+        """See the base class. Each package is changed alone: the next finds the dependencies that
+        an earlier one installed.
+        """
         wanted = self._wanted[operation.name]
         place = self._require_ready(wanted)
         if not operation.removal:
@@ -330,11 +338,11 @@ class EnvironmentManager(PackageManager):
         return changed
 
     def _prepare(self, wanted: PlannedPackage, place: Place) -> Place:
-        """Make the directory where it is missing."""
+        """Create the directory if it is missing."""
         raise NotImplementedError
 
     def _everything(self, wanted: PlannedPackage) -> Inventory:
-        """Return all packages that are installed next to one."""
+        """Return all packages that are installed together with one."""
         raise NotImplementedError
 
     def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:
@@ -342,7 +350,7 @@ class EnvironmentManager(PackageManager):
         raise NotImplementedError
 
     def _key(self, name: str, directory: str) -> str:
-        """The name of a package in reports."""
+        """Return the name of a package in reports."""
         return "%s in %s" % (name, directory)
 
     def command(

@@ -2,7 +2,7 @@
 
 
 def normalized(name: str) -> str:
-    """The name of a package as all of its spellings have it."""
+    """Return the normalized name of a package, which all of its spellings share."""
     plain = "".join("-" if char in "-_." else char for char in name.lower())
     while "--" in plain:
         plain = plain.replace("--", "-")

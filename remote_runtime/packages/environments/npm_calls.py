@@ -42,7 +42,7 @@ def environment(registry: str) -> Dict[str, str]:
 
 
 def of_registry(options: Sequence[str]) -> List[str]:
-    """The options of an installation that count for a question to the registry, too."""
+    """Return the options of an installation that also apply to a query of the registry."""
     return [word for word in options if word.partition("=")[0] in OF_REGISTRY]
 
 
@@ -106,7 +106,7 @@ def locked(lock: Mapping[str, Any], production: bool) -> Iterator[Tuple[str, str
 
 
 def failure(what: str, result: "Result") -> ResourceError:
-    """The error of a failed installation or removal."""
+    """Return the error of a failed installation or removal."""
     said = result.stderr + result.stdout
     kind, hint = "package.npm", ""
     if any(word in said for word in _LOST):

@@ -25,7 +25,7 @@ OF_INDEX = (
     "--find-links", "--no-index", "--extra-index-url", "--trusted-host", "--no-binary",
     "--only-binary", "--prefer-binary", "--cert", "--client-cert", "--proxy", "--platform",
 )  # fmt: skip
-"""The options of an installation that count for a question to the index, too."""
+"""The options of an installation that also apply to a query of the index."""
 _LOST = re.compile(
     r"Retrying \(|Could not fetch URL (?!.*404 Client Error)|ConnectTimeout|NewConnectionError"
     r"|Max retries exceeded|ReadTimeoutError|Temporary failure in name resolution"
@@ -41,7 +41,7 @@ DRY_RUN = (
     "--retries=1", "--only-binary=:all:",
 )  # fmt: skip
 APART = ("--ignore-installed", "--target=/nonexistent")
-"""For an environment that is not there yet, by the pip of another one."""
+"""For an environment that does not exist yet, with the pip of another one."""
 
 # The pip that comes with Python, for an environment that is not there yet.
 BUNDLED = """\
@@ -60,7 +60,7 @@ def environment(index_url: str) -> Dict[str, str]:
 
 
 def question(name: str, options: Sequence[str]) -> List[str]:
-    """The words that ask an index for the versions of a package."""
+    """Return the arguments that query an index for the versions of a package."""
     return [
         *("index", "versions", "--pre", "-v", "--no-cache-dir", "--timeout=10", "--retries=1"),
         *_of_index(options),
@@ -69,8 +69,9 @@ def question(name: str, options: Sequence[str]) -> List[str]:
 
 
 def older_question(name: str, options: Sequence[str]) -> List[str]:
-    """The same for a pip that has no ``index``: asking for an impossible version fails, and the
-    error lists the others."""
+    """Do the same for a pip without ``index``: asking for an impossible version fails, and the
+    error lists the others.
+    """
     return [
         *("download", "-v", "--no-cache-dir", "--timeout=10", "--retries=1", "--no-deps"),
         *("--dest=/nonexistent", *_of_index(options)),
@@ -123,7 +124,7 @@ def resolved(result: "Result") -> Optional[Dict[str, str]]:
 
 
 def failure(what: str, result: "Result") -> ResourceError:
-    """The error of a failed installation or removal."""
+    """Return the error of a failed installation or removal."""
     said = result.stderr + result.stdout
     kind, hint = "package.pip", ""
     if "externally-managed-environment" in said:

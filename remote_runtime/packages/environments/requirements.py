@@ -1,4 +1,4 @@
-"""Files of requirements, as pip reads them, and the installed packages among them (target)."""
+"""Requirements files, as pip reads them, and the installed packages among them (target)."""
 
 import os
 import re
@@ -21,7 +21,9 @@ Read = Callable[[str], str]
 
 
 class Requirement(NamedTuple):
-    """``specifiers`` such as ``>=1,<2``; ``marker`` is the condition of it, "" for none."""
+    """One requirement. ``specifiers`` such as ``>=1,<2``; ``marker`` is its condition, ""
+    for none.
+    """
 
     name: str
     extras: Tuple[str, ...] = ()
@@ -32,14 +34,15 @@ class Requirement(NamedTuple):
 
     @property
     def exact(self) -> str:
-        """The only version that it allows, "" if it allows several."""
+        """The only version that it allows; "" if it allows several."""
         match = re.match(r"\s*={2,3}\s*([^\s,*]+)\s*\Z", self.specifiers)
         return match.group(1) if match else ""
 
 
 def read(text: str, where: str, reader: Read, depth: int = 0) -> List[Requirement]:
-    """The requirements of a text and of the files that it names. ``where`` is its path, "" for
-    none; ``reader`` reads a file. ``ResourceError`` for a line that names no package."""
+    """Return the requirements of a text and of the files that it names. ``where`` is its path, ""
+    for none; ``reader`` reads a file. ``ResourceError`` for a line that does not name a package.
+    """
     if depth > _DEEPEST:
         raise _wrong(where, "the requirements files include each other", "")
     found: List[Requirement] = []
@@ -73,7 +76,7 @@ def _requirement(line: str, where: str) -> Requirement:
 
 
 def parsed(line: str) -> Requirement:
-    """``name[extra]>=1; marker`` in parts; ``ValueError``."""
+    """Split ``name[extra]>=1; marker`` into its parts; ``ValueError``."""
     before, _, marker = line.partition(";")
     if " @ " in line:
         before, _, marker = line.partition(" ; ")
@@ -112,7 +115,7 @@ class Environment(NamedTuple):
 
 
 def unmet(wanted: Sequence[Requirement], environment: Environment) -> List[Requirement]:
-    """The requirements that are not met. ``ResourceError``."""
+    """Return the requirements that are not met. ``ResourceError``."""
     return [one for one in wanted if not _is_met(one, environment, 0)]
 
 
@@ -165,7 +168,7 @@ class _Marker(object):
         self.tokens, self._values, self._text = tokens, values, text
 
     def either(self) -> bool:
-        """One of several conditions."""
+        """Evaluate conditions joined by ``or``."""
         found = self._both()
         while self.tokens[:1] == ["or"]:
             self.tokens.pop(0)
@@ -231,8 +234,9 @@ class _Marker(object):
 def values_of(
     version: str, full_version: str = "", implementation: str = "cpython"
 ) -> Dict[str, str]:
-    """The values of markers for a Python of a version such as ``3.11``, and ``3.11.2`` where that
-    is known, on this host."""
+    """Return the values of markers on this host for a version of Python such as ``3.11``, or
+    ``3.11.2`` if it is known.
+    """
     full = full_version or version
     host = os.uname()
     return {

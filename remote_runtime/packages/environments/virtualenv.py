@@ -1,6 +1,6 @@
-"""Reads virtual environments of Python from their files (target).
+"""Reads Python virtual environments from their files (target).
 
-What is installed are directories ``NAME-VERSION.dist-info``; older tools leave ``.egg-info``.
+Installed packages are directories ``NAME-VERSION.dist-info``; older tools create ``.egg-info``.
 """
 
 import os
@@ -23,9 +23,10 @@ HINT = "use the path of a virtual environment, such as /opt/NAME/venv; ccm creat
 
 
 class Environment(NamedTuple):
-    """``version`` of its Python as ``3.11``; ``packages`` is the directory that they are in, "" for
-    one that is not complete. ``is_planned``: nothing of it is there yet. ``full_version`` is as
-    ``3.11.2`` where that is known."""
+    """An environment. ``version`` of its Python is such as ``3.11``; ``packages`` is the directory
+    of its packages, "" for an incomplete environment. ``is_planned``: it does not exist yet.
+    ``full_version`` is such as ``3.11.2`` if it is known.
+    """
 
     path: str
     version: str = ""
@@ -35,12 +36,12 @@ class Environment(NamedTuple):
 
     @property
     def python(self) -> str:
-        """Its interpreter."""
+        """The path of its interpreter."""
         return os.path.join(self.path, "bin", "python")
 
     @property
     def reads(self) -> List[str]:
-        """The paths that decide what runs in it."""
+        """The paths that determine what runs in it."""
         if self.is_planned:
             return []
         found = [os.path.join(self.path, "bin"), self.python]
@@ -52,7 +53,9 @@ class Environment(NamedTuple):
 
 
 def find(files: "Files", path: str) -> Environment:
-    """The environment at a path where a directory is. ``ResourceError`` for any other directory."""
+    """Return the environment in an existing directory. ``ResourceError`` for any
+    other directory.
+    """
     settings = os.path.join(path, CONFIGURATION)
     if not _is_file(files, settings):
         _require_new(files, path)
@@ -73,7 +76,7 @@ def find(files: "Files", path: str) -> Environment:
 
 
 def _version(settings: str) -> str:
-    """``3.11.2`` of the settings of an environment, "" if they do not say."""
+    """Return ``3.11.2`` from the settings of an environment; "" if they do not contain it."""
     for line in settings.splitlines():
         key, _, value = line.partition("=")
         if key.strip() in ("version", "version_info"):
@@ -82,7 +85,9 @@ def _version(settings: str) -> str:
 
 
 def _require_new(files: "Files", path: str) -> None:
-    """``ResourceError`` for a directory that holds more than the beginning of an environment."""
+    """Raise ``ResourceError`` for a directory that contains more than the beginning of an
+    environment.
+    """
     held = files.entries(path)
     others = [name for name in held if name not in _OWN]
     programs = os.path.join(path, "bin")
@@ -106,7 +111,7 @@ def _is_system(files: "Files", path: str) -> bool:
 
 
 def inventory(files: "Files", environment: Environment) -> Dict[str, Tuple[str, str]]:
-    """Version and directory of each package, by its name as all spellings have it."""
+    """Return version and directory of each package, by its normalized name."""
     found: Dict[str, Tuple[str, str]] = {}
     if not environment.packages:
         return found
@@ -118,7 +123,7 @@ def inventory(files: "Files", environment: Environment) -> Dict[str, Tuple[str, 
 
 
 def _split(entry: str) -> Tuple[str, str]:
-    """Return name and version of an entry, "" for one that is not a package."""
+    """Return name and version of an entry; "" for an entry that is not a package."""
     if entry.startswith("~"):
         return "", ""  # what pip leaves of a removal that was cut off
     if entry.endswith(".dist-info"):
@@ -131,7 +136,7 @@ def _split(entry: str) -> Tuple[str, str]:
 
 
 def _python(name: str) -> str:
-    """``3.11`` of a directory such as ``python3.11``, "" for any other."""
+    """Return ``3.11`` for a directory such as ``python3.11``; "" for any other."""
     for kind in ("python", "pypy"):
         version = name[len(kind) :] if name.startswith(kind) else ""
         numbers = version.split(".")

@@ -1,7 +1,7 @@
-"""The users and groups that commands of a script make, remove and rename (target).
+"""The users and groups that commands of a script create, remove and rename (target).
 
-By the rules of shadow's and Debian's tools: without other words ``useradd`` makes a group of the
-user's name, ``adduser --system`` does not.
+The rules are those of shadow's and Debian's tools: by default, ``useradd`` creates a group with the
+user's name, but ``adduser --system`` does not.
 """
 
 import re
@@ -31,7 +31,9 @@ _LETTERS = {
 
 
 class Account(NamedTuple):
-    """A user or group (``kind``) that comes with a package; -1 for a number that is chosen then."""
+    """A user or group (``kind``) that is created with a package; -1 for a number that is chosen
+    then.
+    """
 
     kind: str
     name: str
@@ -39,14 +41,14 @@ class Account(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A command: its ``names``, options without a word, and those with one."""
+    """A command: its ``names``, its options without values, and those with values."""
 
     names: List[str]
     flags: Set[str]
     values: List[Tuple[str, str]]
 
     def value(self, *options: str) -> str:
-        """The last word of an option, "" for none."""
+        """Return the last value of an option; "" for none."""
         return next((word for option, word in reversed(self.values) if option in options), "")
 
 
@@ -78,7 +80,7 @@ def _letters(tool: str, word: str, rest: List[str], found: Parsed) -> None:
 
 
 def _created(words: Sequence[str]) -> List[Account]:
-    """The accounts that a command makes where they are not there yet."""
+    """Return the accounts that a command creates if they do not exist."""
     tool = words[0]
     if tool not in _MAKING:
         return []
@@ -115,7 +117,9 @@ def _removed(words: Sequence[str]) -> List[Tuple[str, str]]:
 
 
 def _renamed(words: Sequence[str]) -> List[Tuple[str, str]]:
-    """The accounts, kind and name, that a command gives another name or number: old and new."""
+    """Return the accounts, as kind and name, whose name or number a command changes: old
+    and new.
+    """
     kind = _CHANGING.get(words[0], "")
     given = _parsed(words) if kind else Parsed([], set(), [])
     options = ("--login", "-l", "--uid", "-u") if kind == "user" else ()
@@ -134,7 +138,8 @@ def _is_nameless(words: Sequence[str]) -> bool:
 
 class AccountCalls(NamedTuple):
     """The effects of script commands on accounts; ``nameless``: they create one with an unknown
-    name."""
+    name.
+    """
 
     created: List[Account]
     removed: Set[Tuple[str, str]]
@@ -143,7 +148,7 @@ class AccountCalls(NamedTuple):
 
 
 def read(commands: Iterable[Sequence[str]]) -> AccountCalls:
-    """Read commands, each as its words."""
+    """Read commands, each of which is a list of words."""
     named = [[c[0].rpartition("/")[2], *c[1:]] for c in commands if c]
     known = [words for words in named if words[0] in _COMMANDS]
     return AccountCalls(
@@ -155,7 +160,7 @@ def read(commands: Iterable[Sequence[str]]) -> AccountCalls:
 
 
 def sysusers(text: str) -> List[Account]:
-    """The accounts of a sysusers.d file."""
+    """Return the accounts of a sysusers.d file."""
     found = []
     for line in text.splitlines():
         words = line.split()

@@ -112,7 +112,9 @@ def _trap(interpreter: Shell, words: List[str]) -> Optional[bool]:
 
 
 def _source(interpreter: Shell, words: List[str]) -> Optional[bool]:
-    """A file of settings sets variables; any other one is a call like a program's."""
+    """Handle ``.``: a file of settings sets variables; any other file is a call like that of a
+    program.
+    """
     path = words[1] if len(words) > 1 else ""
     if path == _DEBCONF:
         interpreter.variables["RET"] = UNKNOWN
@@ -122,7 +124,7 @@ def _source(interpreter: Shell, words: List[str]) -> Optional[bool]:
 
 
 def _command(interpreter: Shell, words: List[str]) -> Optional[bool]:
-    """``command -v``, ``type`` and ``which`` look for programs."""
+    """Handle ``command -v``, ``type`` and ``which``, which look for programs."""
     names = [word for word in words[1:] if not word.startswith("-")]
     if words[0] == "command" and words[1:2] != ["-v"] and words[1:2] != ["-V"]:
         return interpreter.report(words[2:] or words)
@@ -132,7 +134,7 @@ def _command(interpreter: Shell, words: List[str]) -> Optional[bool]:
 
 
 def _compare(interpreter: Shell, words: List[str]) -> Optional[bool]:
-    """``dpkg --compare-versions``."""
+    """Handle ``dpkg --compare-versions``."""
     given = [word for word in words[1:] if word != "--"]
     if given[:1] != ["--compare-versions"] or len(given) != 4:
         return interpreter.report(words)

@@ -1,4 +1,4 @@
-"""Which paths a call of a maintainer script can change (target; in previews only)."""
+"""The paths that a call in a maintainer script can change (target; in previews only)."""
 
 from typing import Callable, Dict, List, Optional
 
@@ -11,7 +11,7 @@ _LAST = ("cp", "ln", "install", "ucf")
 
 
 def changes(call: Call) -> Optional[List[str]]:
-    """Return the paths and patterns that a call changes at most; None if they are unknown.
+    """Return the paths and patterns that a call can change at most; None if they are unknown.
 
     They contain ``UNKNOWN`` for unknown text.
     """
@@ -29,7 +29,7 @@ def changes(call: Call) -> Optional[List[str]]:
 
 
 def named(call: Call) -> List[str]:
-    """The paths that the words of a call name, made absolute."""
+    """Return the paths in the words of a call, made absolute."""
     given = [word for word in call.words[1:] if not word.startswith("-")]
     skipped = call.name in ("chown", "chgrp", "chmod", "setfacl", "chattr", "setcap")
     words = [word for word in given[1 if skipped else 0 :] if word]
@@ -49,7 +49,7 @@ def named(call: Call) -> List[str]:
 
 
 def _sed(call: Call) -> Optional[List[str]]:
-    """``sed`` changes its files only with ``-i``."""
+    """Handle ``sed``, which changes its files only with ``-i``."""
     inside = [w for w in call.words[1:] if w.startswith(("-i", "--in-place")) or _short(w, "i")]
     return [w for w in named(call) if w.startswith(("/", UNKNOWN))] if inside else []
 
@@ -59,7 +59,7 @@ def _short(word: str, letter: str) -> bool:
 
 
 def _find(call: Call) -> Optional[List[str]]:
-    """``find`` changes paths below its directories, with actions that do."""
+    """Handle ``find``, which changes paths below its directories only with certain actions."""
     acting = ("-delete", "-exec", "-execdir", "-ok", "-fprint", "-fprintf", "-fls")
     if not any(word in acting for word in call.words):
         return []
@@ -114,7 +114,7 @@ def _override(call: Call) -> Optional[List[str]]:
 
 
 def _divert(call: Call) -> Optional[List[str]]:
-    """With the names that a path gets when nothing else is said."""
+    """Handle diversions, including the names that diverted paths get by default."""
     asking = ("--list", "--listpackage", "--truename")
     if any(word in asking for word in call.words):
         return []
@@ -123,32 +123,36 @@ def _divert(call: Call) -> Optional[List[str]]:
 
 
 def _directories(call: Call) -> Optional[List[str]]:
-    """``systemctl`` changes units alone, but for what edits their files."""
+    """Handle ``systemctl``, which changes only units, except for the subcommands that edit their
+    files.
+    """
     doing = ("edit", "set-property", "link", "revert", "set-environment", "import-environment")
     return None if any(word in doing for word in call.words) else []
 
 
 def _perl(call: Call) -> Optional[List[str]]:
-    """``perl -i`` changes the files that it is given; another program of Perl may do anything."""
+    """Handle ``perl``: with ``-i``, it changes its files; any other Perl program may
+    do anything.
+    """
     if any(_short(word, "i") for word in call.words[1:]) and len(call.words) > 2:
         return [word for word in call.words[2:] if word.startswith(("/", UNKNOWN))]
     return None
 
 
 def _key(call: Call) -> Optional[List[str]]:
-    """``ssh-keygen`` writes the public key next to the private one."""
+    """Handle ``ssh-keygen``, which writes the public key next to the private one."""
     return [path + end for path in named(call) for end in ("", ".pub")]
 
 
 def _ucf(call: Call) -> Optional[List[str]]:
-    """``ucf`` also keeps files next to the one that it manages."""
+    """Handle ``ucf``, which also keeps files next to the one that it manages."""
     paths = named(call)
     beside = (".ucf-old", ".ucf-new", ".ucf-dist", ".dpkg-old", ".dpkg-dist")
     return [*KNOWN["ucf"].writes, *paths, *(path + end for path in paths for end in beside)]
 
 
 def _awk(call: Call) -> Optional[List[str]]:
-    """``awk`` may write and run only by its own text."""
+    """Handle ``awk``, which writes and runs only as its program text requests."""
     program = " ".join(call.words[1:])
     return None if "system(" in program or "print >" in program else []
 

@@ -13,10 +13,10 @@ ACCOUNT = "it changes accounts, which are predicted separately"
 
 
 class Known(NamedTuple):
-    """Commands of one kind: the ``reason`` for what they can change at most.
+    """Commands of one kind; ``reason`` explains what they can change at most.
 
-    ``writes`` are paths, with all below them, or patterns of ``fnmatch``; ``named``: also every
-    path in their own words.
+    ``writes`` are paths, with everything below them, or patterns of ``fnmatch``; ``named``: every
+    path in their arguments, too.
     """
 
     reason: str

@@ -1,4 +1,4 @@
-"""Predicts the effects of a package's maintainer scripts on paths, where known (target)."""
+"""Predicts the known effects of a package's maintainer scripts on paths (target)."""
 
 import os
 import re
@@ -52,7 +52,8 @@ class Declared(NamedTuple):
 
 class Open(NamedTuple):
     """A call with an unknown outcome: ``paths`` are the paths and patterns that it may change, None
-    for anything. ``text`` is its words."""
+    for anything. ``text`` contains its words.
+    """
 
     call: str
     paths: Optional[Sequence[str]]
@@ -69,7 +70,7 @@ class ScriptOutcome(NamedTuple):
 
 
 def variables(package: str, script: str) -> Dict[str, str]:
-    """The environment of a maintainer script."""
+    """Return the environment variables of a maintainer script."""
     name = package.partition(":")[0]
     return dict(
         _ENVIRONMENT, DPKG_MAINTSCRIPT_PACKAGE=name, DPKG_MAINTSCRIPT_NAME=script.split(" ")[0]
@@ -95,7 +96,9 @@ def possible_calls(package: str, name: str, text: str, arguments: Sequence[str])
 
 
 def is_shell(text: str) -> bool:
-    """Return whether a script is a shell script; one without an interpreter line is."""
+    """Return whether a script is a shell script; a script without an interpreter line counts as
+    one.
+    """
     return not text.startswith("#!") or _SHELL.match(text) is not None
 
 

@@ -11,7 +11,8 @@ MAX_COMPARED = 1 << 20  # characters of a text times those of a pattern
 
 def fits(text: str, pattern: str) -> Optional[bool]:
     """Return whether a text matches a pattern of ``fnmatch``; None if the match would take too
-    long, or the result is unknown."""
+    long, or if the result is unknown.
+    """
     if len(text) * len(pattern) > MAX_COMPARED or pattern.count("*") > MAX_STARS:
         return None
     plain = pattern.replace("\\", "\\\\").encode("utf-8", "surrogatepass")

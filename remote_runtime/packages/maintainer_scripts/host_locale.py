@@ -1,7 +1,7 @@
 """The locale in which maintainer scripts run: the host's own (target).
 
-PostgreSQL's scripts, for example, make their first cluster in it. Only messages are in English,
-since those are parsed.
+PostgreSQL's scripts, for example, create their first cluster in this locale. Only messages are in
+English, because they are parsed.
 """
 
 from typing import TYPE_CHECKING, Dict
@@ -16,7 +16,9 @@ _NAMES = ("LANG", "LC_ALL", *_CATEGORIES)
 
 
 def environment(files: "Files") -> Dict[str, str]:
-    """The variables of a package manager's transaction; an empty one is as one that is not set."""
+    """Return the variables for a package manager's transaction; an empty variable counts
+    as unset.
+    """
     found: Dict[str, str] = {}
     for path in FILES:
         if not found and files.exists(path) and not files.is_directory(path):

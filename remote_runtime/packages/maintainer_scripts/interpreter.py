@@ -1,7 +1,7 @@
 """Follows a maintainer script and reports the commands that it runs (target; in previews only).
 
-Nothing is run. Variables, functions, conditions and loops over known words are followed; where a
-condition cannot be known, both ways are, and their commands are reported as not certain.
+Nothing is run. Variables, functions, conditions and loops over known words are followed. If a
+condition is unknown, both branches are followed, and their commands are reported as uncertain.
 """
 
 import os
@@ -72,8 +72,9 @@ class Interpreter(Shell):
         self._exited = False
 
     def run(self, script: str, arguments: Sequence[str]) -> None:
-        """Follow a script. ``ParseError`` if it cannot be parsed, or has too many commands
-        or too much text."""
+        """Follow a script. ``ParseError`` if it cannot be parsed, or if it has too many commands or
+        too much text.
+        """
         self.arguments = list(arguments)
         try:
             self.nodes(script_parser.parse(script))
@@ -81,14 +82,14 @@ class Interpreter(Shell):
             pass
 
     def nodes(self, nodes: Sequence[Node]) -> Optional[bool]:
-        """Follow commands; return whether the last succeeds."""
+        """Follow commands; return whether the last one succeeds."""
         found: Optional[bool] = True
         for node in nodes:
             found = self._node(node)
         return found
 
     def output(self, nodes: Sequence[Node]) -> str:
-        """Only a single command that prints known words has a known output."""
+        """Return the output; it is known only for a single command that prints known words."""
         if len(nodes) == 1 and isinstance(nodes[0], Simple):
             printed = self._printed(self._words.fields(nodes[0].words))
             if printed is not None:
@@ -97,7 +98,7 @@ class Interpreter(Shell):
         return UNKNOWN
 
     def _apart(self, nodes: Sequence[Node]) -> Optional[bool]:
-        """Follow commands of a subshell."""
+        """Follow the commands of a subshell."""
         kept = dict(self.variables), list(self.arguments), self._directory
         sure = self._certain, self._exited
         try:
@@ -109,7 +110,7 @@ class Interpreter(Shell):
             self._certain, self._exited = sure
 
     def _printed(self, words: Sequence[str]) -> Optional[str]:
-        """The output of a command that only prints; None for another."""
+        """Return the output of a command that only prints; None for any other command."""
         name = words[0] if words else ""
         if name == "echo" and not any(word.startswith("-") for word in words[1:]):
             return " ".join(words[1:])
@@ -265,7 +266,9 @@ class Interpreter(Shell):
     # -- commands ---------------------------------------------------------------------------------
 
     def _redirects(self, redirects: Sequence[List[Redirect]]) -> Tuple[Tuple[str, ...], bool, str]:
-        """The files that are written, whether at their end, and the text that is read."""
+        """Return the files that are written, each with whether the output is appended, and the
+        input text.
+        """
         writes: List[str] = []
         appends, given = False, ""
         for operator, target, document in [place[0] for place in redirects]:

@@ -1,4 +1,4 @@
-"""Reads the words of a maintainer script (target; in previews only)."""
+"""Splits a maintainer script into words (target; in previews only)."""
 
 import re
 from typing import List, Sequence, Tuple
@@ -25,7 +25,7 @@ DEEPEST = 40  # commands, here-documents and expansions within one another
 
 
 class Lexer(object):
-    """``ParseError``, also for a text that is nested too deep."""
+    """Splits a text into words. ``ParseError``, also for a text that is nested too deeply."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
         if depth > DEEPEST:
@@ -90,7 +90,7 @@ class Lexer(object):
         place[0] = place[0]._replace(document=parts)
 
     def _space(self) -> None:
-        """Blanks, newlines and semicolons between commands."""
+        """Skip blanks, newlines and semicolons between commands."""
         while True:
             self._blanks()
             if self._newline():
@@ -108,7 +108,7 @@ class Lexer(object):
         return self.at < len(self._text) and self._text[self.at] not in ENDS
 
     def commands(self, ends: Sequence[str]) -> List[Node]:
-        """Commands up to one of these words or signs, which is left."""
+        """Return the commands before one of these words or signs, which is not consumed."""
         raise NotImplementedError
 
     # -- words ------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class Lexer(object):
         return tuple(parts)
 
     def quoted(self, end: str) -> Word:
-        """Return the text in double quotes, or in a here-document with "" as its end."""
+        """Return the text in double quotes, or in a here-document if the end is ""."""
         parts: List[Part] = []
         text = ""
         while self.at < len(self._text) and not (end and self._starts(end)):

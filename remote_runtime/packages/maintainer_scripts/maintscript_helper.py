@@ -51,16 +51,19 @@ def request(call: Call) -> Optional[Request]:
 
 
 class Conffiles(NamedTuple):
-    """The earlier version, as far as known: its paths, and the conffiles that nobody edited."""
+    """The previous version, as far as it is known: its paths, and the conffiles that
+    nobody edited.
+    """
 
     paths: Set[str]
     unedited: Set[str]
 
 
 def moves(requests: Sequence[Request], files: "Files", before: str, paths: Set[str]) -> Set[str]:
-    """The paths where a link gives way to a directory, or a directory to a link, before unpacking.
+    """Return the paths at which a directory replaces a link, or a link a directory, before
+    unpacking.
 
-    ``files`` are the host's, ``before`` is the version that is upgraded and ``paths`` are its own.
+    ``files`` are the host's, ``before`` is the version that is upgraded, and ``paths`` are its own.
     """
     found = set()
     for kind, given, prior in requests:
@@ -123,7 +126,7 @@ def _conffile(wanted: Request, files: "Files", old: Conffiles) -> List[PathEffec
 
 
 def _as(name: str, path: str, status: "Status", files: "Files") -> PathEffect:
-    """Return a file under another name; a long or binary one has unknown content."""
+    """Return a file under another name; a long or binary file has unknown content."""
     content = None
     if status.size <= _LIMIT:
         try:

@@ -33,14 +33,14 @@ class Run(NamedTuple):
     arguments: Sequence[str]
 
     def calls(self) -> List[Call]:
-        """The calls that the arguments do not exclude."""
+        """Return the calls that the arguments do not exclude."""
         return possible_calls(self.package, self.name, self.text, self.arguments)
 
 
 def runs(
     package: str, scripts: Mapping[str, str], arguments: Mapping[str, Sequence[str]]
 ) -> List[Run]:
-    """The scripts of a package that are run, each with its arguments, in their order."""
+    """Return the scripts of a package that are run, each with its arguments, in order."""
     return [
         Run(package, name, scripts[name], given)
         for name, given in arguments.items()

@@ -1,7 +1,7 @@
-"""Parses the shell of maintainer scripts into a syntax tree (target; in previews only).
+"""Parses the shell code of maintainer scripts into a syntax tree (target; in previews only).
 
-It knows the grammar of POSIX shells, and of bash what maintainer scripts use. Nothing is expanded
-here; ``interpreter`` does that.
+It knows the grammar of POSIX shells, and the parts of bash that maintainer scripts use. Nothing is
+expanded here; ``interpreter`` does that.
 """
 
 import re
@@ -32,7 +32,7 @@ _REDIRECT = re.compile(r"\d*(<<-|<<<|<<|<&|>&|>>|>\||<>|<|>)|&>>?")
 
 
 def parse(script: str) -> List[Node]:
-    """The commands of a script. ``ParseError``."""
+    """Return the commands of a script. ``ParseError``."""
     parser = _Parser(script)
     nodes = parser.commands(())
     if parser.at < len(script):
@@ -44,7 +44,7 @@ class _Parser(Lexer):
     # -- commands ---------------------------------------------------------------------------------
 
     def commands(self, ends: Sequence[str]) -> List[Node]:
-        """Commands up to one of these words or signs, which is left."""
+        """Return the commands before one of these words or signs, which is not consumed."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise ParseError("commands are nested too deeply")
@@ -233,7 +233,9 @@ class _Parser(Lexer):
         return Simple(assigned, words, redirects)
 
     def _redirect(self) -> List[Redirect]:
-        """One redirection; a here-document's text is put in once its lines are read."""
+        """Parse one redirection; the text of a here-document is inserted once its lines
+        are read.
+        """
         found = _REDIRECT.match(self._text, self.at)
         if not found:
             raise ParseError("a redirection expected")

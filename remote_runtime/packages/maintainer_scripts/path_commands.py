@@ -1,4 +1,4 @@
-"""Predicts the path changes of commands in maintainer scripts (target; in previews)."""
+"""Predicts how commands in maintainer scripts change paths (target; in previews only)."""
 
 import os
 import re
@@ -74,7 +74,7 @@ class PathCommands(object):
         return doer(call.words[1:], call)
 
     def _paths(self, words: Sequence[str], call: Call) -> Optional[List[str]]:
-        """Absolute paths; None if one of them is not plain."""
+        """Return absolute paths; None if one of them is not plain."""
         found = []
         for word in words:
             path = os.path.join(call.directory, word)
@@ -86,7 +86,7 @@ class PathCommands(object):
     def _split(
         self, words: Sequence[str], call: Call, known: Sequence[str], first: int = 0
     ) -> Optional[Tuple[List[str], List[str], List[str]]]:
-        """The options, the first words and the paths; None for other options than the known."""
+        """Return the options, the first words and the paths; None for unknown options."""
         options = [word for word in words if word.startswith("-") and word != "--"]
         given = [word for word in words if not word.startswith("-")]
         paths = self._paths(given[first:], call)
@@ -120,7 +120,9 @@ class PathCommands(object):
         return found
 
     def _install(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
-        """``install -d`` with owner and mode, or of one file to a path that is not there."""
+        """Predict ``install -d`` with owner and mode, or ``install`` of one file to a path that
+        does not exist.
+        """
         given = {"-m": "755", "-o": "root", "-g": "root"}
         rest: List[str] = []
         words = list(words)
@@ -187,7 +189,7 @@ class PathCommands(object):
         return [PathEffect(p, "file", 0o644, uid=0, gid=0, content=Text("")) for p in new]
 
     def _print(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
-        """Text that goes to one file."""
+        """Predict text that is written to one file."""
         text = _printed(words, call.given)
         paths = self._paths(call.writes, call)
         if text is None or not paths or len(paths) != 1 or self._files.is_directory(paths[0]):

@@ -38,9 +38,9 @@ class UnitAndAccountCalls(object):
     """The effects of scripts on units and accounts.
 
     ``preset`` are units that the host's presets enable or disable; ``again`` are enabled only if an
-    earlier installation enabled them. ``forced`` are the started units that need not be enabled;
-    ``restarted`` are restarted if they run, enabled or not. ``sysusers``: they create the accounts
-    of sysusers.d.
+    earlier installation enabled them. ``forced`` are the units that are started even if they are
+    not enabled; ``restarted`` are restarted if they run, enabled or not. ``sysusers``: the scripts
+    create the accounts of sysusers.d.
     """
 
     def __init__(self, accounts: AccountCalls, sysusers: bool) -> None:
@@ -57,7 +57,7 @@ class UnitAndAccountCalls(object):
 
 
 def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
-    """Read a script, or several behind one another; ``calls`` are the words of all its commands."""
+    """Read a script, or several concatenated ones; ``calls`` are the words of all its commands."""
     found = UnitAndAccountCalls(script_accounts.read(calls), _runs_sysusers(text))
     only_again: Set[str] = set()  # debhelper's --no-enable
     for line in _lines(text):
@@ -94,7 +94,7 @@ class Diverted(NamedTuple):
     text: str
 
     def has(self, path: str) -> bool:
-        """Return whether a path is among them."""
+        """Return whether it contains a path."""
         return path in self.named or (self.more and stands_in(path, self.text))
 
 
@@ -131,7 +131,7 @@ def _runs_sysusers(text: str) -> bool:
 
 
 def _lines(text: str) -> List[str]:
-    """Commands one by one, with the values of plain variables in them."""
+    """Yield single commands, with the values of plain variables inserted."""
     separate = _BETWEEN.sub("\n", text.replace("\\\n", " "))
     given: Dict[str, Dict[str, None]] = {}
     for name, value in _ASSIGNED.findall(separate):
@@ -162,7 +162,9 @@ def _does_nothing(line: str) -> bool:
 
 
 def _command(words: List[str]) -> Optional[List[str]]:
-    """The words of a command that is known here, without quotes, options' values and diversions."""
+    """Return the words of a known command, without quotes, the values of options,
+    and diversions.
+    """
     while words and (words[0] in ("if", "!", "exec", "{", "elif") or "=" in words[0]):
         words = words[1:]
     if not words or words[0].rpartition("/")[2] not in _KNOWN:

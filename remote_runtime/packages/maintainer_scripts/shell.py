@@ -1,4 +1,6 @@
-"""The shell of a maintainer script, as its words and builtins see it (target; in previews only)."""
+"""The shell of a maintainer script, as used by the expansion of words and the builtins (target; in
+previews only).
+"""
 
 from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -11,8 +13,8 @@ class Call(NamedTuple):
 
     ``words`` and ``writes`` contain ``UNKNOWN`` for unknown text. ``certain``: it certainly runs;
     ``directory`` is its working directory, and ``umask`` applies to its new files. ``writes`` are
-    the files of its output; with ``appends``, it appends to them. ``given`` is the text that it
-    reads, "" for none or an unknown one.
+    the files of its output; with ``appends``, it appends to them. ``given`` is its input, "" for
+    none or an unknown input.
     """
 
     words: Tuple[str, ...]
@@ -35,7 +37,9 @@ class Call(NamedTuple):
 
 
 class Shell(object):
-    """Its state. ``exposed``: any variable may have been set by a file that was read."""
+    """The state of the shell. ``exposed``: any variable may have been set by a file that
+    was read.
+    """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self.variables: Dict[str, str] = dict(variables)
@@ -44,7 +48,7 @@ class Shell(object):
         self.exposed = False
 
     def expose(self) -> None:
-        """Any variable may have changed."""
+        """Record that any variable may have changed."""
         self.variables = dict.fromkeys(self.variables, UNKNOWN)
         self.exposed = True
 
@@ -53,7 +57,7 @@ class Shell(object):
         raise NotImplementedError
 
     def end(self, what: str) -> None:
-        """The ``script``, ``function``, ``loop`` or ``round`` ends here."""
+        """End the ``script``, ``function``, ``loop`` or ``round`` here."""
         raise NotImplementedError
 
     def evaluate(self, text: str) -> Optional[bool]:
@@ -65,15 +69,15 @@ class Shell(object):
         raise NotImplementedError
 
     def enter(self, directory: str) -> None:
-        """Paths are relative to this directory from here on."""
+        """Make paths relative to this directory from here on."""
         raise NotImplementedError
 
     def report(self, words: Sequence[str]) -> Optional[bool]:
-        """Have a call handled."""
+        """Report a call to its handler."""
         raise NotImplementedError
 
     def test(self, words: Sequence[str]) -> Optional[bool]:
-        """The outcome of a test."""
+        """Return the result of a test; None if unknown."""
         raise NotImplementedError
 
     def found(self, program: str) -> Optional[bool]:

@@ -8,10 +8,11 @@ class ParseError(ValueError):
 
 
 class Part(NamedTuple):
-    """A piece of a word: ``kind`` is text, variable, command or unknown.
+    """A piece of a word.
 
-    ``text`` is the literal text or the variable's name, ``operator`` and ``operand`` what follows
-    the name in braces, ``commands`` those of a command substitution.
+    ``kind`` is text, variable, command or unknown; ``text`` is the literal text or the variable's
+    name; ``operator`` and ``operand`` follow the name in braces; ``commands`` are those of a
+    command substitution.
     """
 
     kind: str
@@ -26,7 +27,9 @@ Word = Tuple[Part, ...]
 
 
 class Redirect(NamedTuple):
-    """``operator`` without the number; ``document`` is the text of a here-document."""
+    """A redirection. ``operator`` excludes the number; ``document`` is the text of
+    a here-document.
+    """
 
     operator: str
     target: Word
@@ -36,7 +39,8 @@ class Redirect(NamedTuple):
 class Simple(NamedTuple):
     """A command with its words.
 
-    Each redirection is in its own list, so a here-document can be inserted after the line is read.
+    Each redirection is in a separate list, so that a here-document can be inserted after the line
+    is read.
     """
 
     assigned: Sequence[Tuple[str, Word]]
@@ -45,28 +49,32 @@ class Simple(NamedTuple):
 
 
 class Pipeline(NamedTuple):
-    """Commands whose output goes to the next."""
+    """Commands whose output is piped to the next one."""
 
     negated: bool
     commands: Sequence["Node"]
 
 
 class AndOr(NamedTuple):
-    """``rest`` has each further command with the operator before it."""
+    """A list with ``&&`` or ``||``; ``rest`` has each further command with the operator
+    before it.
+    """
 
     first: "Node"
     rest: Sequence[Tuple[str, "Node"]]
 
 
 class If(NamedTuple):
-    """Conditions with the commands for each; ``otherwise`` are those if none is true."""
+    """Conditions with their commands; ``otherwise`` has the commands for the case that none is
+    true.
+    """
 
     branches: Sequence[Tuple[Sequence["Node"], Sequence["Node"]]]
     otherwise: Sequence["Node"]
 
 
 class For(NamedTuple):
-    """``words`` is None for the positional parameters."""
+    """A ``for`` loop; ``words`` is None for the positional parameters."""
 
     name: str
     words: Optional[Sequence[Word]]
@@ -74,28 +82,28 @@ class For(NamedTuple):
 
 
 class While(NamedTuple):
-    """Also ``until``."""
+    """A ``while`` or ``until`` loop."""
 
     condition: Sequence["Node"]
     body: Sequence["Node"]
 
 
 class Case(NamedTuple):
-    """A word with the arms: patterns and commands."""
+    """A word with the branches: patterns and commands."""
 
     subject: Word
     arms: Sequence[Tuple[Sequence[Word], Sequence["Node"]]]
 
 
 class Group(NamedTuple):
-    """Commands in braces or, as a ``subshell``, in parentheses."""
+    """Commands in braces or, for a ``subshell``, in parentheses."""
 
     body: Sequence["Node"]
     subshell: bool
 
 
 class Function(NamedTuple):
-    """A definition."""
+    """The definition of a function."""
 
     name: str
     body: "Node"

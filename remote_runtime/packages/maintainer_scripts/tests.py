@@ -1,4 +1,4 @@
-"""Evaluates what ``test`` and ``[`` ask in a maintainer script (target; in previews only)."""
+"""Evaluates ``test`` and ``[`` in a maintainer script (target; in previews only)."""
 
 from typing import Callable, List, Optional, Sequence
 
@@ -41,7 +41,7 @@ def some(found: Sequence[Optional[bool]]) -> Optional[bool]:
 def test(words: Sequence[str], look: Look) -> Optional[bool]:
     """Return the result of a test of these words, without brackets; None if unknown.
 
-    ``look(kind, path)`` answers ``-e``, ``-d`` and the like, by their letter.
+    ``look(kind, path)`` answers ``-e``, ``-d`` and similar tests, by their letter.
     """
     if "(" in words:
         return None

@@ -56,7 +56,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def paths_of(call: Open) -> Optional[Sequence[str]]:
-    """The paths of a call; None if one of them may be anywhere."""
+    """Return the paths of a call; None if one of them may be anywhere."""
     if call.paths is None or any(_anywhere(path) for path in call.paths):
         return None
     return call.paths
@@ -87,7 +87,7 @@ def _anything(text: str, own: Sequence[str]) -> Covers:
     inside = frozenset(own)
 
     def covers(kind: str, value: str, present: bool) -> bool:
-        """Return whether the script may change the thing of this value."""
+        """Return whether the script may change the object with this value."""
         if kind == "path":
             return (
                 value in inside

@@ -17,9 +17,9 @@ _MAX_TRIMMED = 256  # characters of a value from which a pattern is cut off
 
 
 class Words(object):
-    """Expands with the variables and arguments that an interpreter has at that moment.
+    """Expands words with the current variables and arguments of an interpreter.
 
-    ``ParseError`` once the words of a script have become too much text.
+    ``ParseError`` when the words of a script produce too much text.
     """
 
     def __init__(self, interpreter: Shell) -> None:
@@ -33,21 +33,23 @@ class Words(object):
         return text
 
     def fields(self, words: Sequence[Word]) -> List[str]:
-        """All words, split where the shell splits them; a wildcard stands for unknown text."""
+        """Return all words, split as the shell splits them; a wildcard is replaced by
+        unknown text.
+        """
         found: List[str] = []
         for word in words:
             found += self._fields(word)
         return found
 
     def joined(self, word: Word) -> str:
-        """One word that is not split, as in an assignment or in a here-document."""
+        """Return one word that is not split, as in an assignment or in a here-document."""
         return "".join(self._text(part) for part in word)
 
     def _text(self, part: Part) -> str:
         return self._counted(part.text if part.kind == "text" else self._value(part))
 
     def pattern(self, word: Word) -> str:
-        """Return a word in the form of ``fnmatch``: quoted text is literal."""
+        """Return a word as a pattern of ``fnmatch``: quoted text is literal."""
         text = ""
         for part in word:
             value = self._text(part)
@@ -114,7 +116,7 @@ class Words(object):
 
 
 def _trimmed(value: str, operator: str, pattern: str) -> str:
-    """Return a value without its shortest or longest matching end or beginning."""
+    """Return a value without its shortest or longest matching suffix or prefix."""
     if len(value) > _MAX_TRIMMED:
         return UNKNOWN
     lengths = range(len(value) + 1)

@@ -1,11 +1,11 @@
-"""One module per package manager."""
+"""One module per package manager (target)."""
 
 from remote_runtime.context import Context
 from remote_runtime.packages.manager import PackageManager
 
 
 def manager_of(context: Context, name: str) -> PackageManager:
-    """The package manager of a run, by name."""
+    """Return the package manager of a run, by name."""
     found: PackageManager
     if name == "apt":
         from remote_runtime.packages.managers.apt import Apt

@@ -83,7 +83,9 @@ class Apt(PackageManager):
         return debian_version.compare(left, right)
 
     def status(self, name: str) -> Installed:
-        """The content of dpkg's database, read again after each change."""
+        """Return the installed state from dpkg's database, which is read again after
+        each change.
+        """
         if self._database is None or self._database_at != self.context.acted:
             self._database = dpkg.read(self.admin) or self._queried()
             self._architecture = self._database.native
@@ -97,7 +99,7 @@ class Apt(PackageManager):
         return found._replace(automatic=bool(found.version) and self.plain(name) in self._automatic)
 
     def read_file(self, path: str) -> PackageFile:
-        """The name is without architecture if that is the one of the host."""
+        """See the base class. The name has no architecture if it is the host's own."""
         from remote_runtime.packages.dpkg import package_files
 
         found = package_files.read(self.context.commands, path, ENVIRONMENT)
@@ -139,7 +141,7 @@ class Apt(PackageManager):
         return self._ready().trouble("setting the debconf answers")
 
     def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
-        """Waits for another process that has the database of debconf open."""
+        """See the base class. This waits if another process has debconf's database open."""
         from remote_runtime.packages.apt import debconf
 
         trouble = self.answer_trouble()
@@ -158,7 +160,9 @@ class Apt(PackageManager):
         self._answers.update((one.question, one.value) for one in given)
 
     def chooses(self, name: str, questions: Sequence[str]) -> str:
-        """Reads the scripts of the package, if the preview has unpacked it."""
+        """See the base class. This reads the scripts of the package if the preview has
+        unpacked it.
+        """
         from remote_runtime.packages.dpkg import debconf_answers as deb_answers
 
         plain = self.plain(name)
@@ -181,7 +185,7 @@ class Apt(PackageManager):
         return apt_cache.look_up(names, self._query, self._architecture)
 
     def warn_of_lists(self) -> None:
-        """Includes the commands that a refresh runs. See the base class."""
+        """See the base class. The warning includes the commands that a refresh runs."""
         super().warn_of_lists()
         if self.context.noop:
             from remote_runtime.packages.apt import hooks as apt_hooks
@@ -220,7 +224,7 @@ class Apt(PackageManager):
         return found._replace(stdout=told[0], stderr=told[1])
 
     def providers_of(self, name: str) -> Sequence[str]:
-        """The packages that provide a virtual package, a few at most."""
+        """Return the packages that provide a virtual package, a few at most."""
         from remote_runtime.packages.apt import cache as apt_cache
 
         printed = self._query(["showpkg", "--", name])
@@ -252,7 +256,7 @@ class Apt(PackageManager):
         self.forget_lists()
 
     def holder(self) -> str:
-        """The process that holds a lock of the transaction, "" for none."""
+        """Return the process that holds a lock of the transaction; "" for none."""
         found = self._ready().holder()
         return str(found) if found else ""
 
@@ -264,7 +268,7 @@ class Apt(PackageManager):
         return self.readiness
 
     def predict(self, operation: Operation) -> Sequence[VersionChange]:
-        """apt simulates it. See the base class."""
+        """See the base class. apt simulates the transaction."""
         from remote_runtime.packages.apt import errors as apt_errors
         from remote_runtime.packages.apt import simulation as apt_simulation
 
@@ -279,7 +283,7 @@ class Apt(PackageManager):
         return apt_simulation.planned(result.stdout, self._architecture)
 
     def _as_planned(self) -> List[str]:
-        """The options that make apt treat the packages of earlier resources as installed."""
+        """Return the options that make apt treat the packages of earlier resources as installed."""
         from remote_runtime.packages.apt import simulation as apt_simulation
 
         versions = self.planned_versions()
@@ -313,7 +317,9 @@ class Apt(PackageManager):
         return dpkg.plain(name, self._architecture)
 
     def effects(self, operation: Operation, predicted: Sequence[VersionChange]) -> Sequence[Effect]:
-        """Includes files, units and accounts, as far as the packages' contents are known."""
+        """See the base class. This includes files, units and accounts, as far as the packages'
+        contents are known.
+        """
         name = self.plain(operation.name)
         if operation.purge and not predicted:
             predicted = [VersionChange(name, "", "")]  # of packages that were removed before
@@ -418,7 +424,7 @@ class Apt(PackageManager):
         return self._ask(argv, cwd=directory, timeout=timeout)
 
     def _private(self) -> List[str]:
-        """The options that prevent apt from writing to the host's caches."""
+        """Return the options that prevent apt from writing to the host's caches."""
         return self._bench().options(self.lists.cache_is_stale())
 
     def _bench(self) -> "ScratchCache":
@@ -439,7 +445,9 @@ class Apt(PackageManager):
     def shares(
         self, operations: Sequence[Operation]
     ) -> Optional[Sequence[Sequence[VersionChange]]]:
-        """One simulation of apt-get for all. None if it fails, or if a transaction would."""
+        """See the base class. One run of apt-get simulates all. None if it fails, or if a
+        transaction would.
+        """
         from remote_runtime.packages.apt import dependencies as apt_dependencies
         from remote_runtime.packages.apt import simulation as apt_simulation
 
@@ -457,7 +465,7 @@ class Apt(PackageManager):
     def _transact(
         self, what: str, operations: Sequence[Operation], lock_timeout: float
     ) -> Sequence[VersionChange]:
-        """Run apt-get to its end; return what changed."""
+        """Run apt-get to its end; return the changes."""
         from remote_runtime.packages.apt import errors as apt_errors
         from remote_runtime.packages.apt import simulation as apt_simulation
         from remote_runtime.packages.maintainer_scripts import host_locale

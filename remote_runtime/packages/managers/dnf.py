@@ -69,21 +69,21 @@ class Dnf(PackageManager):
         self._resolved: Dict[Operation, str] = {}  # the output of dnf for it
 
     def compare(self, left: str, right: str) -> int:
-        """Order two versions as RPM does; a part that one of them omits is not compared."""
+        """Order two versions as RPM does; a part that is missing in one of them is not compared."""
         from remote_runtime.packages.versions import rpm as rpm_version
 
         return rpm_version.compare(left, right)
 
     def shown(self, version: str) -> str:
-        """The version and the release, without the epoch."""
+        """See the base class: the version and the release, without the epoch."""
         return rpm_database.version_text(version)
 
     def told(self, before: str, after: str) -> Tuple[str, str]:
-        """With epochs, if they differ. See the base class."""
+        """See the base class. Epochs are included if they differ."""
         return rpm_database.change_versions(before, after)
 
     def status(self, name: str) -> Installed:
-        """The content of RPM's database, read again after each change."""
+        """Return the installed state from RPM's database, which is read again after each change."""
         if self._records_at != self.context.acted or name not in self._asked:
             self._asked = {name, *(item.name for item in self.items)}
             self._records = rpm_database.Records(self._read_database(sorted(self._asked)))
@@ -95,7 +95,7 @@ class Dnf(PackageManager):
         return found._replace(automatic=bool(found.version) and key in self._automatic)
 
     def read_file(self, path: str) -> PackageFile:
-        """rpm queries the file, without the settings of the host."""
+        """See the base class. rpm queries the file without the host's settings."""
         from remote_runtime.packages.dnf import isolated_run
         from remote_runtime.packages.rpm import package_files
 
@@ -110,7 +110,7 @@ class Dnf(PackageManager):
         )
 
     def mark_manual(self, name: str) -> None:
-        """Waits for the lock of dnf, as every transaction does."""
+        """See the base class. This waits for dnf's lock, as every transaction does."""
         from remote_runtime.packages.dnf import marks as dnf_marks
 
         what = "marking %s as installed manually" % name
@@ -118,14 +118,14 @@ class Dnf(PackageManager):
         self._transaction(what, argv, self.context.options.lock_timeout)
 
     def is_held(self, name: str, installed: Installed) -> bool:
-        """Uses a version lock. See the base class."""
+        """See the base class. A hold is a version lock."""
         from remote_runtime.packages.dnf import exclusions as dnf_exclusions
 
         planned = self._holds.get(self.plain(name)) if self.context.noop else None
         return dnf_exclusions.is_locked(name) if planned is None else planned
 
     def hold_trouble(self) -> Optional[ResourceError]:
-        """dnf 4 locks versions with a plugin. See the base class."""
+        """See the base class. dnf 4 locks versions with a plugin."""
         from remote_runtime.packages.dnf import exclusions as dnf_exclusions
         from remote_runtime.packages.dnf import marks as dnf_marks
 
@@ -140,7 +140,9 @@ class Dnf(PackageManager):
         )
 
     def set_hold(self, name: str, held: bool) -> None:
-        """Needs the plugin versionlock. What is available changes, so the lists are read again."""
+        """See the base class. This needs the plugin versionlock. The available versions change, so
+        the lists are read again.
+        """
         doing = "add" if held else "delete"
         what = "dnf versionlock %s %s" % (doing, name)
         argv = ("dnf", "versionlock", doing, "-y", name)
@@ -185,7 +187,7 @@ class Dnf(PackageManager):
         return found if found.known else Available(known=bool(self.providers_of(name)))
 
     def providers_of(self, name: str) -> Sequence[str]:
-        """The packages that provide a virtual package, a few at most."""
+        """Return the packages that provide a virtual package, a few at most."""
         if not self._provided.get(name):
             records = rpm_database.Records(self._query("--whatprovides", name))
             self._provided[name] = records.names()[:_PROVIDERS_SHOWN]
@@ -232,13 +234,14 @@ class Dnf(PackageManager):
         self._provided = {}
 
     def holder(self) -> str:
-        """The process that holds a lock of the transaction, "" for none."""
+        """Return the process that holds a lock of the transaction; "" for none."""
         found = self._manager().look()
         return str(found) if found else ""
 
     def predict(self, operation: Operation) -> Sequence[VersionChange]:
-        """dnf resolves it, which shows whether it would fail, but only for the current host. See
-        the base class."""
+        """See the base class. dnf resolves the transaction, which shows whether it would fail, but
+        only for the current host.
+        """
         from remote_runtime.packages.dnf import transaction as dnf_transaction
 
         what = str(operation._replace(version=self.shown(operation.version)))
@@ -268,13 +271,12 @@ class Dnf(PackageManager):
         return ()
 
     def _file_of(self, name: str, version: str) -> str:
-        """The file of a package in this preview, "" for a package of a repository."""
+        """Return the file of a package in this preview; "" for a package from a repository."""
         file = self.files.get((name, version))
         return file.path if file is not None else ""
 
     def _refuse_left(self, operation: Operation, what: str, printed: str) -> None:
-        """Raise if dnf keeps a package that it should remove, because it is excluded, and exits
-        with 0."""
+        """Raise if dnf keeps an excluded package that it should remove, and exits with 0."""
         from remote_runtime.packages.dnf import exclusions as dnf_exclusions
 
         nothing = operation.removal and "Nothing to do" in printed
@@ -282,14 +284,14 @@ class Dnf(PackageManager):
             raise dnf_exclusions.not_removed_error(what, self._package(operation.name))
 
     def _package(self, name: str) -> str:
-        """The name of the package without an architecture."""
+        """Return the name of the package without an architecture."""
         return self._parts.get(name, (name, ""))[0]
 
     def effects(self, operation: Operation, predicted: Sequence[VersionChange]) -> Sequence[Effect]:
-        """Includes files, units and accounts, if packages are only added and their contents are
-        known.
+        """See the base class.
 
-        See the base class.
+        This includes files, units and accounts, if packages are only added and their contents are
+        known.
         """
         from remote_runtime.packages.dnf import transaction as dnf_transaction
 
@@ -316,7 +318,9 @@ class Dnf(PackageManager):
     def _changing(
         self, operation: Operation, names: Sequence[str], predicted: Sequence[VersionChange]
     ) -> Sequence[Effect]:
-        """Effects if installed packages get another version, or are replaced or removed."""
+        """Return the effects if installed packages get another version, or are replaced
+        or removed.
+        """
         from remote_runtime.packages import affected_packages
 
         what = str(operation._replace(version=self.shown(operation.version)))
@@ -330,7 +334,7 @@ class Dnf(PackageManager):
         from remote_runtime.packages.rpm import probe as rpm_probe
 
         def fetch(directory: str) -> None:
-            """Download the packages into a directory with dnf, and install none."""
+            """Download packages into a directory with dnf, without installing them."""
             from remote_runtime.packages.dnf import isolated_run
             from remote_runtime.packages.inspection import TIMEOUT
 
@@ -357,7 +361,8 @@ class Dnf(PackageManager):
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Run dnf; "" lets it choose the version, and an older version is a downgrade.
 
-        Packages that only a removed package needed are removed with it, as dnf is configured.
+        Packages that only a removed package needed are removed with it if dnf is configured to do
+        so.
         """
         what = str(operation._replace(version=self.shown(operation.version)))
         printed = self._transact(what, self._words([operation]), lock_timeout)
@@ -370,14 +375,18 @@ class Dnf(PackageManager):
     def shares(
         self, operations: Sequence[Operation]
     ) -> Optional[Sequence[Sequence[VersionChange]]]:
-        """One run of dnf that stops before the transaction shows the changes of all."""
+        """See the base class. One run of dnf that stops before the transaction shows
+        all changes.
+        """
         from remote_runtime.packages.dnf import batch as dnf_batch
 
         result = self.context.commands.run(self._asking(operations), limit=_LIMIT)
         return dnf_batch.shares(operations, result.stdout, self._package, self._follows(operations))
 
     def _follows(self, operations: Sequence[Operation]) -> Callable[[Sequence[str]], Set[str]]:
-        """Which packages may be added or removed because of ``operations`` on others."""
+        """Return a function for the packages that may be added or removed because of ``operations``
+        on others.
+        """
 
         def needed(names: Sequence[str]) -> Set[str]:
             found: Set[str] = set()
@@ -396,7 +405,7 @@ class Dnf(PackageManager):
         self._transact(what, self._words(operations), lock_timeout)
 
     def _transact(self, what: str, argv: Sequence[str], lock_timeout: float) -> str:
-        """Change packages; returns the output of dnf."""
+        """Change packages; return dnf's output."""
         from remote_runtime.packages.dnf import errors as dnf_errors
 
         self._records_at = -1
@@ -419,7 +428,7 @@ class Dnf(PackageManager):
             rpm_probe.confirm(self.context, printed, self._query)
 
     def _words(self, operations: Sequence[Operation]) -> Sequence[str]:
-        """The command for operations of one kind."""
+        """Return the command for operations of one kind."""
         first = operations[0]
         if first.removal:
             return ("dnf", "remove", "-y", *OPTIONS, *(one.name for one in operations))
@@ -446,7 +455,7 @@ class Dnf(PackageManager):
         )
 
     def _spec(self, name: str, version: str) -> str:
-        """One version of a package, as an argument of dnf."""
+        """Return one version of a package, as an argument for dnf."""
         package, architecture = self._parts.get(name, (name, ""))
         return "-".join(filter(None, (package, version))) + (architecture and "." + architecture)
 

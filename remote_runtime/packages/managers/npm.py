@@ -56,7 +56,7 @@ class Npm(EnvironmentManager):
     # -- what is installed ------------------------------------------------------------------------
 
     def _modules(self, wanted: PlannedPackage) -> str:
-        """Return the directory of the packages; npm reports that of the host once."""
+        """Return the directory of the packages; npm is queried once for that of the host."""
         if wanted.directory:
             return os.path.join(wanted.directory, _MODULES)
         if not self._global:
@@ -81,7 +81,7 @@ class Npm(EnvironmentManager):
         return Installed(version, "installed") if isinstance(version, str) else Installed()
 
     def _document(self, path: str) -> Dict[str, Any]:
-        """A file of npm, empty if it is missing or broken."""
+        """Return a document of npm; empty if the file is missing or broken."""
         status = self.context.files.status(path, follow=True)
         if status is None or status.kind != "file":
             return {}
@@ -100,7 +100,9 @@ class Npm(EnvironmentManager):
         return Installed("", "not installed: %s" % ", ".join(name for name, _, _ in left[:5]))
 
     def _unmet(self, wanted: PlannedPackage) -> List[Tuple[str, str, str]]:
-        """The differences from the lock file: name, installed version, version of the file."""
+        """Yield the differences from the lock file: name, installed version, version in
+        the file.
+        """
         from remote_runtime.packages.environments import npm_calls
 
         path = os.path.join(wanted.directory, _LOCK)
@@ -155,7 +157,7 @@ class Npm(EnvironmentManager):
             raise self.unreachable(why, done) from None
 
     def _asked_npm(self, place: Place, words: List[str], registry: str) -> Any:
-        """Query npm, which leaves nothing on the host."""
+        """Query npm, without leaving anything on the host."""
         from remote_runtime.packages.environments import npm_calls
 
         program = self.context.commands.find("npm")
@@ -175,7 +177,7 @@ class Npm(EnvironmentManager):
     # -- changes ----------------------------------------------------------------------------------
 
     def place(self, wanted: PlannedPackage) -> Place:
-        """See the base class. The packages of the host belong to the user of the run."""
+        """See the base class. Global packages belong to the user of the run."""
         if wanted.directory:
             return super().place(wanted)
         modules = self._modules(wanted)
@@ -257,5 +259,5 @@ class Npm(EnvironmentManager):
 
 
 def _specifier(operation: Operation, wanted: PlannedPackage) -> str:
-    """The arguments of npm."""
+    """Return the arguments for npm."""
     return wanted.name + ("@" + operation.version if operation.version else "")

@@ -1,6 +1,6 @@
 """Python packages in virtual environments (target).
 
-Reading: the directories of the environment, once for all packages in it. Changing: the pip of the
+Reading: the directories of the environment, once for all of its packages. Changing: the pip of the
 environment, as the owner of the environment; ``python3 -m venv`` creates a missing one.
 """
 
@@ -115,7 +115,7 @@ class Pip(EnvironmentManager):
         path = given if given.startswith("/") and "\n" not in given else ""
 
         def read(at: str) -> str:
-            """The text of a file of requirements; Missing if it does not exist."""
+            """Return the text of a requirements file; Missing if it does not exist."""
             if not self.context.files.exists(at):
                 raise Missing(  # a preview expects the installation if the file may come
                     "%s does not exist on this host" % at,
@@ -182,7 +182,7 @@ class Pip(EnvironmentManager):
         return found
 
     def _asking(self, wanted: PlannedPackage, place: Place) -> List[str]:
-        """The words that call pip; a new environment does not have its own pip yet."""
+        """Return the command for pip; a new environment does not have its own pip yet."""
         from remote_runtime.packages.environments import pip_calls
 
         held = self._held(wanted.directory)
@@ -193,8 +193,9 @@ class Pip(EnvironmentManager):
         return [program, *pip_calls.ISOLATED, "-c", pip_calls.BUNDLED]
 
     def _interpreter(self, wanted: PlannedPackage, place: Place) -> str:
-        """The Python that creates an environment, or that of an environment without pip.
-        ``ResourceError`` if it cannot."""
+        """Return the Python that creates an environment, or that of an environment without pip.
+        ``ResourceError`` if there is none.
+        """
         asked = wanted.text("python") or "python3"
         why, hint = self.context.user_commands.lacking(asked)
         if why:
@@ -220,7 +221,9 @@ class Pip(EnvironmentManager):
         return program
 
     def _library(self, place: Place, program: str) -> str:
-        """The directory of the standard library of a Python, such as ``/usr/lib/python3.11``."""
+        """Return the directory of the standard library of a Python, such as
+        ``/usr/lib/python3.11``.
+        """
         if program not in self._libraries:
             done = self.command(place, [program, "-I", "-B", "-c", _STDLIB], ASKING)
             if done.code != 0:
@@ -276,7 +279,7 @@ class Pip(EnvironmentManager):
     def _asked_for(
         operation: Operation, wanted: PlannedPackage, calling: List[str]
     ) -> Tuple[List[str], Optional[bytes]]:
-        """The command of the installation, and its input."""
+        """Return the command of the installation, and its input."""
         given = wanted.text("requirements")
         if not given:
             return [*calling, "--", _specifier(operation, wanted)], None
@@ -344,5 +347,5 @@ class Pip(EnvironmentManager):
 
 
 def _specifier(operation: Operation, wanted: PlannedPackage) -> str:
-    """The arguments of pip."""
+    """Return the arguments for pip."""
     return wanted.name + ("==" + operation.version if operation.version else "")

@@ -25,7 +25,7 @@ INSTALLED = ("rpm", "-q", "--queryformat", "%{NAME:shescape} " + FORMAT + _END, 
 
 
 class Header(object):
-    """Read from what rpm printed in ``FORMAT``, of a file or of what is installed.
+    """Parse rpm's output in ``FORMAT``, about a file or an installed package.
 
     ``ValueError`` for anything else.
     """
@@ -50,9 +50,9 @@ class Header(object):
         self._owned = {row[0] for row in brought if row[2:] != (_ROOT, _ROOT)}
 
     def contents(self, directory: str) -> Contents:
-        """With the files, which were unpacked to a directory. ``OSError``, ``ValueError``.
+        """Return the contents, with the files that were unpacked to a directory.
 
-        The number of an owner other than root is that of each host.
+        ``OSError``, ``ValueError``. The number of an owner other than root depends on the host.
         """
         own = set(self.paths)
         found = members_below(directory, own.__contains__)
@@ -81,7 +81,7 @@ def fingerprints(printed: str) -> Dict[str, str]:
 
 
 def _script(program: str, text: str) -> str:
-    """A script as a shell has it; what another program runs is a command that is not known."""
+    """Return a script for the shell; a script for another program is an unknown command."""
     text = "" if text == _NONE else text
     if program not in (_NONE, *_SHELLS):
         return "%s %s\n" % (program, " ".join(text.split()))
@@ -91,6 +91,6 @@ def _script(program: str, text: str) -> str:
 
 
 def unpacking(path: str, directory: str) -> Sequence[str]:
-    """The command that unpacks an RPM."""
+    """Return the command that unpacks an RPM."""
     script = 'mkdir "$2" && rpm2archive "$1" && tar -xpzf "$1.tgz" -C "$2"'
     return ("sh", "-c", script, "ccm", path, directory)

@@ -13,7 +13,7 @@ _ANY = "noarch"
 
 
 class Record(NamedTuple):
-    """One version of a package for one architecture; ``evr`` always has its epoch."""
+    """One version of a package for one architecture; ``evr`` always includes the epoch."""
 
     evr: str
     architecture: str
@@ -21,7 +21,9 @@ class Record(NamedTuple):
 
 
 class Records(object):
-    """Packages by name, as a query printed them: five fields, and a repository perhaps."""
+    """Packages by name, from the output of a query: five fields, optionally followed by a
+    repository.
+    """
 
     def __init__(self, printed: str) -> None:
         self._records: Dict[str, List[Record]] = {}
@@ -39,9 +41,9 @@ class Records(object):
         return sorted(self._records)
 
     def find(self, name: str) -> Sequence[Record]:
-        """The records of ``NAME`` or ``NAME.ARCHITECTURE``.
+        """Return the records of ``NAME`` or ``NAME.ARCHITECTURE``.
 
-        Without an architecture the host's own comes before others.
+        Without an architecture, the host's own comes before others.
         """
         package, architecture = self.split(name)
         found = self._records.get(package, [])
@@ -51,7 +53,7 @@ class Records(object):
         return own or found
 
     def split(self, name: str) -> Tuple[str, str]:
-        """Cut ``glibc.i686`` into package and architecture; a name may hold dots itself."""
+        """Split ``glibc.i686`` into package and architecture; a name may itself contain dots."""
         package, _, architecture = name.rpartition(".")
         if name in self._records or package not in self._records:
             return name, ""
@@ -59,8 +61,9 @@ class Records(object):
 
 
 def installed(records: Sequence[Record]) -> Installed:
-    """Return the installed version; with several versions side by side, as of a kernel, the newest
-    counts."""
+    """Return the installed version; with several versions side by side, as for a kernel, the newest
+    counts.
+    """
     from functools import cmp_to_key
 
     from remote_runtime.packages.versions import rpm as rpm_version
@@ -78,13 +81,13 @@ def installed(records: Sequence[Record]) -> Installed:
 
 
 def version_text(evr: str) -> str:
-    """The version as an event has it: without its epoch."""
+    """Return a version in the form of events: without its epoch."""
     epoch, colon, rest = evr.partition(":")
     return rest if colon and epoch.isdigit() else evr
 
 
 def change_versions(before: str, after: str) -> Tuple[str, str]:
-    """Two versions as the record of a change has them: with their epochs where those differ."""
+    """Return two versions in the form of change records: with their epochs if these differ."""
     epochs = [evr.partition(":")[0] for evr in (before, after) if ":" in evr]
     if len(set(epochs)) == 2 and all(epoch.isdigit() for epoch in epochs):
         return before, after

@@ -1,4 +1,4 @@
-"""The state of a host after new RPMs were installed (target)."""
+"""The state of a host after new RPMs are installed (target)."""
 
 from typing import AbstractSet, Dict, Mapping, Sequence, Set
 
@@ -47,7 +47,9 @@ class RpmEffects(TransactionEffects):
             self._scripted.append(UnknownEffect(uncertainty, covers))
 
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
-        """rpm does not change one that differs, and writes its own next to it."""
+        """Plan a configuration file: rpm does not change one that differs, and writes its own next
+        to it.
+        """
         files = self._context.files
         found = files.status(member.path)
         effect = self._file(member, package)
@@ -64,7 +66,7 @@ class RpmEffects(TransactionEffects):
 
 
 class RpmUnits(Units):
-    """Units as in Debian, with RPM's own rules for what is enabled and started."""
+    """Units as in Debian, with RPM's own rules for which are enabled and started."""
 
     def _is_to_enable(self, unit: str, links: Sequence[str], calls: UnitAndAccountCalls) -> bool:
         """Return whether the host's presets enable it; a masked unit stays masked."""

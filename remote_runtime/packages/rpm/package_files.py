@@ -1,4 +1,4 @@
-"""The metadata in the file of an RPM (target)."""
+"""The metadata in an RPM file (target)."""
 
 from typing import TYPE_CHECKING
 

@@ -25,7 +25,9 @@ _FINAL = re.compile(
 
 
 class Rpms(Packages):
-    """``fetch(directory)`` has dnf download a transaction to a directory."""
+    """RPMs, examined with dnf. ``fetch(directory)`` has dnf download a transaction to
+    a directory.
+    """
 
     suffix = ".rpm"
 
@@ -36,7 +38,9 @@ class Rpms(Packages):
         self._fetch(directory)
 
     def unpack(self, path: str, directory: str) -> Contents:
-        """rpm reads the header without the settings of the host; rpm2archive unpacks the files."""
+        """Read an RPM: rpm reads the header without the host's settings; rpm2archive unpacks the
+        files.
+        """
         from remote_runtime.packages.dnf.isolated_run import isolated
 
         run = self._context.commands.run
@@ -50,8 +54,9 @@ class Rpms(Packages):
 
 
 def refuse(error: CcmError, result: "Result") -> None:
-    """Raise the ``error`` of a download that failed, where a push comes upon it as well;
-    ``Unknowable`` if the network may be better by then. Nothing where it has another cause."""
+    """Raise the ``error`` of a failed download that a push would have, too; ``Unknowable`` if the
+    network may work by then. Return if there is another cause.
+    """
     if isinstance(error, Unknowable):
         raise error
     if error.kind != "package.download":

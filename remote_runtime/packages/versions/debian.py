@@ -1,4 +1,4 @@
-"""The order of Debian's versions, as ``dpkg --compare-versions`` has it (both sides).
+"""The order of Debian's versions, as in ``dpkg --compare-versions`` (both sides).
 
 ``[epoch:]upstream[-revision]``: the epoch is a number and decides first, then the upstream version,
 then the revision. The last two are split into alternating runs of non-digits and digits. Digits
@@ -18,7 +18,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def compare(left: str, right: str) -> int:
-    """Return -1, 0 or 1: is ``left`` older than, equal to or newer than ``right``."""
+    """Return -1, 0 or 1 if ``left`` is older than, equal to or newer than ``right``."""
     left_epoch, left_upstream, left_revision = split(left)
     right_epoch, right_upstream, right_revision = split(right)
     if left_epoch != right_epoch:

@@ -1,9 +1,9 @@
 """The order of versions for providers without a specific one (both sides).
 
-A version is cut into hyphens, dots, runs of digits and runs of anything else, which are compared
-from left to right: a hyphen loses to everything, a dot to everything but a hyphen, digits compare
-as numbers unless one of them has a leading zero, all else as text. Where one version is the
-beginning of the other, the whole texts decide. Case does not count.
+A version is split into hyphens, dots, runs of digits and runs of other characters, which are
+compared from left to right: a hyphen sorts before everything, a dot before everything except a
+hyphen. Digits compare as numbers unless one of them has a leading zero; everything else compares as
+text. If one version is the beginning of the other, the whole texts decide. Case does not matter.
 """
 
 import re
@@ -14,9 +14,10 @@ _TRAILING_ZEROES = re.compile(r"(?:\.0+)+\Z")
 
 
 def compare(left: str, right: str, ignore_trailing_zeroes: bool = False) -> int:
-    """Return -1, 0 or 1: is ``left`` older than, equal to or newer than ``right``.
+    """Return -1, 0 or 1 if ``left`` is older than, equal to or newer than ``right``.
 
-    ``ignore_trailing_zeroes`` makes ``1.0.0`` and ``1`` equal; what follows a first hyphen stays.
+    ``ignore_trailing_zeroes`` makes ``1.0.0`` and ``1`` equal; the part after the first hyphen is
+    not affected.
     """
     if ignore_trailing_zeroes:
         left, right = _without_trailing_zeroes(left), _without_trailing_zeroes(right)

@@ -66,13 +66,14 @@ def is_final(version: str) -> bool:
 
 
 def satisfies(version: str, specifiers: str) -> bool:
-    """Return whether a version meets ``>=1.0,<2`` and the like; ``ValueError`` for an invalid
-    text."""
+    """Return whether a version matches specifiers such as ``>=1.0,<2``; ``ValueError`` for an
+    invalid text.
+    """
     return all(_meets(version, *parsed) for parsed in parse(specifiers))
 
 
 def parse(specifiers: str) -> List[Tuple[str, str]]:
-    """The operators with their versions; ``ValueError``."""
+    """Return the operators with their versions; ``ValueError``."""
     found = []
     for part in specifiers.split(","):
         if not part.strip():
@@ -120,7 +121,7 @@ def _meets(version: str, operator: str, wanted: str) -> bool:
 
 
 def _order(version: str, wanted: str) -> int:
-    """The local part counts only where one is wanted."""
+    """Order two versions; the local part counts only if one is wanted."""
     return compare(version if "+" in wanted else version.split("+")[0], wanted)
 
 

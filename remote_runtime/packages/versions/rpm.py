@@ -1,12 +1,12 @@
 """The order of RPM's versions (both sides).
 
 ``[epoch:]version[-release]``: the epoch is a number and decides first, then the version, then the
-release. The last two are read as runs of digits and runs of letters, and everything else only
-separates them: digits compare as numbers and are newer than letters, a tilde is older than the end
-of the text, a caret newer than it but older than anything that goes on in another way.
+release. The last two consist of runs of digits and runs of letters; all other characters only
+separate them. Digits compare as numbers and are newer than letters. A tilde is older than the end
+of the text; a caret is newer than the end, but older than any other continuation.
 
-A part that one side does not name is not compared, as dnf takes it: ``5.8`` is equal to every
-``5.8-N``, and without an epoch any epoch will do.
+As in dnf, a part that is missing on one side is not compared: ``5.8`` is equal to every ``5.8-N``,
+and a version without an epoch matches any epoch.
 """
 
 import re
@@ -21,7 +21,7 @@ _LETTERS = re.compile(r"[A-Za-z]*")
 
 
 def compare(left: str, right: str) -> int:
-    """Return -1, 0 or 1: is ``left`` older than, equal to or newer than ``right``."""
+    """Return -1, 0 or 1 if ``left`` is older than, equal to or newer than ``right``."""
     left_epoch, left_version, left_release = split(left)
     right_epoch, right_version, right_release = split(right)
     if left_epoch is not None and right_epoch is not None and left_epoch != right_epoch:
@@ -33,7 +33,7 @@ def compare(left: str, right: str) -> int:
 
 
 def split(text: str) -> Tuple[Optional[int], str, Optional[str]]:
-    """Return epoch, version and release; None for an epoch or a release that is not named."""
+    """Return epoch, version and release; None for a missing epoch or release."""
     found = _EPOCH.match(text)
     epoch, rest = (int(found.group(1)), found.group(2)) if found else (None, text)
     version, hyphen, release = rest.rpartition("-")
@@ -69,7 +69,7 @@ def _end(run: Pattern[str], text: str, at: int) -> int:
 
 
 def _compare_marks(left: str, right: str) -> int:
-    """Order two next characters that differ, "" for an end, where one is a tilde or a caret."""
+    """Order two different next characters, one of which is a tilde or a caret; "" is the end."""
     for mark, before_end in (("~", -1), ("^", 1)):
         if mark in (left, right):
             other = right if left == mark else left
@@ -79,7 +79,7 @@ def _compare_marks(left: str, right: str) -> int:
 
 
 def _compare_runs(left: str, right: str, digits: bool) -> int:
-    """Order two runs of one kind; ``right`` is "" if it has the other kind there."""
+    """Order two runs of one kind; ``right`` is "" if there is a run of the other kind."""
     if not right:
         return 1 if digits else -1
     if digits:

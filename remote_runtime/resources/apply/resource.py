@@ -1,7 +1,8 @@
-"""The apply type: the resources of a child manifest, run in its place (target; ``check`` on both).
+"""The apply type: runs the resources of a child manifest in its place (target; ``check`` on both
+sides).
 
-The controller reads the child, and its resources are this resource's children in the plan. The
-engine runs them; once they have run there is nothing left that apply does by itself.
+The controller reads the child manifest, and its resources are this resource's children in the plan.
+The engine runs them; apply itself then has nothing left to do.
 """
 
 import re
@@ -19,16 +20,16 @@ class Resource(ActionStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """The path of the child, which is below the parent's directory. See the base class."""
+        """See the base class. The path of the child must be below the parent's directory."""
         key = "manifest" if "manifest" in properties else "name"
         return [(key, message) for message in _complaints(str(properties.get(key, name)))]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """It is what its children are. See the base class."""
+        """See the base class. The state of an apply is that of its children."""
         raise ResourceError("an apply has no state to inspect; check its resources")
 
     def due(self, host: HostReader) -> bool:
-        """Never; all changes are its children's."""
+        """See the base class. Never due: all changes are those of its children."""
         return False
 
 

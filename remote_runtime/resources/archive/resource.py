@@ -21,7 +21,7 @@ CurrentState = Optional[Mapping[str, Any]]
 
 
 class Resource(PathTaskStateType):
-    """One archive file, and its extracted content as far as ``creates`` shows."""
+    """One archive file, and its extracted content as far as ``creates`` represents it."""
 
     sentences = True
 
@@ -36,7 +36,9 @@ class Resource(PathTaskStateType):
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """Not the archive itself with ``cleanup``, but what ``creates`` names."""
+        """See the base class. With ``cleanup``, they do not include the archive, but the path in
+        ``creates``.
+        """
         if properties.get("ensure") == "absent":
             return [(name, False)]
         kept = [] if properties.get("cleanup") else [name]
@@ -44,7 +46,7 @@ class Resource(PathTaskStateType):
         return [(path, True) for path in kept + made]
 
     def read(self, host: "HostReader") -> CurrentState:
-        """The archive file. Refuses a directory or device at its path."""
+        """See the base class. Refuses a directory or device at the archive's path."""
         node = host.files.lstat(self.name)
         if node is None:
             return None
@@ -57,7 +59,7 @@ class Resource(PathTaskStateType):
         return {"ensure": None} if found is None else found
 
     def left(self, host: "HostReader", found: CurrentState = None) -> Mapping[str, Any]:
-        """Return whether the result of the extraction exists. See the base class."""
+        """See the base class. Return whether the result of the extraction exists."""
         return {"created": self._is_created(host)}
 
     def _is_created(self, host: "HostReader") -> bool:
@@ -65,7 +67,7 @@ class Resource(PathTaskStateType):
         return bool(creates) and host.files.is_created(creates)
 
     def require(self, host: "HostReader", found: CurrentState) -> None:
-        """Owner and group must exist unless ``creates`` exists."""
+        """See the base class. Owner and group must exist unless ``creates`` exists."""
         if self.ensure == "absent" or self._is_created(host):
             return
         host.accounts.number("user", self.settings.owner)
@@ -74,8 +76,9 @@ class Resource(PathTaskStateType):
             host.files.require_parent(self.name)
 
     def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
-        """There is nothing to extract once ``creates`` exists; ``cleanup`` then removes the
-        archive."""
+        """See the base class. Nothing needs to be extracted once ``creates`` exists; ``cleanup``
+        then removes the archive.
+        """
         self._require_created(host)
         if self.ensure == "absent":
             return [] if found is None else [self._removing("Would have removed", "ensure")]
@@ -88,7 +91,7 @@ class Resource(PathTaskStateType):
         return tasks
 
     def _getting(self, host: "HostReader", found: CurrentState) -> List[Task]:
-        """Download and extraction as one task: where either fails, nothing was changed."""
+        """Download and extraction as one task: if either fails, nothing is changed."""
         changes = self._differences(host, found)
         downloads, parent = bool(changes), self.settings.extraction.parent
         extracts = bool(parent and (downloads or self.settings.extraction.creates))

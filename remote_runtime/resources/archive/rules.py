@@ -1,4 +1,4 @@
-"""The rules for an archive resource beyond its schema (both sides)."""
+"""The rules for an archive resource in addition to its schema (both sides)."""
 
 from typing import Any, Dict
 
@@ -43,7 +43,7 @@ _UNITS = {"TiB": 1 << 40, "GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1
 
 
 def kind_of(path: str) -> str:
-    """The kind of archive that a path names, such as tar.gz or zip; "" for none that is known."""
+    """The kind of archive that a path names, such as tar.gz or zip; "" if it is unknown."""
     for ending, kind in _ENDINGS:
         if path.lower().endswith(ending) and not path.lower().endswith("/" + ending):
             return kind
@@ -60,7 +60,9 @@ def parse_size(text: str) -> int:
 
 
 def problems(name: str, properties: Dict[str, Any]) -> Problems:
-    """Every broken rule as (property, message); no message repeats what could be a credential."""
+    """Each violated rule as (property, message); no message repeats text that could be a
+    credential.
+    """
     found = [("name", message) for message in rules.of_path(name)]
     if not kind_of(name):
         found.append(("name", "the name must end in " + _KNOWN))

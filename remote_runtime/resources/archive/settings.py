@@ -1,4 +1,4 @@
-"""The settings from the properties of an archive resource (target)."""
+"""The settings of an archive resource, derived from its properties (target)."""
 
 from typing import Any, Dict, NamedTuple
 

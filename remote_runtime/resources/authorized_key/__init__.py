@@ -1,1 +1,1 @@
-"""Keys that may log in over SSH."""
+"""Keys that are allowed to log in over SSH."""

@@ -10,7 +10,7 @@ Identity = Tuple[str, bytes]
 
 
 class _Use(NamedTuple):
-    """One resource's use of one key."""
+    """The use of one key by one resource."""
 
     place: int
     present: bool

@@ -1,4 +1,4 @@
-"""The file of a user's keys, and the attributes with which sshd reads it (target)."""
+"""The file with a user's keys, and the attributes that sshd requires to read it (target)."""
 
 from typing import List, NamedTuple, Optional
 
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
     @property
     def manages_parent(self) -> bool:
-        """Whether the directory is only for this purpose: a home directory is not."""
+        """Whether the directory exists only for this purpose, unlike a home directory."""
         return self.own and self.parent != _clean(self.user.home)
 
     @property
@@ -41,8 +41,9 @@ class Place(NamedTuple):
         return file is not None and file.uid != self.user.uid and not file.mode & _READABLE_BY_ALL
 
     def refusals(self) -> List[str]:
-        """Return the reasons why sshd would not read the keys, by the attributes of the file and
-        its directory."""
+        """Return the reasons why sshd would not read the keys, based on the attributes of the file
+        and its directory.
+        """
         found = []
         if self.manages_parent and self.directory is not None:
             found.append(_refusal(self.parent, self.directory, self.user, 0o500))
@@ -52,7 +53,7 @@ class Place(NamedTuple):
 
 
 def path_of(template: str, user: User) -> str:
-    """The path that a setting such as sshd's AuthorizedKeysFile comes to."""
+    """The path that results from a setting such as sshd's AuthorizedKeysFile."""
     words = {"%%": "%", "%h": _clean(user.home), "%u": user.name}
     found, at = "", 0
     while at < len(template):
@@ -63,7 +64,7 @@ def path_of(template: str, user: User) -> str:
 
 
 def place_of(host: HostReader, user: User, template: str) -> Place:
-    """The place of a user's keys. ``ResourceError`` if it is a symlink or no file."""
+    """The place of a user's keys. ``ResourceError`` if it is a symlink or not a file."""
     path = path_of(template or USUAL, user)
     home = _clean(user.home)
     own = path.startswith(home.rstrip("/") + "/")
@@ -121,8 +122,9 @@ def _prepare_parent(host: Host, place: Place) -> None:
 
 
 def _refusal(path: str, node: Node, user: User, needed: int) -> str:
-    """Return the reason why sshd would not use it, "" if it would; ``needed`` are the owner's bits
-    to read it."""
+    """Return the reason why sshd would not use it, "" if it would; ``needed`` are the permission
+    bits that its owner needs to read it.
+    """
     if node.uid not in (0, user.uid):
         return "%s belongs to another user, with the uid %d" % (path, node.uid)
     if node.mode & _OF_OTHERS:

@@ -1,4 +1,4 @@
-"""The keys that a manifest lists, and the file for them (both sides)."""
+"""The keys that a manifest lists, and the lines of a key file (both sides)."""
 
 from functools import lru_cache
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -19,8 +19,9 @@ class KeyList(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a file: ``key`` is None if sshd finds none; ``ignored`` means that the line is
-    blank or a comment."""
+    """A line of a file: ``key`` is None if sshd finds no key; ``ignored`` means that the line is
+    blank or a comment.
+    """
 
     text: str
     key: Optional[Key]
@@ -63,7 +64,7 @@ def _problem_of_text(text: str) -> str:
 
 
 def _dressed(keys: List[Key], problems: List[Tuple[str, str]], properties: Properties) -> KeyList:
-    """With the options and the comment of the resource."""
+    """The keys with the options and the comment of the resource."""
     options, comment = options_of(properties), properties.get("comment")
     for key in keys:
         if key.options is not None:
@@ -85,7 +86,7 @@ def _dressed(keys: List[Key], problems: List[Tuple[str, str]], properties: Prope
 
 
 def options_of(properties: Properties) -> Optional[str]:
-    """The options as a line has them, None if the resource says nothing of them."""
+    """The options in the form used in a line, None if the resource does not set them."""
     given = properties.get("options")
     if isinstance(given, list):
         return ",".join([str(one) for one in given])
@@ -119,8 +120,8 @@ class KeyFile(object):
     def merged(self, wanted: Sequence[Key], exclusive: bool) -> Sequence[Line]:
         """The lines with these keys; lines in the desired state are unchanged, byte for byte.
 
-        A key whose options are managed has exactly the lines that are listed of it. ``exclusive``:
-        no other keys stay, nor what sshd may come to read as one.
+        A key whose options are managed has exactly the lines that are listed for it. ``exclusive``:
+        no other keys are kept, nor lines that sshd might read as keys later.
         """
         groups: Dict[Tuple[str, bytes], List[Key]] = {}
         for key in wanted:
@@ -141,8 +142,9 @@ class KeyFile(object):
         return kept + added
 
     def records(self, wanted: Optional[Sequence[Key]]) -> List[str]:
-        """The representation of the keys in these lines for records: all keys, or the ``wanted``
-        ones."""
+        """The form of the keys in these lines for records: of all keys, or of the
+        ``wanted`` ones.
+        """
         if wanted is not None:
             return [key.shown for key in (self.lines[at].key for at in self._of(wanted)) if key]
         shown = [line for line in self.lines if line.key is not None or not line.ignored]
@@ -180,8 +182,9 @@ def _settle(
     changed: Dict[int, Optional[Line]],
     added: List[Line],
 ) -> None:
-    """Decide the new lines of one key: ``changed`` gets those that change, with None for a removed
-    line."""
+    """Determine the new lines of one key: ``changed`` receives those that change, with None for a
+    removed line.
+    """
     if all(key.options is None for key in group):
         comment = group[-1].comment
         for at in places:

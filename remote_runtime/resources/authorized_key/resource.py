@@ -1,4 +1,6 @@
-"""The authorized_key type: keys that may log in as a user (target; ``check`` on both sides)."""
+"""The authorized_key type: keys that are allowed to log in as a user (target; ``check`` on both
+sides).
+"""
 
 import re
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
@@ -36,7 +38,7 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """``source`` is a path on the controller, ``path`` one on the host."""
+        """See the base class. ``source`` is a path on the controller, ``path`` one on the host."""
         wrong = list(listed(properties).problems)
         if properties and not properties.get("user") and not _USER.match(name):
             wrong.append(("name", "set user: the name %r is not a user name" % name))
@@ -91,7 +93,9 @@ class Resource(StateType):
         return conflicts.find(resources)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """All keys or the wanted ones, and whether sshd accepts the permissions of the file."""
+        """See the base class. Return all keys or the wanted ones, and whether sshd accepts the
+        permissions of the file.
+        """
         place = self._place(host)
         file = KeyFile(()) if place is None else self._file(host, place)
         every = self._exclusive or "key" not in self.properties
@@ -113,7 +117,9 @@ class Resource(StateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """Refuses to take the key of this login away, and sets the permissions of sshd."""
+        """See the base class. Refuses to remove the key of this login, and sets the permissions
+        that sshd requires.
+        """
         place = self._place_of(host, host.accounts.existing_user(self._user))
         file = self._file(host, place)
         after = self._after(file)
@@ -123,7 +129,9 @@ class Resource(StateType):
         put(host, place, data)
 
     def remove(self, host: Host) -> None:
-        """Remove the wanted keys and keep all other lines; a missing user has none."""
+        """See the base class. Removes the wanted keys and keeps all other lines; a missing user has
+        none.
+        """
         place = self._place(host)
         if place is None:
             return
@@ -133,7 +141,7 @@ class Resource(StateType):
         put(host, place, key_list.data_of(after))
 
     def _place(self, host: HostReader) -> Optional[Place]:
-        """Return the place, None if there is no such user."""
+        """Return the place, None if the user does not exist."""
         user = host.accounts.user(self._user)
         return None if user is None else self._place_of(host, user)
 
@@ -142,8 +150,9 @@ class Resource(StateType):
 
     @staticmethod
     def _file(host: HostReader, place: Place) -> KeyFile:
-        """The keys that are there. ``ResourceError`` for a hidden file that holds anything else:
-        its user may have moved it there to get it."""
+        """The existing keys. ``ResourceError`` for a hidden file that contains anything else, which
+        its user may have moved there to read it.
+        """
         if place.file is None:
             return KeyFile(())
         found = file_of(host.files.read(place.path))

@@ -10,7 +10,7 @@ from remote_runtime.validation import rules
 
 DIRECTORY = "/etc/credstore.encrypted"
 _FOREIGN = "\0"
-"""Stands for a file that this host cannot decrypt; no value has it."""
+"""Represents a file that this host cannot decrypt; no actual value equals it."""
 
 
 class Resource(StateType):
@@ -37,7 +37,9 @@ class Resource(StateType):
         return _path(self.name, self.properties)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """Decrypts the file on the host. What that refuses differs from each value."""
+        """See the base class. Decrypts the file on the host. A file that cannot be decrypted
+        differs from every value.
+        """
         node = host.files.lstat(self.path)
         if node is None:
             return None
@@ -52,7 +54,7 @@ class Resource(StateType):
         return {"value": self.properties["value"]}
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """Encrypts on the host, so that the plain value is in no file."""
+        """See the base class. Encrypts on the host, so that no file contains the plain value."""
         if self.path.startswith(DIRECTORY + "/") and host.files.stat(DIRECTORY) is None:
             host.files.mkdir(DIRECTORY, 0o700)
         value = str(self.properties["value"]).encode("utf-8", "surrogateescape")

@@ -7,13 +7,13 @@ from remote_runtime.resources.cron import schedules
 
 MARK = "# ccm: "
 ANSIBLE_MARK = "#Ansible: "
-"""The comment above a job of Ansible in a crontab. ccm manages such a job as its own."""
+"""The comment that Ansible writes above a job in a crontab. ccm manages such a job as its own."""
 _BLANKS = " \t\r"  # which cron ignores around a line
 _SETTING = re.compile(r"[ \t]*[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 
 
 class Job(NamedTuple):
-    """``user`` is "" in the crontab of a user; ``environment`` has lines NAME=value."""
+    """One job; ``user`` is "" in a user's crontab; ``environment`` has lines NAME=value."""
 
     schedule: str
     user: str
@@ -22,7 +22,7 @@ class Job(NamedTuple):
 
 
 def job_of(properties: Mapping[str, Any]) -> Job:
-    """The job that a resource wants."""
+    """The desired job of a resource."""
     own = properties.get("crontab") is True
     return Job(
         schedules.schedule_of(properties),
@@ -33,24 +33,27 @@ def job_of(properties: Mapping[str, Any]) -> Job:
 
 
 def _setting(line: str) -> str:
-    """A line NAME=value. cron takes one without a value for a job, and ignores the whole file."""
+    """A line NAME=value. cron would read one without a value as a job, and ignore the
+    whole file.
+    """
     line = line.strip(_BLANKS)
     return line + '""' if line.endswith("=") and line.count("=") == 1 else line
 
 
 def escaped(command: str) -> str:
-    """The command with a backslash before each percent sign that has none: cron ends the command
-    at one without."""
+    """The command with a backslash before each unescaped percent sign, because cron ends the
+    command at such a sign.
+    """
     return re.sub(r"(?<!\\)%", r"\%", command.strip())
 
 
 def file_name(name: str) -> str:
-    """The file of a job in cron.d: cron ignores names with other characters."""
+    """The file name of a job in cron.d, where cron ignores names with other characters."""
     return re.sub("[^A-Za-z0-9_-]", "-", name)
 
 
 def file_text(name: str, job: Job, comment: str = "") -> str:
-    """The file of a job in cron.d."""
+    """The text of a job's file in cron.d."""
     lines = [
         comment or MARK + name,
         *job.environment,
@@ -60,8 +63,9 @@ def file_text(name: str, job: Job, comment: str = "") -> str:
 
 
 def job_in_file(text: str) -> Optional[Job]:
-    """The only job of a file in cron.d, with the settings before it; None if that is not what
-    the file has."""
+    """The only job in a file in cron.d, with the settings before it; None if the file contains
+    anything else.
+    """
     found: List[Job] = []
     environment: List[str] = []
     for line in text.split("\n"):
@@ -85,7 +89,7 @@ def _split(line: str) -> Tuple[str, str]:
 
 
 def job_in_crontab(text: str, name: str, comment: str = "") -> Optional[Job]:
-    """The job of a name, or below a comment, in the crontab of a user."""
+    """The job with a name, or below a comment, in a user's crontab."""
     lines = text.split("\n")
     at = _place(lines, name, comment)
     if at is None or at + 1 >= len(lines):
@@ -116,7 +120,7 @@ def with_job(text: str, name: str, job: Job, comment: str = "") -> str:
 
 
 def without_job(text: str, name: str, comment: str = "") -> str:
-    """A crontab without the job of a name, and without the comment with it."""
+    """A crontab without the job with this name and its comment."""
     lines = text.split("\n")
     at = _place(lines, name, comment)
     while at is not None:  # there may be one below each comment

@@ -27,7 +27,9 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """A job is one line with a schedule, no longer than cron takes."""
+        """See the base class. A job is one line with a schedule, and not longer than
+        cron accepts.
+        """
         wrong = list(schedules.problems(properties))
         if properties.get("ensure") == "absent":
             return []
@@ -52,7 +54,9 @@ class Resource(StateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """cron ignores files with other signs in their names, so the file gets another name."""
+        """See the base class. cron ignores files with special characters in their names, so the
+        file gets another name.
+        """
         file = jobs.file_name(name)
         found = schedules.warnings(properties)
         if file == name or properties.get("crontab"):
@@ -69,7 +73,7 @@ class Resource(StateType):
 
     @classmethod
     def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
-        """Jobs with different names, but the same file in /etc/cron.d."""
+        """See the base class. Finds jobs with different names but the same file in /etc/cron.d."""
         files: Dict[str, int] = {}
         found = []
         for at, (name, properties) in enumerate(resources):
@@ -81,7 +85,7 @@ class Resource(StateType):
 
     @property
     def _own(self) -> bool:
-        """Whether the job is in the crontab of its user."""
+        """Whether the job is in its user's crontab."""
         return self.properties.get("crontab") is True
 
     @property
@@ -130,7 +134,9 @@ class Resource(StateType):
         return found
 
     def desired(self) -> Mapping[str, Any]:
-        """The job; for a file in /etc/cron.d also its mode, owner and text."""
+        """See the base class. The job and, for a file in /etc/cron.d, also its mode, owner and
+        text.
+        """
         job = jobs.job_of(self.properties)
         wanted = self._shown(job)
         if not self._own:
@@ -141,7 +147,9 @@ class Resource(StateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """Runs crontab for a crontab of a user, else writes a file. The user must exist."""
+        """See the base class. Runs crontab for a user's crontab, and otherwise writes a file. The
+        user must exist.
+        """
         host.accounts.existing_user(self._user)
         self._require_cron(host)
         job = jobs.job_of(self.properties)

@@ -20,7 +20,7 @@ _LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # days of the month
 
 
 def schedule_of(properties: Mapping[str, Any]) -> str:
-    """The times as a crontab has them, with one blank between fields."""
+    """The times in the form used in a crontab, with single spaces between fields."""
     if properties.get("schedule") is not None:
         words = str(properties["schedule"]).split()
         return (
@@ -103,7 +103,7 @@ def _is_number(text: str) -> bool:
 
 
 def _never(fields: Dict[str, str]) -> str:
-    """Return the reason why no day matches, as of February 30; "" if one does."""
+    """Return the reason why no day matches, as for February 30; "" if one does."""
     if not fields["weekday"].startswith("*"):
         return ""
     months, days = _values("month", fields["month"]), _values("day", fields["day"])
@@ -126,8 +126,8 @@ def _values(field: str, text: str) -> List[int]:
 
 
 def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:
-    """(property, message, hint) for a step that is longer than its field: cron starts again with
-    each hour, day or year.
+    """(property, message, hint) for a step that is longer than its field, because cron starts
+    counting again each hour, day or year.
     """
     whole = properties.get("schedule")
     words = [str(properties.get(field, "*")) for field in FIELDS]

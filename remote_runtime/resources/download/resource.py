@@ -20,7 +20,7 @@ _MODE, _PRIVATE_MODE = 0o644, 0o600
 
 
 class Resource(PathStateType):
-    """One file, and its content as far as a checksum or ``force`` manages it."""
+    """One file, and its content if a checksum or ``force`` manages it."""
 
     noun = "downloaded file"
     _checksum = ""  # that the file is to have, once it is known; in its canonical form
@@ -80,7 +80,7 @@ class Resource(PathStateType):
         return bool(self._checksum)
 
     def _listed(self) -> Optional[Request]:
-        """Return the request for the file of checksums, if there is one."""
+        """Return the request for the checksum file, if there is one."""
         url = self._text("checksum_url")
         if not url:
             return None
@@ -89,13 +89,17 @@ class Resource(PathStateType):
         return redirected(self._request(), url)
 
     def left(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """Return the state from the manifest; the server's content is known only in a push."""
+        """See the base class. Return the state from the manifest; the server's content is known
+        only in a push.
+        """
         found = self._found or {}
         keys = [key for key in ("owner", "group", "mode", "checksum") if self._text(key)]
         return {key: found.get(key) for key in ["type", *keys]}
 
     def desired(self) -> Mapping[str, Any]:
-        """``checksum`` is the given one, else that of the remote file if it was asked for."""
+        """See the base class. ``checksum`` is the given one, or else that of the remote file if it
+        was queried.
+        """
         wanted: Dict[str, Any] = {"type": "file"}
         for key in ("owner", "group"):
             if self._text(key):
@@ -109,7 +113,9 @@ class Resource(PathStateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """Downloads only if the file is missing or its checksum differs; else sets attributes."""
+        """See the base class. Downloads only if the file is missing or its checksum differs;
+        otherwise, only sets attributes.
+        """
         node = None if diff.new else host.files.lstat(self.name)
         kept = node if node is not None and node.kind == "file" else None
         uid, gid, mode = self._attributes(host, kept)
@@ -133,7 +139,7 @@ class Resource(PathStateType):
             self._checksum = received
 
     def _attributes(self, host: Host, kept: Optional[Node]) -> Tuple[int, int, int]:
-        """Owner, group and mode that it gets; ``kept`` is the file that is there."""
+        """The owner, group and mode that it gets; ``kept`` is the existing file."""
         owner, group = self._text("owner"), self._text("group")
         uid = host.accounts.number("user", owner) if owner else OURS
         gid = host.accounts.number("group", group) if group else OURS

@@ -1,4 +1,4 @@
-"""The rules for a download resource beyond its schema (both sides)."""
+"""The rules for a download resource in addition to its schema (both sides)."""
 
 from typing import Any, Dict, List, Tuple
 
@@ -16,7 +16,9 @@ _PARSERS = (
 
 
 def problems(name: str, properties: Dict[str, Any]) -> Problems:
-    """Every broken rule as (property, message); no message repeats what could be a credential."""
+    """Each violated rule as (property, message); no message repeats text that could be a
+    credential.
+    """
     found = [("name", message) for message in rules.of_path(name)]
     if name == "/":
         found.append(("name", "the root directory is not a file"))

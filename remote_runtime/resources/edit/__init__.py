@@ -1,1 +1,1 @@
-"""The edit type: parts of a text file that others own."""
+"""The edit type: parts of a text file that belongs to others."""

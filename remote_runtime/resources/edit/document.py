@@ -1,4 +1,4 @@
-"""The lines of a text file; unchanged lines keep every byte (target)."""
+"""The lines of a text file; unchanged lines are preserved byte for byte (target)."""
 
 from typing import List, Optional, Sequence
 
@@ -12,8 +12,8 @@ START, END = "BOF", "EOF"  # places that are no patterns, as Ansible spells them
 class Document(object):
     """The lines of a file without their ends, which are stored separately.
 
-    Bytes that are not UTF-8 and the byte order mark survive. New lines get the ends of adjacent
-    lines. ``ValueError`` for binary data.
+    Bytes that are not UTF-8 and the byte order mark are preserved. New lines get the line ends of
+    adjacent lines. ``ValueError`` for binary data.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -38,7 +38,7 @@ class Document(object):
         return self._bom + text.encode("utf-8", "surrogateescape")
 
     def insert(self, at: int, texts: Sequence[str]) -> None:
-        """Put lines before the line ``at``, or at the end."""
+        """Insert lines before the line ``at``, or at the end."""
         end = self._end_at(at)
         if at == len(self.texts) and at and not self._ends[-1]:
             self._ends[-1] = end
@@ -52,7 +52,7 @@ class Document(object):
         return "\n"
 
     def replace(self, first: int, last: int, texts: Sequence[str]) -> None:
-        """Put lines in the place of those from ``first`` up to but not ``last``."""
+        """Replace the lines from ``first`` up to but not including ``last``."""
         if last - first == len(texts):
             self.texts[first:last] = texts
             return
@@ -63,18 +63,18 @@ class Document(object):
             self._ends[-1] = ""  # the file still ends without a line break
 
     def remove(self, first: int, last: int) -> None:
-        """Remove the lines from ``first`` up to but not ``last``."""
+        """Remove the lines from ``first`` up to but not including ``last``."""
         del self.texts[first:last], self._ends[first:last]
 
     def matching(self, pattern: Pattern) -> List[int]:
-        """The numbers of the lines that a pattern matches, from 0."""
+        """The numbers of the lines that match a pattern, starting at 0."""
         return [at for at, text in enumerate(self.texts) if pattern.matches(text)]
 
 
 class Place(object):
-    """The position of a new line: ``after`` or ``before`` the last line that a pattern matches.
+    """The position of a new line: ``after`` or ``before`` the last line that matches a pattern.
 
-    Without a pattern, or if nothing matches, that is the end of the file. ``BOF`` as ``before`` is
+    Without a pattern, or if nothing matches, it is the end of the file. ``BOF`` as ``before`` is
     its beginning. ``ValueError`` for a bad pattern.
     """
 
@@ -86,7 +86,7 @@ class Place(object):
         self._pattern = Pattern(str(text)) if named else None
 
     def find(self, document: Document) -> int:
-        """Return the number of the line before which it is inserted."""
+        """Return the number of the line before which the new line is inserted."""
         if self._first:
             return 0
         anchors = self._anchors(document)
@@ -95,8 +95,10 @@ class Place(object):
         return anchors[-1] if self._before else anchors[-1] + 1
 
     def holds(self, document: Document, at: int) -> bool:
-        """Return whether a line is on the right side: not above the first line that ``after``
-        matches, not below the last one that ``before`` matches. The line may be that one itself."""
+        """Return whether a line is on the correct side: not above the first line that matches
+        ``after``, and not below the last one that matches ``before``. The line may be that line
+        itself.
+        """
         anchors = self._anchors(document)
         if not anchors:
             return True

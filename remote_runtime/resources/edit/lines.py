@@ -1,7 +1,8 @@
 """Edits of whole lines: one line, a block between markers, and replacements in lines (target).
 
 Each takes a ``Document`` and changes it. ``present`` adds or changes the part, ``absent`` removes
-it. Neither changes a file in the desired state. ``part`` is the part as the file has it.
+it. Neither changes a file in the desired state. ``part`` is the part in its current form in the
+file.
 """
 
 from typing import Any, List, Optional, Tuple
@@ -15,14 +16,14 @@ _MAX_LENGTH = 64 << 10  # characters of a line in which something is replaced
 
 
 class LineEdit(object):
-    """One line: it replaces the last line that ``match`` matches, or is added."""
+    """One line: it replaces the last line that matches ``match``, or is added."""
 
     def __init__(self, line: Optional[str], match: Optional[str], place: Place) -> None:
         self._line, self._place = line, place
         self._match = None if match is None else Pattern(match)
 
     def present(self, document: Document) -> None:
-        """Have the line there, once."""
+        """Make the line exist, once."""
         line = str(self._line)
         match = self._match
         same = [at for at, text in enumerate(document.texts) if text == line]
@@ -37,12 +38,12 @@ class LineEdit(object):
             document.insert(self._place.find(document), [line])
 
     def absent(self, document: Document) -> None:
-        """Remove every line that ``match`` matches; without it, every line that is the same."""
+        """Remove every line that matches ``match``; without it, every identical line."""
         for at in reversed(self._found(document)):
             document.remove(at, at + 1)
 
     def part(self, document: Document) -> Any:
-        """The lines that it is about."""
+        """The lines that this edit concerns."""
         return [document.texts[at] for at in self._found(document)]
 
     def _found(self, document: Document) -> List[int]:
@@ -63,7 +64,7 @@ class BlockEdit(object):
         self._place = place
 
     def present(self, document: Document) -> None:
-        """Have these lines between the markers, which are added where there are none."""
+        """Make these lines exist between the markers, which are added if they are missing."""
         found = self._find(document)
         if found is None:
             lines = [self._begin, *self._texts, self._end]
@@ -83,7 +84,7 @@ class BlockEdit(object):
         return None if found is None else document.texts[found[0] + 1 : found[1]]
 
     def _find(self, document: Document) -> Optional[Tuple[int, int]]:
-        """The lines of the markers. ``ValueError`` if they are not one pair."""
+        """The lines of the markers. ``ValueError`` unless there is exactly one pair."""
         begins = [at for at, text in enumerate(document.texts) if text == self._begin]
         ends = [at for at, text in enumerate(document.texts) if text == self._end]
         if not begins and not ends:
@@ -104,13 +105,13 @@ def _lines(numbers: List[int]) -> str:
 
 
 def texts_of(block: str) -> List[str]:
-    """The lines of a text; a line break at its end ends the last one."""
+    """The lines of a text; a line break at its end belongs to the last line."""
     texts = block.replace("\r\n", "\n").split("\n")
     return texts if texts[-1] else texts[:-1]
 
 
 def marks_of(marker: str) -> Tuple[str, str]:
-    """The lines before and behind a block."""
+    """The lines before and after a block."""
     return marker.replace(MARK, "BEGIN"), marker.replace(MARK, "END")
 
 
@@ -139,5 +140,5 @@ class Replacement(object):
             document.replace(at, at + 1, [new])
 
     def part(self, document: Document) -> Any:
-        """The lines with a match."""
+        """The lines that match."""
         return [document.texts[at] for at in document.matching(self._pattern)]

@@ -1,4 +1,4 @@
-"""The edit type: parts of a text file that others own (target; ``check`` on both sides)."""
+"""The edit type: parts of a text file that belongs to others (target; ``check`` on both sides)."""
 
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
@@ -13,7 +13,7 @@ _NOUNS = {"line": "line", "block": "block", "settings": "settings", "replace": "
 
 
 class Resource(FilePartStateType):
-    """The edits of one file, which are one write."""
+    """The edits of one file, which are written together."""
 
     def __init__(self, name: str, properties: Properties) -> None:
         super().__init__(name, properties)
@@ -38,7 +38,9 @@ class Resource(FilePartStateType):
         return rules.warnings(name, properties)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """Applies the edits in memory. With ``ensure: absent`` a file without them is absent."""
+        """See the base class. Applies the edits in memory. With ``ensure: absent``, a file without
+        the edits is absent.
+        """
         node = self._node(host)
         if node is None:
             self._found, self._after = None, self._edited(b"")
@@ -78,7 +80,8 @@ class Resource(FilePartStateType):
 
     def _edited(self, data: bytes) -> bytes:
         """The content after all edits. ``ResourceError`` for an edit that does not match the file,
-        and for one that a later edit undoes."""
+        or that a later edit undoes.
+        """
         from remote_runtime.resources.edit import rules
 
         specs = rules.specs_of(self.properties)
@@ -121,7 +124,7 @@ class Resource(FilePartStateType):
         return self.desired()
 
     def left(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """The part that it is about, as a digest; see the base class."""
+        """See the base class. The part that the resource manages, as a digest."""
         from remote_runtime.resources.edit import rules
         from remote_runtime.resources.edit.document import Document
         from remote_runtime.stdlib_light import jsontext
@@ -137,7 +140,9 @@ class Resource(FilePartStateType):
         return {"part": str(sha256(jsontext.dumps(parts).encode("utf-8")).hexdigest())}
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """Refuses an edit that locks out the user of ccm, and a file changed since ``read``."""
+        """See the base class. Refuses an edit that would lock out ccm's user, and a file that
+        changed since ``read``.
+        """
         if self._after is None:
             raise ResourceError("the content of %s is not known yet" % self.name)
         validate = str(self.properties.get("validate") or "")

@@ -1,4 +1,4 @@
-"""The rules for an edit beyond its schema (both sides)."""
+"""The rules for an edit in addition to its schema (both sides)."""
 
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
@@ -54,7 +54,7 @@ def specs_of(properties: Spec) -> List[Spec]:
 
 
 def kind_of(spec: Spec) -> str:
-    """Which of ``KINDS`` an edit is, "" for none; lines to be removed may have a match alone."""
+    """Which of ``KINDS`` an edit is, "" for none; lines to remove may have only a match."""
     for kind in KINDS:
         if spec.get(kind) is not None:
             return kind
@@ -62,7 +62,7 @@ def kind_of(spec: Spec) -> str:
 
 
 def problems(name: str, properties: Spec) -> List[Problem]:
-    """Every broken rule as (property, message)."""
+    """Each violated rule as (property, message)."""
     found = [("name", message) for message in rules.of_path(name)]
     if properties.get("validate") is not None:
         messages = rules.of_validation(str(properties["validate"]))

@@ -1,7 +1,7 @@
 """Settings in files of four grammars: keys with values, in sections or without (target).
 
 Comments, order and spacing are kept. The value is all text after the separator, including a
-comment, since these grammars disagree about comments there.
+comment, because the grammars differ in how they treat comments there.
 """
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -16,7 +16,7 @@ _QUOTES = ("'", '"')
 class Entry(NamedTuple):
     """A line that sets a key: its text is ``prefix + key + separator + value + suffix``.
 
-    ``at`` is its number, ``last`` that of the last line that its value goes on in.
+    ``at`` is its number, ``last`` the number of the last line of its value.
     """
 
     at: int
@@ -29,9 +29,9 @@ class Entry(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of a file: its header is the line ``first - 1``, but for lines above all headers.
+    """A part of a file: its header is the line ``first - 1``, except for lines above all headers.
 
-    ``end`` is the number behind its last line.
+    ``end`` is the number after its last line.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Section(NamedTuple):
 
 
 class Grammar(object):
-    """The spelling of sections, comments and entries in a format."""
+    """The syntax of sections, comments and entries in a format."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -50,7 +50,7 @@ class Grammar(object):
         self._comments = ("#", ";") if kind == "ini" else ("#",)
 
     def header(self, text: str) -> Optional[str]:
-        """The name of the section that a line begins, None for another line."""
+        """The name of the section that a line begins, None for other lines."""
         line = text.strip()
         if self.kind == "ini" and line.startswith("[") and "]" in line:
             name, _, rest = line[1:].partition("]")
@@ -63,7 +63,7 @@ class Grammar(object):
         return None
 
     def section_name(self, name: str) -> str:
-        """A name as it is compared."""
+        """A name in the form used for comparison."""
         if self.kind != "ssh":
             return name
         words = name.replace("=", " ", 1).split()
@@ -74,7 +74,7 @@ class Grammar(object):
         return name if self.kind == "ssh" else "[%s]" % name
 
     def same(self, one: str, other: str) -> bool:
-        """Return whether two keys are the same one."""
+        """Return whether two keys are equal."""
         return one.lower() == other.lower() if self.kind == "ssh" else one == other
 
     def is_comment(self, text: str) -> bool:
@@ -82,11 +82,11 @@ class Grammar(object):
         return text.lstrip().startswith(self._comments)
 
     def uncommented(self, text: str) -> str:
-        """Return the text of a comment without its sign."""
+        """Return the text of a comment without its comment sign."""
         return text.lstrip().lstrip("".join(self._comments)).lstrip()
 
     def entry(self, text: str, at: int) -> Optional[Entry]:
-        """The entry of a line, None for another one."""
+        """The entry on a line, None for other lines."""
         body = text.strip()
         if not body or self.is_comment(text):
             return None
@@ -123,7 +123,7 @@ class Grammar(object):
 
 
 def sections_of(document: Document, grammar: Grammar) -> List[Section]:
-    """The sections of a file; the first one has the lines above all headers, and no name."""
+    """The sections of a file; the first has the lines above all headers, and no name."""
     found = [Section("", 0, 0, [])]
     texts, at = document.texts, 0
     while at < len(texts):
@@ -165,14 +165,16 @@ def _goes_on(text: str, grammar: Grammar) -> bool:
 
 
 def spaced(entry: Entry) -> str:
-    """The separator of an entry. Without a value, the blanks after the sign are unknown, so those
-    before it are used."""
+    """The separator of an entry. For an entry without a value, the space after the sign is unknown,
+    so the space before it is used.
+    """
     before = entry.separator[: len(entry.separator) - len(entry.separator.lstrip())]
     return entry.separator if entry.value else entry.separator.rstrip() + before
 
 
 class SettingsEdit(object):
-    """Values of keys: one for the first line of a key, a list for all of them, none for none.
+    """Values of keys: a single value for the first line of a key, a list for all of its lines, or
+    no value.
 
     ``settings`` maps keys to values, and sections to such maps.
     """
@@ -182,7 +184,7 @@ class SettingsEdit(object):
         self._wanted = list(_flat(settings))
 
     def present(self, document: Document) -> None:
-        """Set the keys. ``ValueError`` for a value of several lines that would change."""
+        """Set the keys. ``ValueError`` if a multi-line value would change."""
         for section, key, values in self._wanted:
             if key:
                 self._set(document, section, key, values)
@@ -199,8 +201,9 @@ class SettingsEdit(object):
                 document.remove(found.first - 1, self._end_of(document, found))
 
     def _end_of(self, document: Document, section: Section) -> int:
-        """The number behind the last line of a section, without the comments right above the next
-        header: they belong to that."""
+        """The number after the last line of a section, without the comments directly above the next
+        header, which belong to that header.
+        """
         end = section.end
         if end == len(document.texts):
             return end
@@ -281,15 +284,17 @@ class SettingsEdit(object):
         document.insert(self._place(document, found, key), lines)
 
     def _model(self, entries: Sequence[Entry]) -> Optional[str]:
-        """The separator that entries have, as it is copied for a new one."""
+        """The separator of existing entries, to be copied for a new one."""
         if self._grammar.by_blank:
             return " "
         separators = [spaced(entry) for entry in entries if entry.separator.strip()]
         return separators[0].replace("\t", " ") if separators and len(separators[0]) < 4 else None
 
     def _place(self, document: Document, section: Section, key: str) -> int:
-        """Where a new entry goes: behind its last line, behind a comment that sets the key, behind
-        the last entry; else at the beginning of a section, or at the end of what is above all."""
+        """The position of a new entry: after its last line, after a comment that sets the key, or
+        after the last entry; otherwise, at the beginning of a section or at the end of the lines
+        above all headers.
+        """
         grammar, texts = self._grammar, document.texts
         same = [entry for entry in section.entries if grammar.same(entry.key, key)]
         if same:
@@ -325,7 +330,7 @@ def text_of(value: Any) -> str:
 
 
 def _flat(settings: Mapping[str, Any]) -> List[Tuple[str, str, Any]]:
-    """Section, key and values of each setting; a section without keys has the key ""."""
+    """The section, key and values of each setting; a section without keys has the key ""."""
     found: List[Tuple[str, str, Any]] = []
     inner: Dict[str, Mapping[str, Any]] = {}
     for key, value in settings.items():

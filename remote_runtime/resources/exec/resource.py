@@ -16,7 +16,7 @@ GUARDS = {"onlyif": True, "unless": False}
 
 
 class Resource(ActionStateType):
-    """One command. It has no state: it runs, or its conditions show that it need not."""
+    """One command. It has no state: it runs, or its conditions show that it need not run."""
 
     done = "executed"
 
@@ -26,7 +26,7 @@ class Resource(ActionStateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """Loads the rules only for a text with a sign that they look for."""
+        """See the base class. Loads the rules only for a text with a sign that they check."""
         if _SHELL_SIGNS.isdisjoint(repr((name, properties))):
             return []
         from remote_runtime.resources.exec.warnings import warnings
@@ -51,16 +51,18 @@ class Resource(ActionStateType):
         return super().read(host)
 
     def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """Return whether the path in ``creates`` exists; the results of guards are known only when
-        the resource runs."""
+        """See the base class. Return whether the path in ``creates`` exists; the results of guards
+        are known only when the resource runs.
+        """
         path = _creates(self.properties)
         if path:
             return {"created": host.files.exists(path)}
         return None if self._guards() and not self.refresh_only else {}
 
     def due(self, host: "HostReader") -> bool:
-        """Return whether its conditions allow it to run; the guards run only if all other
-        conditions do."""
+        """See the base class. Return whether its conditions allow it to run; the guards run only if
+        all other conditions allow it.
+        """
         path = _creates(self.properties)
         if path and host.files.is_created(path):
             return False
@@ -76,7 +78,9 @@ class Resource(ActionStateType):
         host.commands.require_start(self._command(), "the command")
 
     def act(self, host: "Host") -> None:
-        """The command runs up to ``tries`` times; a path ``creates`` that appears ends that."""
+        """See the base class. The command runs up to ``tries`` times, or until the path ``creates``
+        appears.
+        """
         from remote_runtime.retries import tries_of
 
         host.commands.execute(
@@ -98,6 +102,6 @@ class Resource(ActionStateType):
 
 
 def _creates(properties: Properties) -> str:
-    """The path whose presence says that the command need not run, "" for none."""
+    """The path whose existence means that the command need not run, "" for none."""
     creates = properties.get("creates")
     return os.path.join(properties.get("cwd") or "/", creates) if creates else ""

@@ -1,4 +1,4 @@
-"""The rules for an exec resource beyond its schema (both sides)."""
+"""The rules for an exec resource in addition to its schema (both sides)."""
 
 from typing import Any, Dict
 
@@ -8,7 +8,7 @@ from remote_runtime.validation.rules import Problems
 
 
 def problems(name: str, properties: Dict[str, Any]) -> Problems:
-    """Every broken rule as (property, message)."""
+    """Each violated rule as (property, message)."""
     found: Problems = []
     if not name.isprintable() and any(
         ord(char) == 127 or (ord(char) < 32 and char not in "\n\t") for char in name

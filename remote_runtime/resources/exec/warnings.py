@@ -27,9 +27,10 @@ def warnings(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str, str]
 def of_commands(
     commands: Iterable[Tuple[str, Any]], properties: Dict[str, Any]
 ) -> List[Tuple[str, str, str]]:
-    """(property, message, hint) for each command that is written for a shell and gets none.
+    """(property, message, hint) for each command that is written for a shell but does not run in
+    one.
 
-    ``commands`` are those of a resource, by their property.
+    ``commands`` are those of a resource, by property.
     """
     if properties.get("provider", "posix") != "posix":
         return []
@@ -43,7 +44,7 @@ def of_commands(
 
 
 def _sign(command: str) -> str:
-    """The first sign outside quotes that a shell would act on."""
+    """The first sign outside quotes that a shell would interpret."""
     bare = _QUOTED.sub("", command)
     if _WORDS_OF_FIND.search(bare):
         bare = bare.replace(";", "")  # ends its command

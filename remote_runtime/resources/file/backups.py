@@ -1,8 +1,9 @@
 """Keeps replaced files next to their original path (target; imported only for ``backup``).
 
-The name is GNU's of numbered backups behind a dot: ``.motd.~3~``. Programs that read a whole
-directory pass over it: it begins with a dot (``include conf.d/*``), has a dot in it (run-parts,
-cron.d, sudoers.d), ends in a tilde (cron.d, sudoers.d, logrotate.d), and in no suffix of theirs.
+The name is that of GNU's numbered backups after a dot: ``.motd.~3~``. Programs that read a whole
+directory skip it, because it begins with a dot (``include conf.d/*``), contains a dot (run-parts,
+cron.d, sudoers.d), ends in a tilde (cron.d, sudoers.d, logrotate.d), and does not have one of their
+suffixes.
 """
 
 import os
@@ -20,16 +21,16 @@ _NUMBER = re.compile(r"~([0-9]{1,18})~\Z")
 
 
 def number_of(name: str, of: str) -> int:
-    """The number of the backup of a file called ``of`` that has this name; 0 for another file."""
+    """The number of the backup of a file called ``of`` with this name; 0 for other files."""
     start = ".%s." % of
     found = _NUMBER.match(name[len(start) :]) if name.startswith(start) else None
     return int(found.group(1)) if found is not None else 0
 
 
 class Backup(object):
-    """The one that is made before the file at ``path`` is replaced.
+    """The backup that is made before the file at ``path`` is replaced.
 
-    None is made if the newest one has the same content. Only the newest ``MAX_BACKUPS`` stay.
+    None is made if the newest one has the same content. Only the newest ``MAX_BACKUPS`` are kept.
     """
 
     def __init__(self, host: "HostReader", path: str, node: "Node") -> None:
@@ -45,12 +46,12 @@ class Backup(object):
 
     @property
     def changes(self) -> List[Change]:
-        """The records of what comes and goes."""
+        """The records of added and removed backups."""
         made = [Change("backup", None, self._made)] if self._made else []
         return made + [Change(path, "file", "absent") for path in self._dropped]
 
     def make(self, host: "Host") -> None:
-        """Make it, and remove the oldest ones. ``ResourceError``"""
+        """Make the backup, and remove the oldest ones. ``ResourceError``"""
         if self._made:
             host.files.back_up(self._path, self._made)
         for path in self._dropped:

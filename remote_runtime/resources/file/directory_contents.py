@@ -1,5 +1,6 @@
-"""The paths that a directory resource manages below itself (target; imported for recurse and purge
-only)."""
+"""The paths that a directory resource manages within the directory (target; imported only for
+recurse and purge).
+"""
 
 import os
 from typing import TYPE_CHECKING, Any, Dict, List, Sequence
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 
 
 class Below(object):
-    """The paths found below the directory of a resource. ``unknown`` is the reason why a preview
-    does not know all of them, or None."""
+    """The paths found in the directory of a resource. ``unknown`` is the reason why a preview does
+    not know all of them, or None.
+    """
 
     def __init__(self, host: "HostReader", top: str, properties: Properties, node: "Node") -> None:
         self._top, self._properties = top, properties
@@ -45,7 +47,7 @@ class Below(object):
     def tasks(self, host: "HostReader", own: Sequence[Task], uid: int, gid: int) -> List[Task]:
         """Return the remaining tasks, including those for the directory's ``own`` attributes.
 
-        As root, those come last, so that the contents change before another user owns the
+        For root, those come last, so that the contents change before another user owns the
         directory.
         """
         found = purge.tasks(self._top, self._extra)

@@ -1,10 +1,10 @@
-"""Modes of files as the manifest writes them (both sides)."""
+"""File modes as written in the manifest (both sides)."""
 
 HIGHEST_MODE = 0o7777
 
 
 def parse_mode(text: str) -> int:
-    """Return the bits of "644", "0644", "0o644" or "2755". ``ValueError`` says what is wrong."""
+    """Return the bits of "644", "0644", "0o644" or "2755". ``ValueError`` describes the mistake."""
     digits = _digits(text)
     if not digits or digits.strip("01234567"):
         raise ValueError('%r is not an octal mode such as "0644"' % text)

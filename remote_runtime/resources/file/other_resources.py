@@ -1,4 +1,4 @@
-"""The paths below a directory that other resources of a run name (target)."""
+"""The paths in a directory that other resources of a run name (target)."""
 
 import os
 import re
@@ -21,8 +21,8 @@ class Others(object):
     """The paths, relative to a directory, that belong to other resources.
 
     ``named`` are the paths that any resource names; ``owned`` are those whose attributes another
-    resource manages. Resources that a control or a selection skips count too. ``unknown`` are the
-    scaffolds whose files are not in the plan and may be below the directory.
+    resource manages. Resources that a control or a selection skips are included. ``unknown`` has
+    the scaffolds whose files are not in the plan and may be below the directory.
     """
 
     def __init__(self, host: "HostReader", top: str, real: str) -> None:
@@ -59,8 +59,9 @@ class Others(object):
         return any(is_within(top, way) for top in self._tops for way in ways)
 
     def _inside(self, paths: List[str], follow: bool) -> List[str]:
-        """Return those below the directory, by every path; ``follow``: also follow a link at their
-        end."""
+        """Return those below the directory, under every path; ``follow``: also follow a link at
+        their end.
+        """
         found = []
         for path in paths:
             directory, name = os.path.split(path)
@@ -73,15 +74,16 @@ class Others(object):
         return found
 
     def is_backup(self, path: str) -> bool:
-        """Return whether it is a backup of a file of another resource."""
+        """Return whether it is a backup of another resource's file."""
         directory, name = os.path.split(path)
         found = _BACKUP.match(name)
         return found is not None and os.path.join(directory, found.group(1)) in self._backed
 
 
 def _paths(item: Item) -> List[str]:
-    """Return every path that a resource names: its own, those that it ensures, and those in
-    properties."""
+    """Return every path that a resource names: its own, the paths that it ensures, and those in
+    properties.
+    """
     properties = item.properties
     kind = registry.resource_class(item.type)
     found = [path for path, _ in kind.managed_paths(item.name, properties)]
@@ -104,7 +106,7 @@ def _paths(item: Item) -> List[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts in a value of a property."""
+    """The strings in a property value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -59,7 +59,7 @@ def _removing(entry: Entry, message: str) -> Task:
     kind = entry.node.kind
 
     def remove(host: "Host") -> None:
-        """Remove the entry, unless it has become another thing."""
+        """Remove the entry, unless something else has replaced it."""
         if kind == "directory":
             host.files.rmdir(entry.path)
         else:

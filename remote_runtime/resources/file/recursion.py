@@ -1,4 +1,4 @@
-"""Owner, group and modes of all that is below a directory (target)."""
+"""The owner, group and modes of everything in a directory (target)."""
 
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -17,8 +17,9 @@ _AS_ANOTHER = 0o6000
 
 
 class Wish(NamedTuple):
-    """The desired attributes below; None for one that does not change. An ID is -1 for a missing
-    account."""
+    """The desired attributes of the contents; None for one that does not change. An ID is -1 for a
+    missing account.
+    """
 
     uid: Optional[int]
     gid: Optional[int]
@@ -27,7 +28,7 @@ class Wish(NamedTuple):
 
 
 class Differing(NamedTuple):
-    """A path that has other attributes than these."""
+    """A path whose attributes differ from these."""
 
     entry: Entry
     uid: int
@@ -47,8 +48,9 @@ def wish_of(properties: Dict[str, Any], uid: int, gid: int) -> Wish:
 
 
 def differing(wish: Wish, entries: Sequence[Entry]) -> List[Differing]:
-    """Return the entries to change, inner paths first: a directory may belong to another user
-    then."""
+    """Return the entries to change, inner paths first, because a directory may belong to another
+    user afterwards.
+    """
     found = []
     for entry in reversed(entries):
         node = entry.node
@@ -64,7 +66,7 @@ def differing(wish: Wish, entries: Sequence[Entry]) -> List[Differing]:
 
 
 def _mode(wish: Wish, node: "Node", changes_owner: bool) -> int:
-    """The mode that a path is to have; ``changes_owner``: it gets another owner or group."""
+    """The desired mode of a path; ``changes_owner``: its owner or group changes."""
     if node.kind == "symlink":
         return node.mode
     if node.kind == "directory":
@@ -81,7 +83,7 @@ def _mode(wish: Wish, node: "Node", changes_owner: bool) -> int:
 def tasks(
     host: "HostReader", top: str, properties: Properties, differing: Sequence[Differing]
 ) -> List[Task]:
-    """Return the tasks that set the attributes of all these."""
+    """Return the tasks that set the attributes of all these entries."""
     if not differing:
         return []
     wanted = [
@@ -100,7 +102,7 @@ def tasks(
 def _changes(
     host: "HostReader", properties: Properties, differing: Sequence[Differing]
 ) -> List[Change]:
-    """One record for each value that paths have now: how many they are, and the first of them."""
+    """One record for each current value: the number of paths with it, and the first of them."""
     groups: Dict[Tuple[str, Any, Any], List[Entry]] = {}
     for one in reversed(differing):  # outer paths first
         node = one.entry.node

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def tasks(
     host: "HostReader", path: str, properties: Properties, node: "Optional[Node]"
 ) -> Tuple[List[Task], List[Missing]]:
-    """Return the tasks that remove the path, and the obstacles: without force, a directory that is
-    not empty.
+    """Return the tasks that remove the path, and the obstacles, such as a non-empty directory
+    without force.
     """
     if node is None:
         return [], []
@@ -45,7 +45,7 @@ def tasks(
 
 
 def removing(path: str, force: bool = False) -> Task:
-    """The removal of a path that is not a directory, or whose kind is not known."""
+    """The removal of a path that is not a directory, or whose kind is unknown."""
 
     def remove(host: "Host") -> None:
         if not force:

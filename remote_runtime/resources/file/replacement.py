@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def refuse(path: str, node: "Optional[Node]", bare: bool, stays: bool = False) -> None:
-    """``ResourceError`` for what is at the path and is left alone; ``bare``: only its attributes
-    are managed, where it ``stays`` because of ``replace: false``.
+    """``ResourceError`` if something at the path must not be replaced; ``bare``: only its
+    attributes are managed, and ``stays`` means that it is kept because of ``replace: false``.
     """
     if node is None or node.kind == "file":
         return
@@ -40,7 +40,7 @@ def refuse(path: str, node: "Optional[Node]", bare: bool, stays: bool = False) -
 def changes(
     host: "HostReader", path: str, node: "Optional[Node]", content: "Optional[Content]"
 ) -> List[Change]:
-    """The records of the new content, None for one that is not known; [] for the same content."""
+    """The records of the new content, None if it is unknown; [] if the content is the same."""
     old = None
     if node is not None and node.kind == "file":
         old = "%d bytes" % node.size

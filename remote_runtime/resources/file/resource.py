@@ -35,7 +35,7 @@ Found = Optional[Mapping[str, Any]]
 
 
 class Wanted(NamedTuple):
-    """The attributes that a file is to have; -1 for an account that does not exist (yet)."""
+    """The desired attributes of a file; -1 for an account that does not exist (yet)."""
 
     uid: int
     gid: int
@@ -58,7 +58,9 @@ class Resource(PathTaskStateType):
 
     @classmethod
     def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """Empty with ``replace: false``, where another resource may change the content."""
+        """See the base class. Empty with ``replace: false``, where another resource may change the
+        content.
+        """
         given = any(properties.get(key) is not None for key in ("content", "source"))
         once = properties.get("replace") is False  # only where the file is missing
         stays = properties.get("ensure") != "absent"
@@ -67,7 +69,7 @@ class Resource(PathTaskStateType):
     # -- what is there ----------------------------------------------------------------------------
 
     def read(self, host: "HostReader") -> Found:
-        """A symlink to a directory counts as one if a directory is wanted."""
+        """See the base class. A symlink to a directory counts as one if a directory is desired."""
         node = host.files.lstat(self.name)
         if node is not None and node.kind == "symlink" and self.ensure == "directory":
             behind = host.files.stat(self.name)
@@ -94,8 +96,9 @@ class Resource(PathTaskStateType):
         return found["node"] if found is not None else None
 
     def observed(self, host: "HostReader", found: Found) -> Any:
-        """Return the attributes; also the content of a file that will be removed, and the
-        differences below."""
+        """See the base class. Return the attributes; also the content of a file that will be
+        removed, and the differences in a directory.
+        """
         node = self.node(host, found)
         if node is None:
             return {"ensure": None}
@@ -107,7 +110,7 @@ class Resource(PathTaskStateType):
         return dict(seen, **self.left(host, found))
 
     def compared(self, host: "HostReader", found: Found) -> Sequence[str]:
-        """A content that the resource has no say in may change."""
+        """See the base class. Content that the resource does not manage may change."""
         size = None if self.properties.get("replace") is False else self._size(host)
         node = self.node(host, found)
         if size is None:
@@ -117,7 +120,7 @@ class Resource(PathTaskStateType):
         return ATTRIBUTES
 
     def _size(self, host: "HostReader") -> Optional[int]:
-        """The size of the content, -1 for a source that is not there, None for no content."""
+        """The size of the content, -1 for a source that does not exist, None for no content."""
         for key in ("content", "source"):
             value = self.properties.get(key)
             if isinstance(value, dict):
@@ -130,8 +133,9 @@ class Resource(PathTaskStateType):
         return None
 
     def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
-        """Return the differences from the desired state in a directory, if its contents are
-        managed."""
+        """See the base class. Return the differences from the desired state in a directory, if its
+        contents are managed.
+        """
         below = found["below"] if found is not None else None
         if below is None:
             return {}
@@ -145,8 +149,9 @@ class Resource(PathTaskStateType):
     # -- what is wanted ---------------------------------------------------------------------------
 
     def _wanted(self, host: "HostReader", node: "Optional[Node]") -> Wanted:
-        """Return the attributes; omitted ones, which ``ccm ensure`` allows, are those of the
-        existing path."""
+        """Return the attributes; omitted ones, which ``ccm ensure`` allows, are taken from the
+        existing path.
+        """
         given = self.properties
         left = [key for key in _OWN if given.get(key) is None]
         if left and (node is None or node.kind not in ("file", "directory")):
@@ -174,7 +179,9 @@ class Resource(PathTaskStateType):
         return modes.directory_mode(mode) | (node.mode & 0o7000 if node and kept else 0)
 
     def _unless_missing(self, look: Callable[[], Any], otherwise: Any) -> Any:
-        """The result of ``look``; a ``Missing`` from it is raised before anything changes."""
+        """Return the result of ``look``; a ``Missing`` from it is raised before
+        anything changes.
+        """
         try:
             return look()
         except Missing as missing:
@@ -195,7 +202,7 @@ class Resource(PathTaskStateType):
         return changes
 
     def _stays(self, node: "Optional[Node]") -> bool:
-        """Return whether the existing path keeps its content, regardless of what it is."""
+        """Return whether the existing path keeps its content, regardless of its kind."""
         return node is not None and self.properties.get("replace") is False
 
     def _content(self, host: "HostReader") -> "Optional[Content]":
@@ -212,7 +219,9 @@ class Resource(PathTaskStateType):
     # -- what there is to do ----------------------------------------------------------------------
 
     def tasks(self, host: "HostReader", found: Found) -> List[Task]:
-        """One task for a file or a new directory. For a tree, those of the paths that differ."""
+        """See the base class. One task for a file or a new directory. For a tree, the tasks of the
+        paths that differ.
+        """
         self._unmet = []
         node = self.node(host, found)
         if self.ensure == "absent":
@@ -232,7 +241,9 @@ class Resource(PathTaskStateType):
             raise missing
 
     def assumed(self, host: "HostReader") -> List[Task]:
-        """Creates the path without a look at its content. A mode that is omitted is kept."""
+        """See the base class. Creates the path without reading its content. An omitted mode is
+        kept.
+        """
         if self.ensure == "absent":
             return [removal.removing(self.name, force=self.properties.get("force") is True)]
         kept = any(self.properties.get(key) is None for key in _OWN)
@@ -242,7 +253,9 @@ class Resource(PathTaskStateType):
         return [Task(_CREATED, self._put(None, want), [Change("content", None, None)])]
 
     def known(self, host: "HostReader", found: Found) -> List[Task]:
-        """Writes all of it again, so that later resources read the desired state."""
+        """See the base class. Writes everything again, so that later resources read the desired
+        state.
+        """
         node = self.node(host, found)
         if self.ensure == "absent":
             return [removal.removing(self.name, force=self.properties.get("force") is True)]
@@ -339,7 +352,7 @@ class Resource(PathTaskStateType):
         return self.ensure != "present" or "validate" in self.properties
 
     def ahead(self, host: "HostReader") -> "Optional[NewFile]":
-        """The file that it will put. See the base class."""
+        """See the base class. The file that it will put in place."""
         if isinstance(self.properties.get("source"), str):
             return None  # an earlier resource may still change it
         try:
@@ -359,7 +372,9 @@ class Resource(PathTaskStateType):
         return NewFile(self.name, content, mode=mode, uid=uid, gid=gid, replaces=node)
 
     def travels(self, host: "HostReader") -> List[BlobNeed]:
-        """The content of a file that will be written, if its size or hash differs."""
+        """See the base class. The content of a file that will be written, if its size or hash
+        differs.
+        """
         given = [self.properties.get(key) for key in ("content", "source")]
         for value in given if self.ensure == "present" else ():
             if isinstance(value, dict):

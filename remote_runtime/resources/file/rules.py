@@ -1,4 +1,4 @@
-"""The rules for a file resource beyond its schema (both sides)."""
+"""The rules for a file resource in addition to its schema (both sides)."""
 
 from typing import Any, Dict, List, Tuple
 
@@ -15,7 +15,7 @@ _BELOW = {
 
 
 def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
-    """Every broken rule as (property, message)."""
+    """Each violated rule as (property, message)."""
     return (
         [("name", message) for message in rules.of_path(name)]
         + _of_content(properties)

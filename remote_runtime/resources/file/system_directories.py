@@ -1,4 +1,4 @@
-"""Directories of the system, whose content no resource manages as a whole (both sides)."""
+"""Directories of the system, whose content no resource may manage as a whole (both sides)."""
 
 import re
 

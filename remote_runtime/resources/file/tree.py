@@ -43,7 +43,7 @@ class Walk(object):
     def __init__(
         self, host: "HostReader", top: str, *, real: str, node: "Node", scope: Scope
     ) -> None:
-        """``real`` is the directory at ``top`` without links."""
+        """``real`` is the directory ``top`` with links resolved."""
         self._files = host.files
         self._top, self._node, self._scope = top.rstrip("/"), node, scope
         self._points = self._mounted(real)
@@ -122,7 +122,7 @@ class Walk(object):
         return found
 
     def _probe(self, directory: str) -> None:
-        """Note whether earlier resources may bring anything to a directory."""
+        """Record whether earlier resources may create anything in a directory."""
         try:
             self._files.require_known(directory)
         except Unknowable as error:
@@ -130,7 +130,9 @@ class Walk(object):
 
 
 def _is_kept(path: str, scope: Scope) -> bool:
-    """Return whether a pattern matches the relative path or, without a slash, the name."""
+    """Return whether a pattern matches the relative path or, for a pattern without a slash, the
+    name.
+    """
     parts = path.split("/")
     for pattern in scope.keep:
         wanted = pattern.strip("/").split("/")
@@ -143,5 +145,5 @@ def _is_kept(path: str, scope: Scope) -> bool:
 
 
 def shown(path: str) -> str:
-    """A path for people: bytes that are no UTF-8 as escapes."""
+    """A path for people: bytes that are not UTF-8 are shown as escapes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

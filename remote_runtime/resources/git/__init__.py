@@ -1,1 +1,1 @@
-"""Checkouts of git repositories."""
+"""Checkouts of Git repositories."""

@@ -1,5 +1,6 @@
-"""Which addresses and refs git may be given (both sides): none that it would read as an option, run
-as a command, or take from another place than it seems."""
+"""Restricts the addresses and refs that are passed to git (both sides): none may be read as an
+option, run as a command, or refer to a place other than it seems to.
+"""
 
 import re
 from typing import Any, List, Mapping, Tuple
@@ -47,7 +48,9 @@ def _of_local(path: str) -> List[str]:
 
 
 def of_ref(ref: str) -> List[str]:
-    """Return the problems of a branch, tag or commit, by the rules of git check-ref-format."""
+    """Return the problems of a branch, tag or commit, according to the rules of git
+    check-ref-format.
+    """
     if ref.startswith("-"):
         return ["it must not begin with -"]
     parts = ref.split("/")

@@ -24,7 +24,7 @@ class Resource(PathStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """The rules of addresses and refs. See the base class."""
+        """See the base class. Checks the rules for addresses and refs."""
         wrong = super().check(name, properties)
         if name == "/":
             wrong.append(("name", "the root directory cannot be a checkout"))
@@ -46,7 +46,9 @@ class Resource(PathStateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """A token over http:// and any use of git:// can be read or changed on the way."""
+        """See the base class. A token over http:// and any use of git:// can be read or modified in
+        transit.
+        """
         url = properties.get("url", "")
         if url.startswith("http://") and properties.get("token"):
             return [("url", "the token is sent unencrypted", "use https://")]
@@ -73,8 +75,9 @@ class Resource(PathStateType):
         )
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """Return the commit with the other compared properties; the remote is contacted once. See
-        the base class."""
+        """See the base class. Return the commit with the other compared properties; the remote is
+        contacted once.
+        """
         source = self._source()
         found = host.checkouts.find(self.name, source)
         wanted = self.ensure != "absent" and bool(source.url)
@@ -103,7 +106,9 @@ class Resource(PathStateType):
         return state
 
     def desired(self) -> Mapping[str, Any]:
-        """``commit`` is the target of the ref if it was asked, else only a ref that is a commit."""
+        """See the base class. ``commit`` is the target of the ref if it was queried, otherwise only
+        a ref that is a commit.
+        """
         wanted: Dict[str, Any] = {"url": self.properties.get("url")}
         if self._target is not None:
             wanted["commit"] = self._target.commit
@@ -121,7 +126,9 @@ class Resource(PathStateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """Clones or updates. Refuses to change the owner or group of an existing checkout."""
+        """See the base class. Clones or updates. Refuses to change the owner or group of an
+        existing checkout.
+        """
         source = self._source()
         if diff.new:
             host.checkouts.clone(self.name, source, self._target)
@@ -147,7 +154,7 @@ class Resource(PathStateType):
 
 
 def _name(number: Any, name: Any, wanted: Optional[str], found: int) -> str:
-    """The owner in the words of the resource, where they mean the one that is found."""
+    """The owner as written in the resource, if it means the one that was found."""
     if wanted is not None and number(wanted) == found:
         return wanted
     return name(found) or str(found)

@@ -19,7 +19,9 @@ class Resource(AccountStateType):
         return [("gid", "the gid of root is 0")]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """``Unknowable`` for a wanted gid of a group that a package creates before."""
+        """See the base class. ``Unknowable`` for the desired GID of a group that a package creates
+        earlier.
+        """
         gid = host.accounts.gid(self.name)
         if gid is not None and gid < 0 and "gid" in self.properties:
             raise Unknowable("the gid of %s is not known before it is created" % self.name)
@@ -29,7 +31,7 @@ class Resource(AccountStateType):
         return {key: self.properties[key] for key in ("gid",) if key in self.properties}
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """Change the group; the numbers of files do not change."""
+        """See the base class. Changes the group; the numbers of files do not change."""
         gid = self.properties.get("gid")
         if diff.new:
             host.accounts.add_group(self.name, gid, self.properties.get("system") is True)

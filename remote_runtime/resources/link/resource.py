@@ -1,4 +1,4 @@
-"""The link type: a symlink and the text that it holds (target; ``check`` on both sides)."""
+"""The link type: a symlink and its target (target; ``check`` on both sides)."""
 
 import posixpath
 from typing import Any, List, Mapping, Optional, Tuple
@@ -8,7 +8,7 @@ from remote_runtime.host.ports import Host, HostReader
 
 
 def _end(name: str, target: str) -> str:
-    """Return the path that a link leads to, from its text alone; a part may be a link."""
+    """Return the path to which a link leads, based only on its text; a part of it may be a link."""
     if not target or ".." in target.split("/"):
         return ""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), target))

@@ -1,4 +1,4 @@
-"""The module type: a kernel module now and at the next start (target; ``check`` on both sides)."""
+"""The module type: a kernel module, now and at the next boot (target; ``check`` on both sides)."""
 
 import os
 from typing import Any, Dict, List, Mapping, Optional, Tuple
@@ -17,7 +17,7 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """Options are words; ``blacklist`` requires ``ensure: absent``."""
+        """See the base class. Options must be words; ``blacklist`` requires ``ensure: absent``."""
         words = str(properties.get("options") or "x=1").split()
         bad = [word for word in words if not word.partition("=")[0].replace("_", "a").isalnum()]
         wrong = [("options", "options are words such as numdummies=2, not %r" % w) for w in bad[:1]]
@@ -28,8 +28,9 @@ class Resource(StateType):
         return wrong
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """Return whether it is loaded, loads at boot or is blacklisted, and its options in
-        modprobe.d."""
+        """See the base class. Return whether it is loaded, loads at boot or is blacklisted, and its
+        options in modprobe.d.
+        """
         found: Dict[str, Any] = {
             "loaded": host.kernel.is_loaded(self.name),
             "boot": self._text(host, self._load_file) == self._wanted_load,
@@ -47,7 +48,9 @@ class Resource(StateType):
         return dict(wanted, loaded=True) if self.properties.get("live", True) else wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """Writes the options before it loads the module, which reads them only then."""
+        """See the base class. Writes the options before it loads the module, which reads them only
+        then.
+        """
         if "loaded" in diff:
             host.kernel.require_loadable(self.name)  # before any file is changed
         options = diff.desired["options"]
@@ -59,7 +62,9 @@ class Resource(StateType):
             self._put(host, self._load_file, self.name)
 
     def remove(self, host: Host) -> None:
-        """Unloads it unless ``live`` is false, and removes the files; ``blacklist`` keeps one."""
+        """See the base class. Unloads it unless ``live`` is false, and removes the files;
+        ``blacklist`` keeps one.
+        """
         if self.properties.get("live", True) and host.kernel.is_loaded(self.name):
             host.kernel.unload(self.name)
         text = "blacklist %s" % self.name if self.properties.get("blacklist") else ""
@@ -105,7 +110,7 @@ class Resource(StateType):
 
     @staticmethod
     def _put(host: Host, path: str, line: str) -> None:
-        """Have a file with one line, or none."""
+        """Make a file with one line exist, or remove it."""
         if not line:
             host.files.unlink(path)
             return

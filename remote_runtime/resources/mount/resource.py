@@ -15,7 +15,7 @@ from remote_runtime.system.paths import resolved
 from remote_runtime.validation import rules
 
 NEEDED = ("/", "/dev", "/proc", "/run", "/sys", "/usr")
-"""Mount points that no host runs without."""
+"""Mount points that every host needs to run."""
 
 AUTOMOUNT = "x-systemd.automount"
 FIELDS = ("device", "type", "options", "dump", "pass")
@@ -48,7 +48,7 @@ def _of_options(options: str) -> List[str]:
 
 
 class Resource(StateType):
-    """One mount point, or one device for swap."""
+    """One mount point, or one device for swap space."""
 
     default_ensure = "mounted"
     partial = True
@@ -60,7 +60,9 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """Refuses passwords in options, and the unmount of file systems that the host needs."""
+        """See the base class. Refuses passwords in options, and unmounting file systems that the
+        host needs.
+        """
         given = properties.get
         wrong = [("name", message) for message in rules.of_path(name)]
         ensure = given("ensure") or cls.default_ensure
@@ -114,7 +116,9 @@ class Resource(StateType):
         return "unmounted" if found.get("mounted") is None else "mounted"
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """Return the entry in fstab and the current mount, with passwords in options masked."""
+        """See the base class. Return the entry in fstab and the current mount, with passwords in
+        options masked.
+        """
         self._old = fstab.find(host.mounts.table(), self._key)
         found = self._of_table() if self._old is not None else {}
         found.update(self._of_swap(host) if self._is_swap else self._of_mount(host))
@@ -157,7 +161,7 @@ class Resource(StateType):
 
     @property
     def _options(self) -> Optional[str]:
-        """The desired options; None to keep those of the table."""
+        """The desired options; None to keep those in the table."""
         text = self.properties.get("options")
         if not self.properties.get("nofail"):
             return None if text is None else str(text)
@@ -166,7 +170,7 @@ class Resource(StateType):
 
     @property
     def _wanted(self) -> Entry:
-        """The desired entry: fields that the resource omits are kept."""
+        """The desired entry; fields that the resource omits are kept."""
         given, old = self.properties, self._old
         options = self._options or (old.options if old else "sw" if self._is_swap else "defaults")
         return Entry(
@@ -181,7 +185,9 @@ class Resource(StateType):
         )
 
     def desired(self) -> Mapping[str, Any]:
-        """The entry for fstab if it is managed, and the mount as ``ensure`` says."""
+        """See the base class. The entry for fstab if it is managed, and the mount that ``ensure``
+        describes.
+        """
         entry, given = self._wanted, self.properties
         wanted: Dict[str, Any] = {}
         if self._managed:
@@ -203,7 +209,9 @@ class Resource(StateType):
     # -- acting -----------------------------------------------------------------------------------
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """Mounts first and writes fstab last, so an entry that fails is not in it."""
+        """See the base class. Mounts first and writes fstab last, so an entry that fails is not
+        written.
+        """
         self._require_unchanged(host)
         entry = self._wanted
         if self._is_swap:
@@ -219,8 +227,9 @@ class Resource(StateType):
             host.mounts.reload()
 
     def _require_unchanged(self, host: Host) -> None:
-        """``ResourceError`` if somebody else has changed the state that was read: the planned
-        change no longer fits."""
+        """``ResourceError`` if another process changed the state that was read, so that the planned
+        change no longer fits.
+        """
         host.mounts.refresh()
         if fstab.find(host.mounts.table(), self._key) != self._old:
             raise changed("the entry of %s in the table of file systems" % self._key)
@@ -250,7 +259,7 @@ class Resource(StateType):
             host.mounts.remount(now, entry._replace(point=now.point))
 
     def _replace(self, host: Host, now: MountEntry, entry: Entry) -> None:
-        """Mount an entry instead; if that fails, the earlier mount is restored."""
+        """Mount an entry instead; if that fails, restore the earlier mount."""
         before = self._entry_of(host, now)
         self._release(host, now)
         try:
@@ -276,8 +285,9 @@ class Resource(StateType):
         return before is not None
 
     def _entry_of(self, host: Host, now: MountEntry) -> Optional[Entry]:
-        """Return an entry that mounts the same again; None if it is unknown, as for a bind mount
-        that is not in the table."""
+        """Return an entry that restores the same mount; None if it is unknown, as for a bind mount
+        that is not in the table.
+        """
         if self._old is not None and host.mounts.is_source(now, self._old):
             return self._old._replace(point=now.point)
         if now.root != "/":
@@ -309,7 +319,9 @@ class Resource(StateType):
         host.mounts.unmount(now)
 
     def remove(self, host: Host) -> None:
-        """Unmounts first, then removes the entry from fstab and reloads systemd."""
+        """See the base class. Unmounts first, then removes the entry from fstab and reloads
+        systemd.
+        """
         self._require_unchanged(host)
         if self._is_swap and host.mounts.is_swap(self._key):
             host.mounts.swap_off(self._key)
@@ -321,7 +333,9 @@ class Resource(StateType):
             host.mounts.reload()
 
     def _make_point(self, host: Host, entry: Entry) -> None:
-        """Create the mount point with the directories above it; for a file a file."""
+        """Create the mount point with the directories above it; for a bind-mounted file, create a
+        file.
+        """
         node = host.files.stat(entry.device) if fstab.is_binding(entry.options) else None
         missing, path = [], self.name
         while path != "/" and host.files.stat(path) is None:
@@ -347,9 +361,10 @@ def _usual_type(options: str) -> str:
 
 
 def _real(host: HostReader, path: str) -> str:
-    """A path without symlinks, as far as it exists; what is mounted on its way changes no name.
+    """A path with symlinks resolved, as far as it exists; mounts on its way do not change its name.
 
-    ``ResourceError`` for a link of another user that leads to what is not that user's.
+    ``ResourceError`` for a link of another user that leads to something that does not belong to
+    that user.
     """
 
     def target_of(above: str) -> str:

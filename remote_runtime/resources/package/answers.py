@@ -14,15 +14,16 @@ PASSWORD, MULTISELECT = "password", "multiselect"
 
 
 class Pending(NamedTuple):
-    """An answer that differs from what debconf has, None for nothing."""
+    """An answer that differs from debconf's current one, which is None if there is none."""
 
     answer: Answer
     found: Optional[str]
 
 
 class Answers(object):
-    """The answers of one resource; ``given`` is the property, ``hidden`` means that nobody may see
-    it."""
+    """The answers of one resource; ``given`` is the property, ``hidden`` means that they must not
+    be shown.
+    """
 
     def __init__(self, package: "PackageReader", answers: Mapping[str, Any], hidden: bool) -> None:
         self._package, self._hidden = package, hidden
@@ -32,7 +33,7 @@ class Answers(object):
         ]
 
     def trouble(self, manager: str) -> Optional[ResourceError]:
-        """Return the reason why nothing can be answered with this package manager."""
+        """Return the reason why answers are not supported by this package manager."""
         if self._package.asks:
             return None
         why = "packages of %s ask no questions through debconf; leave debconf out"
@@ -40,12 +41,13 @@ class Answers(object):
 
     @property
     def told(self) -> List[str]:
-        """The questions whose answers debconf keeps: scripts delete passwords."""
+        """The questions whose answers debconf keeps; scripts delete passwords."""
         return [one.question for one in self._wanted if one.type != PASSWORD]
 
     def pending(self, installed: Installed) -> List[Pending]:
-        """Return the answers that differ. A password counts for an installation only: scripts
-        forget it."""
+        """Return the answers that differ. A password is compared only for an installation, because
+        scripts delete it.
+        """
         wanted = [one for one in self._wanted if not (installed.version and one.type == PASSWORD)]
         if not wanted:
             return []
@@ -63,7 +65,7 @@ class Answers(object):
         return {one.question: found.get(one.question) for one in shown}
 
     def unachieved(self, installed: Installed) -> str:
-        """Which answer is not there, although it was given; "" for none."""
+        """The answers that were given but are missing, as text; "" if there are none."""
         for answer, found in self.pending(installed):
             given = "answer to %s" % answer.question
             if not self._is_hidden(answer):
@@ -94,7 +96,7 @@ def line_of(value: object) -> str:
 
 
 def is_given(answer: Answer, current: Optional[str]) -> bool:
-    """Return whether a value is this answer; the order of several choices does not count."""
+    """Return whether a value equals this answer; the order of multiple choices is ignored."""
     if current is None or answer.type != MULTISELECT:
         return current == answer.value
     return _choices(current) == _choices(answer.value)

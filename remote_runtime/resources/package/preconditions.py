@@ -1,4 +1,4 @@
-"""Reasons why a package cannot be installed as requested, by lists and holds (target)."""
+"""Reasons why a package cannot be installed as requested, based on lists and holds (target)."""
 
 from typing import TYPE_CHECKING, List, NamedTuple, Optional
 
@@ -25,7 +25,7 @@ class Preconditions(object):
         self._package, self._ensure = package, ensure
 
     def hold(self, installed: Installed) -> Optional[FailedPrecondition]:
-        """Return the reason why its version must not change, None if nothing holds it."""
+        """Return the reason why its version must not change, None if it has no hold."""
         if not (installed.held and installed.version):
             return None
         name = self._package.title

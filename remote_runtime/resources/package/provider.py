@@ -20,7 +20,7 @@ class Provider(provider.Provider):
         self._manages = False  # packages of the system, as far as known
 
     def unsupported_reason(self, properties: Properties) -> str:
-        """Asks the package manager once for all packages of the system."""
+        """See the base class. Queries the package manager once for all packages of the system."""
         of_system = not any(map(properties.get, PLACES))
         if of_system and self._manages:
             return ""

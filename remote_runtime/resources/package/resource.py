@@ -30,7 +30,7 @@ Found = Optional[Mapping[str, Any]]
 
 
 class _Step(NamedTuple):
-    """The planned action, its noop message, and the version after it, or the wanted one."""
+    """The planned action, its noop message, and the version afterwards, or the desired one."""
 
     message: str
     operation: Operation
@@ -49,7 +49,7 @@ class Resource(TaskStateType):
 
     @property
     def ensure(self) -> str:
-        """See the base class. What comes from a file is present in the version of that."""
+        """See the base class. A package from a file is present in the version of that file."""
         given = super().ensure
         if given == PRESENT and self._file is not None:
             return self._package.shown(self._file.version)
@@ -57,13 +57,13 @@ class Resource(TaskStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """Names, versions and durations. See the base class."""
+        """See the base class. Checks names, versions and durations."""
         from remote_runtime.resources.package import rules
 
         return rules.problems(name, properties)
 
     def state_of(self, found: Found) -> str:
-        """The version, or absent. See the base class."""
+        """See the base class. Return the version, or absent."""
         return self._reported(found["installed"]) if found else ABSENT
 
     def _reported(self, installed: Installed) -> str:
@@ -72,7 +72,9 @@ class Resource(TaskStateType):
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, host: "HostReader") -> Found:
-        """Return the installed state and, if it affects a decision, the available versions."""
+        """See the base class. Return the installed state and, if it affects a decision, the
+        available versions.
+        """
         package = self._look_at(host)
         before = package.changed_before()
         if before is not None:
@@ -100,7 +102,7 @@ class Resource(TaskStateType):
             raise trouble
 
     def _look_at_source(self) -> None:
-        """Learn which version the file has that the package comes from."""
+        """Determine the version of the file from which the package is installed."""
         given = super().ensure
         if given == ABSENT or not self.properties.get("source"):
             return
@@ -144,8 +146,9 @@ class Resource(TaskStateType):
         return not left and self._package.needs_lists(self.ensure, installed)
 
     def observed(self, host: "HostReader", found: Found) -> Any:
-        """Return the state that a preview can also predict for a package of an earlier stage. It
-        includes the package manager's own words only for a broken state. See the base class."""
+        """See the base class. Return the state that a preview can also predict for a package of an
+        earlier stage. It includes the package manager's own words only for a broken state.
+        """
         assert found is not None
         installed: Installed = found["installed"]
         stuck = "" if installed.version or installed.status in _GONE else installed.status
@@ -153,8 +156,9 @@ class Resource(TaskStateType):
         return {"ensure": shown, "candidate": found["available"].candidate}
 
     def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
-        """Return the installed state; the available versions change by themselves. See the base
-        class."""
+        """See the base class. Return the installed state; the available versions change
+        independently.
+        """
         package = self._look_at(host)
         installed = package.status() if found is None else found["installed"]
         left: Dict[str, Any] = {"ensure": self._reported(installed)}
@@ -166,8 +170,9 @@ class Resource(TaskStateType):
         return left
 
     def shown(self, host: "HostReader") -> Mapping[str, Any]:
-        """Return the installed version and the one that would be installed now. See the base
-        class."""
+        """See the base class. Return the installed version and the one that would be
+        installed now.
+        """
         package = self._look_at(host)
         installed = package.status()
         shown: Dict[str, Any] = {"ensure": self._reported(installed)}
@@ -185,7 +190,7 @@ class Resource(TaskStateType):
         return shown
 
     def answers(self, host: "HostReader") -> Mapping[str, Any]:
-        """Return whether it is installed, and in which version. See the base class."""
+        """See the base class. Return whether it is installed, and in which version."""
         package = self._look_at(host)
         version = package.shown(package.installed().version)
         return {"installed": bool(version), "version": version}
@@ -195,7 +200,7 @@ class Resource(TaskStateType):
     def _obstacle(
         self, installed: Installed, available: Available
     ) -> "Optional[FailedPrecondition]":
-        """Return why it cannot be installed and what to do, or None."""
+        """Return the reason why it cannot be installed and what to do, or None."""
         if self.ensure == ABSENT or self._is_settled(installed, available):
             return None
         if self.properties.get("allow_downgrade") is False and self._is_older(installed):
@@ -250,12 +255,15 @@ class Resource(TaskStateType):
         return self.ensure == PRESENT or self._package.has_version(installed, self.ensure)
 
     def _is_to_mark(self, installed: Installed) -> bool:
-        """Return whether it is installed only for another package and would be removed with it."""
+        """Return whether it is installed only for another package and would be removed together
+        with it.
+        """
         return self.ensure != ABSENT and bool(installed.version) and installed.automatic
 
     def lacks(self, host: "HostReader", found: Found) -> str:
-        """Return the remaining difference from the desired state, and how far the package manager
-        got."""
+        """See the base class. Return the remaining difference from the desired state, and how far
+        the package manager got.
+        """
         assert found is not None
         installed: Installed = found["installed"]
         package = self._package
@@ -278,7 +286,7 @@ class Resource(TaskStateType):
     # -- changing ---------------------------------------------------------------------------------
 
     def tasks(self, host: "HostReader", found: Found) -> List[Task]:
-        """Install, upgrade, downgrade or remove."""
+        """See the base class. The tasks that install, upgrade, downgrade or remove it."""
         assert found is not None
         installed: Installed = found["installed"]
         self._installed, self._available = installed, found["available"]
@@ -306,11 +314,11 @@ class Resource(TaskStateType):
 
     @property
     def alone(self) -> bool:
-        """Whether its file must be read when it runs. See the base class."""
+        """See the base class. Whether its file must be read when it runs."""
         return bool(self.properties.get("source")) and self.ensure != ABSENT
 
     def ahead(self, host: "HostReader") -> Optional[Tuple[Operation, Installed]]:
-        """Its operation, and what is installed before that. See the base class."""
+        """See the base class. Its operation, and the state that is installed before that."""
         package = self._look_at(host)
         installed, available = package.status(), Available()
         if self._needs_lists(installed):
@@ -345,7 +353,7 @@ class Resource(TaskStateType):
         return host.packages.of(self.provider, self.name, self.properties)
 
     def _changing(self, step: _Step, promised: Sequence[VersionChange] = ()) -> Task:
-        """The step. After it has run, its records contain what else changed."""
+        """The step that changes it. After it has run, its records contain the other changes."""
         installed, questions = self._installed, () if self._answers is None else self._answers.told
         refreshes = self._awaits_lists
         own = self._change("ensure", installed.version, step.after)
@@ -378,7 +386,7 @@ class Resource(TaskStateType):
         )
 
     def _holding(self, changing: bool) -> List[Task]:
-        """The step that sets its hold, after a change of the version if there is one."""
+        """The step that sets its hold, after a version change if there is one."""
         wanted, held = self._hold, self._package.is_held(self._installed)
         if wanted is None or (wanted == held and not (changing and wanted)):
             return []
@@ -403,7 +411,7 @@ class Resource(TaskStateType):
         ]
 
     def _change(self, what: str, before: str, after: str) -> Change:
-        """The record of a version that becomes another one, "" for none."""
+        """The record of a version that changes to another one, "" for none."""
         old, new = self._package.told(before, after)
         return Change(what, old or ABSENT, new or ABSENT)
 

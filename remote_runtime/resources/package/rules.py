@@ -54,7 +54,7 @@ def _check_name(name: str) -> List[Tuple[str, str]]:
 
 
 def _check_source(source: object, checksum: object) -> List[Tuple[str, str]]:
-    """A path or a URL; of a file next to the manifest, the plan has the hash only."""
+    """Check a path or a URL; for a file next to the manifest, the plan has only the hash."""
     found: List[Tuple[str, str]] = []
     if checksum is not None:
         from remote_runtime.downloads.checksums import checksum_problem
@@ -89,8 +89,9 @@ def _check_duration(key: str, value: object) -> List[Tuple[str, str]]:
 
 
 def _check_answers(answers: object) -> List[Tuple[str, str]]:
-    """Return the answers that debconf could not store. Values are not shown: they may be
-    passwords."""
+    """Return the answers that debconf could not store. Values are not shown, because they may be
+    passwords.
+    """
     found = []
     for question, answer in answers.items() if isinstance(answers, dict) else ():
         if not isinstance(answer, dict):

@@ -1,3 +1,3 @@
-"""The reboot type: it reboots the host, and then the run continues."""
+"""The reboot type: it reboots the host, after which the run continues."""
 
 PORTS = ("posix", "shell")

@@ -14,13 +14,15 @@ TIMEOUT = "10m"
 
 
 class Resource(ActionStateType):
-    """One reboot, once it is requested. A run reboots a host at most once."""
+    """One reboot, if it is requested. A run reboots a host at most once."""
 
     done = "rebooted"
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """Something triggers the reboot, ``onlyif`` can be split, and the timeout is positive."""
+        """See the base class. Something must trigger the reboot, ``onlyif`` must be splittable, and
+        the timeout positive.
+        """
         found = of_settings("", properties)
         if not properties.get("onlyif") and not properties.get("subscribe"):
             found.append(("", "nothing triggers it: set subscribe or onlyif"))
@@ -48,7 +50,9 @@ class Resource(ActionStateType):
         return super().read(host)
 
     def due(self, host: "HostReader") -> bool:
-        """It stays due after the reboot of this run. ``onlyif`` runs in a preview as well."""
+        """See the base class. It remains due after the reboot of this run. ``onlyif`` also runs in
+        a preview.
+        """
         given = self.properties.get("onlyif")
         if host.reboots.is_done() or not given:
             return host.reboots.is_done()

@@ -1,4 +1,4 @@
-"""Other files of a host that configure the same source (target)."""
+"""Other files on a host that configure the same source (target)."""
 
 import posixpath
 from typing import Any, Iterator, List, Mapping, Tuple

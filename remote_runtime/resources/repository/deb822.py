@@ -1,4 +1,4 @@
-"""Sources of apt: files of deb822 stanzas, and lists of lines (both sides)."""
+"""apt's sources: files of deb822 stanzas, and one-line lists (both sides)."""
 
 import shlex
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
@@ -13,7 +13,7 @@ LISTS = {
     "architectures": "Architectures",
     "signed_by": "Signed-By",
 }
-"""The fields that are lists, by the property."""
+"""The fields that are lists, by property."""
 ENABLED, TRUSTED, NAME = "Enabled", "Trusted", "X-Repolib-Name"
 OWN = {
     **{field.lower(): key for key, field in LISTS.items()},
@@ -21,13 +21,13 @@ OWN = {
     "trusted": "gpgcheck",
     "x-repolib-name": "description",
 }
-"""Which property stands for a field, by its name in lower case."""
+"""The property for each field, by the field's name in lowercase."""
 _NO = ("no", "false", "without", "off", "disable", "0")
 _YES = ("yes", "true", "with", "on", "enable", "1")
 
 
 class Entry(NamedTuple):
-    """One source that apt reads: a suite of an address; ``where`` is its location."""
+    """One source that apt reads: a suite at an address; ``where`` is its location."""
 
     url: str
     suite: str
@@ -85,8 +85,9 @@ def _shown(value: Any) -> str:
 
 
 def state_of(stanza: Mapping[str, str]) -> Dict[str, Any]:
-    """Return the state in a stanza, by property; equal for stanzas with the same meaning, None for
-    no state."""
+    """Return the state in a stanza, by property; it is equal for stanzas with the same meaning, and
+    None if there is no state.
+    """
     fields = {key.lower(): value for key, value in stanza.items()}
     found: Dict[str, Any] = {
         key: fields.get(field.lower(), "").split() or None for key, field in LISTS.items()
@@ -104,7 +105,7 @@ def state_of(stanza: Mapping[str, str]) -> Dict[str, Any]:
 
 
 def entries(path: str, text: str) -> Iterator[Entry]:
-    """Yield the sources in a file of either form; disabled ones are omitted."""
+    """Yield the sources in a file of either format; disabled ones are omitted."""
     if path.endswith(".sources"):
         for stanza in read(text):
             state = state_of(stanza)
@@ -122,7 +123,7 @@ def entries(path: str, text: str) -> Iterator[Entry]:
 
 
 def _of_line(line: str) -> Tuple[str, str, str]:
-    """Address, suite and key of a line such as ``deb [signed-by=K] URL SUITE COMPONENT``."""
+    """The address, suite and key in a line such as ``deb [signed-by=K] URL SUITE COMPONENT``."""
     rest = "".join(line.split(None, 1)[1:]).strip()  # a tab may follow the type
     signed = ""
     if rest.startswith("["):

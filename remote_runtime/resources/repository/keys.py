@@ -1,6 +1,6 @@
 """OpenPGP public keys: armor and fingerprints, without gpg (both sides).
 
-Only what identifies a key is read. Whether its signatures are good, apt and RPM find out.
+Only the data that identifies a key is read. apt and RPM check whether its signatures are valid.
 """
 
 import base64
@@ -23,19 +23,21 @@ _CRC_START, _CRC_POLYNOMIAL = 0xB704CE, 0x1864CFB
 
 
 class Keys(NamedTuple):
-    """The fingerprints of public keys, and those of their subkeys."""
+    """The fingerprints of public keys and their subkeys."""
 
     primary: List[str]
     subkeys: List[str]
 
 
 def is_armored(data: bytes) -> bool:
-    """Return whether the data is the text form of keys."""
+    """Return whether the data is keys in text form."""
     return b"-----BEGIN PGP" in data and not data[0] & 0x80
 
 
 def read(data: bytes) -> Keys:
-    """Return the keys in a file of either form. ``ValueError`` describes another kind of file."""
+    """Return the keys in a file of either form. ``ValueError`` describes what the file
+    is instead.
+    """
     binary = dearmored(data) if is_armored(data) else data
     found = Keys([], [])
     for tag, body, _ in _packets(binary):
@@ -53,7 +55,7 @@ def read(data: bytes) -> Keys:
 
 
 def normalized(data: bytes) -> bytes:
-    """Return the same keys with the line ends that apt reads, and nothing before them."""
+    """Return the same keys with line ends that apt accepts, and nothing before them."""
     if not is_armored(data):
         return data
     text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
@@ -62,7 +64,7 @@ def normalized(data: bytes) -> bytes:
 
 
 def dearmored(data: bytes) -> bytes:
-    """The binary form of one or more armored blocks. ``ValueError`` for a broken one."""
+    """The binary form of one or more armored blocks. ``ValueError`` for an invalid one."""
     text = normalized(data).decode("utf-8", "replace")
     if _PRIVATE in text:
         raise ValueError("it contains a private key; export the public one")
@@ -80,7 +82,7 @@ def dearmored(data: bytes) -> bytes:
 def canonical(data: bytes) -> bytes:
     """Return only the keys that ``read`` finds, in the same form; text gets ccm's own armor.
 
-    apt or RPM may read other parts of a file in another way. Data without a key is unchanged.
+    apt or RPM may read other parts of a file differently. Data without a key is unchanged.
     """
     try:
         binary = dearmored(data) if is_armored(data) else data
@@ -121,7 +123,9 @@ def _crc(data: bytes) -> int:
 
 
 def _packets(data: bytes) -> Iterator[Tuple[int, bytes, bytes]]:
-    """The tag, the body and the whole of each packet. ``ValueError`` for what is none."""
+    """The tag, the body and the complete bytes of each packet. ``ValueError`` for data that is not
+    a packet.
+    """
     at = 0
     while at < len(data):
         start, head = at, data[at]

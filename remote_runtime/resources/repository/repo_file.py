@@ -1,4 +1,4 @@
-"""Repositories of dnf: sections of .repo files (both sides)."""
+"""dnf's repositories: sections of .repo files (both sides)."""
 
 import re
 from typing import Any, Dict, List, Mapping, Optional, Sequence
@@ -18,7 +18,7 @@ OWN = {
     "username": "username",
     "password": "password",
 }
-"""Which property stands for a key of a section."""
+"""The property for each key of a section."""
 
 
 def written(name: str, properties: Mapping[str, Any], keys: Sequence[str]) -> str:
@@ -56,7 +56,9 @@ def _shown(value: Any) -> str:
 
 
 def sections(text: str) -> Dict[str, List[str]]:
-    """The lines of each section, by its name, with its heading; what is before any is at ""."""
+    """The lines of each section, by name, including its heading; lines before the first section
+    have the name "".
+    """
     found: Dict[str, List[str]] = {"": []}
     name = ""
     for line in text.splitlines(keepends=True):
@@ -69,7 +71,7 @@ def sections(text: str) -> Dict[str, List[str]]:
 
 
 def replaced(text: str, name: str, section: Optional[str]) -> str:
-    """A file with this section in the place of the one of that name, or without it for None."""
+    """A file with this section in place of the one with that name; None removes it."""
     found = sections(text)
     if section is None:
         found.pop(name, None)
@@ -97,7 +99,7 @@ def is_empty(text: str) -> bool:
 
 
 def values(lines: Sequence[str]) -> Dict[str, str]:
-    """The keys of a section; lines that go on are joined."""
+    """The keys of a section; continuation lines are joined."""
     found: Dict[str, str] = {}
     last = ""
     for line in lines[1:]:
@@ -113,8 +115,9 @@ def values(lines: Sequence[str]) -> Dict[str, str]:
 
 
 def state_of(lines: Sequence[str]) -> Dict[str, Any]:
-    """Return the state in a section, by property; equal for sections with the same meaning, None
-    for no state."""
+    """Return the state in a section, by property; it is equal for sections with the same meaning,
+    and None if there is no state.
+    """
     said = values(lines)
     priority = said.get("priority", "")
     keys = [url for url in re.split(r"[\s,]+", said.get("gpgkey", "")) if url]

@@ -63,7 +63,9 @@ class Resource(StateType):
         return repository_paths.sources(self.provider, self.name)
 
     def unsupported(self, host: HostReader) -> str:
-        """Properties of the other package manager, and missing ones of this one."""
+        """See the base class. Finds properties of the other package manager, and missing ones of
+        this one.
+        """
         if self.ensure == "absent" or not self.properties:
             return ""
         other = "dnf" if self.provider == "apt" else "apt"
@@ -84,7 +86,9 @@ class Resource(StateType):
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """The entry, the key with its fingerprint, and whether the package lists are current."""
+        """See the base class. The entry, the key with its fingerprint, and whether the package
+        lists are current.
+        """
         source = str(self.properties.get("key") or "")
         if source.startswith("/"):
             self._source = host.files.read(source, keys.LARGEST)
@@ -173,7 +177,7 @@ class Resource(StateType):
     # -- the key ----------------------------------------------------------------------------------
 
     def _known_key(self) -> Optional[Key]:
-        """Return the key, as far as it is known without reading the host or a server."""
+        """Return the key if it is known without reading from the host or a server."""
         given = self.properties.get("key")
         if not given:
             return None
@@ -187,7 +191,7 @@ class Resource(StateType):
         return None
 
     def _placed(self, data: bytes) -> Key:
-        """A key in the form, and at the path, that the package manager wants."""
+        """A key in the form, and at the path, that the package manager requires."""
         places = repository_paths.keys(self.provider, self.name)
         data = keys.canonical(data)
         if self.provider == "apt":
@@ -195,7 +199,7 @@ class Resource(StateType):
         return Key(places[0], data if keys.is_armored(data) else keys.armored(data))
 
     def _key(self, host: HostReader) -> Optional[Key]:
-        """The key, read from the host or from a server if it must be. ``ResourceError``."""
+        """The key, read from the host or from a server if necessary. ``ResourceError``."""
         known = self._known_key()
         given = self.properties.get("key")
         if not given or (known is not None and self._source is None):
@@ -210,7 +214,9 @@ class Resource(StateType):
         return self._placed(data)
 
     def _why_refused(self) -> str:
-        """Return the problem of the key at a path of the host, "" for none or no such path."""
+        """Return the problem of the key at a path on the host, "" if it has none or the path does
+        not exist.
+        """
         return "" if self._source is None else self._why_not(self._source)
 
     def _why_not(self, data: bytes) -> str:
@@ -225,7 +231,9 @@ class Resource(StateType):
     # -- changing ---------------------------------------------------------------------------------
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """The key comes first, then the entry, then the lists. Warns of conflicting entries."""
+        """See the base class. Writes the key first, then the entry, then refreshes the lists. Warns
+        about conflicting entries.
+        """
         key = self._key(host)
         signed_by = self._signed_by(key)
         wanted = self._desired(signed_by, key)
@@ -287,7 +295,9 @@ class Resource(StateType):
         host.files.write(self._path, data, mode=self._mode, firm=True)
 
     def remove(self, host: Host) -> None:
-        """Removes the key first, then the entry; a dnf file is removed with its last repository."""
+        """See the base class. Removes the key first, then the entry; a dnf file is removed with its
+        last repository.
+        """
         if self._installed:  # first: an interrupted push finds the file and continues
             self._remove_key(host, self._installed)
         if self.provider == "apt":

@@ -17,7 +17,7 @@ ONLY = {
     "dnf": ("mirrorlist", "metalink", "priority", "repo_gpgcheck", "username", "password"),
     "apt": ("suites", "components", "types", "architectures"),
 }
-"""The properties that one provider alone has."""
+"""The properties that only one provider has."""
 
 Problem = Tuple[str, str]
 
@@ -30,13 +30,14 @@ def problems(properties: Mapping[str, Any]) -> List[Problem]:
 
 
 def fingerprints(text: str) -> List[str]:
-    """The fingerprints that a property names, in capital letters without spaces."""
+    """The fingerprints in a property, in uppercase without spaces."""
     return [re.sub(r"\s+|^0[xX]", "", one).upper() for one in text.split(",")]
 
 
 def inline(key: str) -> Optional[bytes]:
-    """The bytes of a key that the property itself contains, None for one that is elsewhere.
-    ``ValueError`` for broken base64."""
+    """The bytes of a key that the property itself contains, None if the key is elsewhere.
+    ``ValueError`` for invalid base64.
+    """
     if "\n" in key or key.startswith(INLINE):
         return key.encode("utf-8", "surrogateescape")
     if key.startswith(BINARY):
@@ -53,7 +54,7 @@ def is_download(key: str) -> bool:
 
 
 def compare(found: keys.Keys, expected: str) -> str:
-    """Return the difference of keys from the property ``fingerprint``, "" if they match."""
+    """Return the difference between keys and the property ``fingerprint``, "" if they match."""
     wanted = fingerprints(expected)
     strange = [one for one in found.primary if one not in wanted]
     missing = [one for one in wanted if one not in found.primary]

@@ -1,3 +1,3 @@
-"""The scaffold type: a directory of rendered templates, whole on the target."""
+"""The scaffold type: a directory of rendered templates, complete on the target."""
 
 PORTS = ("choria",)

@@ -1,4 +1,4 @@
-"""The files of a scaffold as its post commands leave them (target)."""
+"""The files of a scaffold after its post commands have run (target)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, List, Optional, Tuple
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 
 class PostCommands(object):
-    """The post commands of one scaffold; ``discard`` it, or else the copies are removed after the
-    run.
+    """The post commands of one scaffold; call ``discard``, or the copies are removed after the run.
 
     Each file is processed once, however often the scaffold is read.
     """
@@ -28,17 +27,17 @@ class PostCommands(object):
         self._contents: Optional[Contents] = None
 
     def matches(self, path: str) -> bool:
-        """Return whether a command is for this file."""
+        """Return whether a command applies to this file."""
         return bool(commands_for(self._rules, path))
 
     def require(self, host: HostReader, files: List[PlannedFile]) -> None:
-        """``Missing`` for what keeps the first command that is needed from being started."""
+        """``Missing`` if the first required command cannot start."""
         for file in files:
             for command in commands_for(self._rules, file.path):
                 host.contents.require(command, "cannot process %s" % file.path)
 
     def __call__(self, host: HostReader, file: PlannedFile) -> PlannedFile:
-        """Return the file after the commands. ``ResourceError`` if one fails."""
+        """Return the file after the commands have run. ``ResourceError`` if one fails."""
         commands = commands_for(self._rules, file.path)
         if not commands:
             return file
@@ -56,14 +55,14 @@ class PostCommands(object):
         return self._done[file.path]
 
     def discard(self) -> None:
-        """Remove the copies; they are made again if they are needed again."""
+        """Remove the copies; they are created again if they are needed again."""
         if self._contents is not None:
             self._contents.discard()
             self._done = {}
 
 
 def post_rules(properties: Properties) -> List[Tuple[str, str]]:
-    """Pattern and command, in the order written."""
+    """The pattern and command of each rule, in the order written."""
     return [pair for entry in properties.get("post") or [] for pair in entry.items()]
 
 

@@ -1,4 +1,4 @@
-"""The files that a scaffold removes: its own when it is absent, others when it purges (target)."""
+"""The files that a scaffold removes: its own if it is absent, others if it purges (target)."""
 
 from typing import Iterable, List, NamedTuple, Set
 
@@ -20,7 +20,7 @@ class Extra(NamedTuple):
 
 
 def of_extra(host: HostReader, look: TreeScan, tree: Tree, message: str) -> Extra:
-    """Remove the files that are not part of the scaffold, and the directories that leaves empty."""
+    """Remove the files that are not part of the scaffold, and directories that become empty."""
     extra = look.extra(tree)
     if not extra:
         return Extra([], [])
@@ -33,8 +33,9 @@ def of_extra(host: HostReader, look: TreeScan, tree: Tree, message: str) -> Extr
 
 
 def of_scaffold(host: HostReader, look: TreeScan, tree: Tree) -> List[Task]:
-    """Return tasks that remove the scaffold's files, then its empty directories, and last its
-    own."""
+    """Return tasks that remove the scaffold's files, then its empty directories, and finally the
+    scaffold's directory.
+    """
     there = [file.path for file in tree.files if _is_there(look, file.path)]
     if look.unmet and host.files.lstat(look.root) is not None and not look.exists:
         raise look.unmet[0]  # the path itself is not a directory
@@ -49,7 +50,7 @@ def of_scaffold(host: HostReader, look: TreeScan, tree: Tree) -> List[Task]:
 
 
 def of_empty(host: HostReader, look: TreeScan, tree: Tree) -> List[Task]:
-    """Remove the directories that a push has emptied that was cut short."""
+    """Remove the directories that an interrupted push left empty."""
     emptied: Set[str] = set()
     for path in _inner_first(directories_of(tree) | {""}):
         is_empty = look.is_directory(path) and emptied.issuperset(look.names(path))
@@ -64,7 +65,7 @@ def of_empty(host: HostReader, look: TreeScan, tree: Tree) -> List[Task]:
 
 
 def directories_of(tree: Tree) -> Set[str]:
-    """Every directory of the scaffold below its own."""
+    """Every directory of the scaffold below its own directory."""
     return set(tree.directories) | _above([file.path for file in tree.files] + tree.directories)
 
 
@@ -78,8 +79,9 @@ def _is_there(look: TreeScan, path: str) -> bool:
 
 
 def _removing(look: TreeScan, path: str, message: str) -> Task:
-    """Remove one file. One that cannot be removed keeps no other from being removed; the look
-    afterwards finds it."""
+    """Remove one file. A failure does not prevent the removal of others; the final check reports
+    it.
+    """
     changes = [Change(display_path(path), "present", "absent")]
 
     def remove(host: Host) -> None:
@@ -93,12 +95,12 @@ def _removing(look: TreeScan, path: str, message: str) -> Task:
 
 
 def _trying(look: TreeScan, paths: List[str], message: str) -> List[Task]:
-    """Remove the paths last whose removal is likely to fail, and report the failure."""
+    """Remove the paths whose removal is likely to fail last, and report a failure."""
     if not paths:
         return []
 
     def remove(host: Host) -> None:
-        """Try to remove each path, then fail with the error of the first that stays."""
+        """Try to remove each path, then raise the error of the first one that remains."""
         failed: List[ResourceError] = []
         for path in paths:
             try:

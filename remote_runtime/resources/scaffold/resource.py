@@ -40,8 +40,9 @@ class Resource(PathTaskStateType):
         return rules.problems(name, properties)
 
     def travels(self, host: "HostReader") -> List[BlobNeed]:
-        """Return files whose size or hash differs, and those that a command must process before
-        comparison."""
+        """See the base class. Return files whose size or hash differs, and those that a command
+        must process before comparison.
+        """
         found: List[BlobNeed] = []
         for entry in entries(self.properties.get("source")) if self.ensure != "absent" else ():
             full = os.path.join(self.name, entry["path"])
@@ -63,7 +64,9 @@ class Resource(PathTaskStateType):
         return None if node is None else {"kind": node.kind}
 
     def left(self, host: "HostReader", found: CurrentState = None) -> Mapping[str, Any]:
-        """With its files, and of one that purges the names of all. See the base class."""
+        """See the base class. The state includes its files and, for one that purges, the names of
+        all files.
+        """
         contents = []
         for entry in entries(self.properties.get("source")):
             full = os.path.join(self.name, entry["path"])
@@ -83,7 +86,9 @@ class Resource(PathTaskStateType):
         self._processing.require(host, self._files)
 
     def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
-        """Removes extra files, then creates directories, then writes the contents."""
+        """See the base class. Removes extra files, then creates directories, then writes the
+        contents.
+        """
         tree = tree_of(self.properties.get("source"), host)
         purge = self.properties.get("purge") is True
         look = TreeScan(host, self.name, purge)
@@ -104,7 +109,9 @@ class Resource(PathTaskStateType):
         return _counted(tasks)
 
     def _removing(self, host: "HostReader", look: TreeScan, tree: Tree) -> List[Task]:
-        """Empty directories are tried once: those that remain were already reported."""
+        """See the base class. Empty directories are tried once; those that remain were already
+        reported.
+        """
         tasks = removal.of_scaffold(host, look, tree)
         if not tasks and not self._tidied:
             tasks = removal.of_empty(host, look, tree)
@@ -112,7 +119,7 @@ class Resource(PathTaskStateType):
         return tasks
 
     def unachieved(self, left: Sequence[Change]) -> str:
-        """Names at most three paths."""
+        """See the base class. Names at most three paths."""
         names = [change.what for change in left]
         if len(names) > 3:
             names[3:] = ["%d more" % (len(names) - 3)]
@@ -175,7 +182,7 @@ class Resource(PathTaskStateType):
 
 
 def file_mode(node: "Optional[Node]", executable: bool) -> int:
-    """The permissions that a file is to have: those it has, executable or not as is wanted."""
+    """The desired permissions of a file: its current ones, made executable or not as desired."""
     mode = node.mode & 0o777 if node is not None and node.kind == "file" else _NEW
     if not executable:
         return mode & ~_EXECUTE
@@ -183,7 +190,7 @@ def file_mode(node: "Optional[Node]", executable: bool) -> int:
 
 
 def _counted(tasks: List[Task]) -> List[Task]:
-    """The tasks with the number of files in their message; directories do not count."""
+    """The tasks with the number of files in their message; directories are not counted."""
     count = sum(len(task.changes) for task in tasks if task.message == _CHANGED)
     if not count:
         return tasks

@@ -1,4 +1,4 @@
-"""The rules for a scaffold resource beyond its schema (both sides)."""
+"""The rules for a scaffold resource in addition to its schema (both sides)."""
 
 from typing import Any, Dict
 
@@ -10,7 +10,7 @@ POST_TIMEOUT = "1m"
 
 
 def problems(name: str, properties: Dict[str, Any]) -> Problems:
-    """Every broken rule as (property, message)."""
+    """Each violated rule as (property, message)."""
     found = [("name", message) for message in rules.of_path(name)]
     if name == "/":
         found.append(("name", "the root directory cannot be a scaffold"))

@@ -1,4 +1,4 @@
-"""The files that a scaffold is to hold, as the plan names them (target)."""
+"""The desired files of a scaffold, as listed in the plan (target)."""
 
 import os
 from typing import Any, Dict, List, NamedTuple
@@ -9,7 +9,7 @@ from remote_runtime.host.ports import HostReader
 
 
 class PlannedFile(NamedTuple):
-    """One file: its path below the directory, its content, whether it may be executed."""
+    """One file: its path in the directory, its content, and whether it is executable."""
 
     path: str
     content: Content
@@ -17,14 +17,14 @@ class PlannedFile(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """``directories`` are those that no file requires."""
+    """A tree; ``directories`` are those that no file requires."""
 
     files: List[PlannedFile]
     directories: List[str]
 
 
 def tree_of(source: Any, host: HostReader) -> Tree:
-    """The tree of a plan. ``ResourceError`` for one that leads out of its directory."""
+    """The tree in a plan. ``ResourceError`` if it leads outside its directory."""
     if not isinstance(source, dict) or "$tree" not in source:
         raise ResourceError("the plan contains no files for this scaffold")
     files = [
@@ -41,14 +41,15 @@ def entries(source: Any) -> List[Dict[str, Any]]:
 
 
 def parents(path: str) -> List[str]:
-    """The directories above a path, the outermost first, without the one that holds all."""
+    """The directories above a path, outermost first, without the scaffold's own directory."""
     parts = path.split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
 def _inside(path: str) -> str:
-    """Return the path if it is inside; the controller has checked it, but the write must not depend
-    on that."""
+    """Return the path if it is inside; the controller has checked this, but the write must not
+    depend on that check.
+    """
     parts = path.split("/")
     if not path or "\0" in path or os.path.isabs(path) or {"", ".", ".."}.intersection(parts):
         raise ResourceError("the path %r leads outside the scaffold" % path)

@@ -13,9 +13,10 @@ _WORDS = {"symlink": "a symlink", "file": "a file", "directory": "a directory"}
 
 
 class TreeScan(object):
-    """One look at a directory and what the scaffold has in it; ``unmet`` says what is in the way.
+    """One scan of a directory and of the scaffold's files in it; ``unmet`` is the reason if it
+    cannot be created.
 
-    With ``purge`` a file where the scaffold has a directory counts as gone.
+    With ``purge``, a file in place of a directory of the scaffold counts as removed.
     """
 
     def __init__(self, host: HostReader, root: str, purge: bool = False) -> None:
@@ -63,12 +64,12 @@ class TreeScan(object):
         return False
 
     def in_the_way(self, full: str, message: str) -> None:
-        """Note what must go first."""
+        """Record a path that must be removed first."""
         hint = "use another directory; ccm does not change the existing file"
         self.unmet.append(Missing(message, hint=hint))
 
     def refuse(self, wanted: PlannedFile, node: Node) -> None:
-        """Note the obstacle to a file."""
+        """Record the obstacle to a file."""
         full = self.full(wanted.path)
         if node.kind == "directory":
             self.in_the_way(
@@ -78,8 +79,9 @@ class TreeScan(object):
             self.in_the_way(full, "%s is a device, socket or pipe; it was not changed" % full)
 
     def ensure_inside(self, host: HostReader, path: str) -> None:
-        """Check again, right before a change at ``path``, that no directory on the way became a
-        symlink since: the owner of the directory could redirect the write."""
+        """Check again, immediately before a change at ``path``, that no directory on the way has
+        become a symlink: the owner of the directory could redirect the write.
+        """
         for above in ["", *parents(path)]:
             full = self.full(above)
             found = host.files.lstat(full)
@@ -91,14 +93,14 @@ class TreeScan(object):
                 )
 
     def missing_directories(self, wanted: List[str], files: List[PlannedFile]) -> List[str]:
-        """The directories to be created below this one, the outer ones first."""
+        """The directories to create below this one, outermost first."""
         needed = set(wanted)
         for path in wanted + [file.path for file in files]:
             needed.update(parents(path))
         return sorted(path for path in needed if not self.directory(path))
 
     def extra(self, tree: Tree) -> List[str]:
-        """The files that are not part of the scaffold, sorted; other file systems are omitted."""
+        """The files that are not part of the scaffold, sorted; other file systems are skipped."""
         known = {file.path for file in tree.files}
         found: List[str] = []
         top = self._files.lstat(self.root) if self.exists else None
@@ -124,8 +126,9 @@ class TreeScan(object):
 
 
 def display_path(path: str) -> str:
-    """A path below the directory for people: never the name of a property, bytes that are no UTF-8
-    as escapes."""
+    """A path in the directory for people: never the name of a property, and with bytes that are not
+    UTF-8 as escapes.
+    """
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
     return "./" + text if text in _PROPERTIES else text
 

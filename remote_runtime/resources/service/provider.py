@@ -10,7 +10,7 @@ from remote_runtime.units.systemd import Systemd
 
 
 class Provider(provider.Provider):
-    """The port to units asks the systemd of the run."""
+    """Uses systemd through the port for units."""
 
     _lacking: Optional[str] = None
 
@@ -22,7 +22,9 @@ class Provider(provider.Provider):
         return self._lacking
 
     def prepare(self, items: Sequence[Item]) -> None:
-        """Asks systemd for all units at once, and the manager of each user for its own."""
+        """See the base class. Queries systemd for all units at once, and the manager of each user
+        for its own units.
+        """
         names = [managed_unit_files.full_of(item.name, item.properties) for item in items]
         self.context.one(Systemd).prepare([name for name in names if "/" not in name])
         theirs = [name for name in names if "/" in name]

@@ -1,4 +1,4 @@
-"""The service type: runs now, and starts at boot (target; ``check`` on both sides)."""
+"""The service type: whether it runs now and starts at boot (target; ``check`` on both sides)."""
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -29,7 +29,7 @@ Found = Optional[Mapping[str, Any]]
 
 
 class Resource(TaskStateType):
-    """One service. In the found state, ``systemd`` is the whole ``Status``."""
+    """One service. In the found state, ``systemd`` is the complete ``Status``."""
 
     default_ensure = RUNNING
 
@@ -55,8 +55,9 @@ class Resource(TaskStateType):
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """Return its files; the values may still be wrong or templates. Only the host knows the
-        paths of a user's files."""
+        """See the base class. Return its files; the values may still be wrong or templates. Only
+        the host knows the paths of a user's files.
+        """
         user, unit = managed_unit_files.split(name, properties)
         if user:
             return []
@@ -68,7 +69,7 @@ class Resource(TaskStateType):
         ]
 
     def read(self, host: HostReader) -> Found:
-        """``Missing`` for what prevents the desired state."""
+        """Raise ``Missing`` for a condition that prevents the desired state."""
         found = self._read(host)
         self._require(found)
         return found
@@ -77,7 +78,9 @@ class Resource(TaskStateType):
         return str(found["ensure"]) if found else "absent"
 
     def _read(self, host: HostReader) -> Found:
-        """A unit that will be written or masked counts as found before it exists."""
+        """See the base class. A unit that will be written or masked counts as found before it
+        exists.
+        """
         self._place = managed_unit_files.place_of(host, self._user)
         status = host.units.status(self._full)
         if not status.found and (self.properties.get("masked") or "unit" in self._texts):
@@ -92,7 +95,7 @@ class Resource(TaskStateType):
         return dict(found, modes=modes, **{key: text for key, (text, _) in read.items()})
 
     def _has_links(self, host: HostReader) -> bool:
-        """Return whether links of an earlier unit of this name will enable the new one."""
+        """Return whether links of an earlier unit with this name will enable the new one."""
         if "unit" not in self._texts or self.properties.get("enable") is not False:
             return False
         text = self._texts["unit"].text
@@ -108,7 +111,7 @@ class Resource(TaskStateType):
         return {key: wanted[key] for key in order if key in wanted}
 
     def _opposite(self) -> Mapping[str, Any]:
-        """A state in which every property differs, for a state that is not known yet."""
+        """Return a state in which every property differs, for a state that is not known yet."""
         runs = self.ensure == STOPPED
         enabled = not self.properties.get("enable")
         masked = self.properties.get("masked") is False
@@ -133,7 +136,9 @@ class Resource(TaskStateType):
         return self.tasks(host, self._opposite())
 
     def _differs(self, found: Mapping[str, Any], key: str) -> bool:
-        """A unit that must stop differs as long as systemd can stop a part of it."""
+        """See the base class. A unit that must stop differs as long as systemd can stop any part of
+        it.
+        """
         status: Status = found["systemd"]
         if key in TEXTS:
             return bool(found[key] != self._texts[key].text)
@@ -146,7 +151,9 @@ class Resource(TaskStateType):
         return status.stoppable if self.ensure == STOPPED else not status.running
 
     def _has_desired_enablement(self, found: Mapping[str, Any], status: Status) -> bool:
-        """A new text decides again whether and how the unit can be enabled."""
+        """Whether its enablement is as desired; a new text may change whether and how the unit can
+        be enabled.
+        """
         enable = bool(self.properties["enable"])
         if enable and "unit" in self._texts and self._differs(found, "unit"):
             links = managed_unit_files.install(self._unit, self._texts["unit"].text)
@@ -187,7 +194,9 @@ class Resource(TaskStateType):
         return _DONE[key, self._desired()[key]]
 
     def _change(self, host: Host, key: str) -> None:
-        """Refuses to stop or disable the way that ccm logs in by, unless ``force`` is set."""
+        """See the base class. Refuses to stop or disable the service through which ccm logs in,
+        unless ``force`` is set.
+        """
         if key in TEXTS:
             self._texts[key].apply(host, managed_unit_files.place_of(host, self._user))
             return
@@ -232,7 +241,9 @@ class Resource(TaskStateType):
         return self.ensure == RUNNING
 
     def _require(self, found: Found) -> None:
-        """The unit must exist. To start or enable it, it must be neither masked nor broken."""
+        """See the base class. The unit must exist. To start or enable it, it must be neither masked
+        nor broken.
+        """
         if found is None:
             raise Missing(
                 "service not found: the unit %s does not exist" % self._unit,
@@ -271,7 +282,7 @@ class Resource(TaskStateType):
         return "%s is masked" % self._unit, run % (command, self._unit)
 
     def lacks(self, host: HostReader, found: Found) -> Optional[str]:
-        """In the init system's words."""
+        """See the base class. Uses the init system's own words."""
         status: Status = found["systemd"] if found else Status(False)
         if self.ensure == STOPPED or status.running:
             return None
@@ -289,7 +300,9 @@ class Resource(TaskStateType):
         return {key: managed_unit_files.hashed(found[key]) for key in self._texts} if found else {}
 
     def observed(self, host: HostReader, found: Found) -> Any:
-        """Without the words of systemd for a state, which change on the way to it."""
+        """See the base class. Without systemd's words for a state, which change while the state is
+        reached.
+        """
         assert found is not None
         status: Status = found["systemd"]
         enable = [status.enabled, status.either, status.until_reboot, status.masked]

@@ -41,7 +41,7 @@ def _unit_problems(name: str) -> List[Tuple[str, str]]:
 
 
 def contradictions(properties: Properties) -> List[Tuple[str, str]]:
-    """Values that cannot all be reached, as (property, message)."""
+    """Values that cannot all be achieved, as (property, message)."""
     if properties.get("masked") is not True:
         return []
     found = []
@@ -55,7 +55,7 @@ def contradictions(properties: Properties) -> List[Tuple[str, str]]:
 
 
 def conflicts(resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
-    """Two resources of one unit, such as app and app.service, with different desired states.
+    """Two resources for one unit, such as app and app.service, with different desired states.
 
     See ``StateType.conflicts``.
     """
@@ -77,8 +77,9 @@ def _differ(one: Properties, other: Properties) -> bool:
 
 
 def texts(properties: Properties) -> List[Tuple[str, str]]:
-    """Return text that systemd would not read in a unit file or in settings, as (property,
-    message)."""
+    """Return text that systemd would not accept in a unit file or in settings, as (property,
+    message).
+    """
     found = []
     unit = properties.get("unit")
     if isinstance(unit, str):

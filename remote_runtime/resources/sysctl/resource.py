@@ -1,5 +1,6 @@
-"""The sysctl type: a kernel parameter now and at the next start (target; ``check`` on both
-sides)."""
+"""The sysctl type: a kernel parameter, now and at the next boot (target; ``check`` on
+both sides).
+"""
 
 import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
@@ -23,7 +24,9 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """The name has parts, and the file is one that the system reads at boot."""
+        """See the base class. The name must have several parts, and the file must be one that the
+        system reads at boot.
+        """
         wrong: List[Tuple[str, str]] = []
         parts = settings.path_of(name).split("/")
         if len(parts) < 2 or any(part in ("", ".", "..") for part in parts):
@@ -53,12 +56,14 @@ class Resource(StateType):
 
     @property
     def _value(self) -> Optional[str]:
-        """The desired value, with one blank between words."""
+        """The desired value, with single spaces between words."""
         value = self.properties.get("value")
         return None if value is None else " ".join(str(value).split())
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """``boot`` is the value in the files, ``value`` that of the kernel, with single spaces."""
+        """See the base class. ``boot`` is the value in the files, ``value`` that of the kernel,
+        with single spaces.
+        """
         boot = self._at_boot(host)
         if self.ensure == "absent":
             return None if boot is None else {"boot": boot.value}
@@ -74,8 +79,9 @@ class Resource(StateType):
         return found
 
     def _at_boot(self, host: HostReader) -> Optional[Setting]:
-        """The setting that a start applies last, from the file of the resource on; None if that
-        file has none."""
+        """The setting that the boot applies last, starting with the file of the resource; None if
+        that file has none.
+        """
         found = host.kernel.settings(self._key)
         own = [at for at, one in enumerate(found) if one.file == self._file]
         if not own:
@@ -83,7 +89,7 @@ class Resource(StateType):
         return found[own[-1]] if self.ensure == "absent" else found[-1]
 
     def _shown(self, value: Optional[str]) -> Optional[str]:
-        """A value as it is wanted, where it means the same."""
+        """A value in its desired notation, if it has the same meaning."""
         wanted = self._value
         return wanted if settings.is_same(value, wanted) else value
 
@@ -93,7 +99,9 @@ class Resource(StateType):
         return {"value": value, "boot": value} if lives else {"boot": value}
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """Sets the kernel first: a value that it refuses is not written for the next boot."""
+        """See the base class. Sets the kernel first, so a value that it refuses is not written for
+        the next boot.
+        """
         value = str(self._value)
         if "boot" in diff:
             self._require_last(host.kernel.settings(self._key), value)
@@ -103,7 +111,7 @@ class Resource(StateType):
             self._rewrite(host, settings.with_setting(self._text(host), self.name, value))
 
     def _require_last(self, found: Sequence[Setting], value: str) -> None:
-        """``ResourceError`` for another file that gives the parameter another value later."""
+        """``ResourceError`` if a later file sets the parameter to another value."""
         path = os.path.basename(self._file)
         in_sysctl_conf = path == settings.SYSCTL_CONF
         for one in found:
@@ -135,7 +143,9 @@ class Resource(StateType):
             host.files.rewrite(self._file, data)
 
     def remove(self, host: Host) -> None:
-        """Removes the file of ccm with its last setting. The kernel keeps its value."""
+        """See the base class. Removes ccm's file with its last setting. The kernel keeps
+        its value.
+        """
         text = settings.without_setting(self._text(host), self.name)
         if settings.is_bare(text) and self._file == _file(DEFAULT):
             host.files.unlink(self._file)

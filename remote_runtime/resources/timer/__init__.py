@@ -1,3 +1,3 @@
-"""Timers of systemd with their jobs."""
+"""systemd timers with their jobs."""
 
 PROVIDERS = ("systemd",)

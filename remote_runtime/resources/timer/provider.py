@@ -1,4 +1,4 @@
-"""Timers of systemd (target)."""
+"""systemd timers (target)."""
 
 from typing import Sequence
 
@@ -8,7 +8,7 @@ from remote_runtime.units.systemd import Systemd
 
 
 class Provider(provider.Provider):
-    """As for services; one query covers the timers and their services, too."""
+    """Like that of services; one query also covers the timers and their services."""
 
     def prepare(self, items: Sequence[Item]) -> None:
         units = [item.name + suffix for item in items for suffix in (".timer", ".service")]

@@ -1,5 +1,6 @@
-"""The timer type: a timer of systemd and the service with its job (target; ``check`` on both
-sides)."""
+"""The timer type: a systemd timer and the service with its job (target; ``check`` on
+both sides).
+"""
 
 import re
 from typing import Any, List, Mapping, Optional, Tuple
@@ -13,7 +14,7 @@ from remote_runtime.resources.timer import times, unit_files
 from remote_runtime.units import managed_unit_files, unit
 
 STAMPS = "/var/lib/systemd/timers"
-"""The directory where systemd remembers the last run of a persistent timer."""
+"""The directory where systemd stores the last run of a persistent timer."""
 
 _MODE = 0o644
 _MAX_LENGTH = 247  # characters, without the suffix
@@ -30,7 +31,9 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """Names, texts and times that systemd would refuse or read in another way."""
+        """See the base class. Finds names, texts and times that systemd would refuse or read
+        differently.
+        """
         wrong: List[Tuple[str, str]] = []
         suffix = _SUFFIX.search(name)
         if suffix:
@@ -79,7 +82,9 @@ class Resource(StateType):
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """Both unit files and the state of the timer. Refuses a service that is not its own."""
+        """See the base class. Reads both unit files and the state of the timer. Refuses a service
+        that does not belong to it.
+        """
         timer = self._file(host, self._timer_path)
         service = self._own_service(host, timer is not None)
         if service is None or not unit_files.is_marked(service.data, self.name):
@@ -110,8 +115,9 @@ class Resource(StateType):
         return FileText(host.files.read(path), node.mode, path)
 
     def _own_service(self, host: HostReader, has_timer: bool) -> Optional[FileText]:
-        """The service that a timer next to it starts, or that ccm wrote; another one is not ours,
-        and no timer can have its name."""
+        """The service that the timer next to it starts, or that ccm wrote; another one does not
+        belong to us, so a timer cannot have its name.
+        """
         service = self._file(host, self._service_path)
         if service is None or has_timer or unit_files.is_marked(service.data, self.name):
             return service
@@ -148,7 +154,7 @@ class Resource(StateType):
         return ResourceError("%s is masked" % name, kind="service.masked", hint=hint % name)
 
     def desired(self) -> Mapping[str, Any]:
-        """Both unit files, and a timer that is enabled and active."""
+        """See the base class. Both unit files, and a timer that is enabled and active."""
         timer = unit_files.timer_text(self.name, self.properties)
         service = unit_files.service_text(self.name, self.properties)
         return {
@@ -161,7 +167,9 @@ class Resource(StateType):
     # -- acting -----------------------------------------------------------------------------------
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """systemd checks the times before a file is written. A changed timer is started again."""
+        """See the base class. systemd checks the times before a file is written. A changed timer is
+        restarted.
+        """
         host.accounts.existing_user(str(self.properties.get("user") or "root"))
         again = "timer_file" in diff
         if again:
@@ -178,16 +186,18 @@ class Resource(StateType):
             host.units.start(self._unit)
 
     def _halt(self, host: Host, found: Mapping[str, Any]) -> None:
-        """Have systemd forget when the timer elapsed last: it would start the job at once if a time
-        of the new schedule were between that and now."""
+        """Make systemd forget when the timer last elapsed; otherwise, it would start the job
+        immediately if the new schedule had a time between then and now.
+        """
         if found.get("active"):
             host.units.stop(self._unit)
         if found.get("timer_file") is not None and found.get("enabled"):
             host.units.disable(self._unit)
 
     def remove(self, host: Host) -> None:
-        """Stops and disables the timer; its file is removed last, because it marks the service's
-        owner."""
+        """See the base class. Stops and disables the timer; its file is removed last, because it
+        marks the service's owner.
+        """
         status = host.units.status(self._unit)
         has_timer = host.files.lstat(self._timer_path) is not None
         service = self._own_service(host, has_timer)

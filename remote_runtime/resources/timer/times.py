@@ -1,6 +1,7 @@
 """The times of a timer: calendar expressions and time spans, as systemd reads them (both sides).
 
-Refused is only what no version of systemd reads. The host's own systemd-analyze is exact.
+Only expressions that no version of systemd accepts are refused. The host's own systemd-analyze
+makes the exact check.
 """
 
 import re
@@ -30,7 +31,7 @@ SPANS = ("on_boot", "on_active", "on_unit_active", "on_unit_inactive", "randomiz
 """The properties that are time spans."""
 
 BEGINNINGS = ("schedule", "on_boot", "on_active")
-"""The properties that have a job run for the first time."""
+"""The properties that make the job run for the first time."""
 
 
 def expressions(properties: Mapping[str, Any]) -> List[str]:
@@ -53,12 +54,12 @@ def problems(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
 
 
 def is_span(value: Any) -> bool:
-    """Return whether systemd reads a value as a time span; a number is seconds."""
+    """Return whether systemd accepts a value as a time span; a number is seconds."""
     return bool(_SPAN.match(str(value)))
 
 
 def calendar_problem(expression: str) -> str:
-    """Return the problem of a calendar expression; "" for none that is certain."""
+    """Return the problem of a calendar expression; "" if none is certain."""
     words = re.sub(r"(?<=[0-9*])T(?=[0-9*])", " ", expression).split()
     if not words:
         return "it is empty; write an expression %s" % _EXAMPLE
@@ -84,7 +85,9 @@ def calendar_problem(expression: str) -> str:
 
 
 def _rest(expression: str, words: Sequence[str]) -> str:
-    """Return the problem of the words after the times; "" for nothing or a time zone."""
+    """Return the problem of the words after the times; "" if there are none or they are a time
+    zone.
+    """
     if not words or (len(words) == 1 and _ZONE.match(words[0])):
         return ""
     return "%r: expected a time zone or nothing, found %s" % (expression, " ".join(words))
@@ -129,7 +132,7 @@ def _of_part(part: str, low: int, high: int) -> str:
 
 
 def _never(date: str) -> bool:
-    """Return whether no month has the days, as of February 30."""
+    """Return whether no month has the days, as for February 30."""
     if "~" in date:
         return False
     months, days = date.split("-")[-2:]

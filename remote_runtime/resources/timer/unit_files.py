@@ -23,7 +23,7 @@ PROPERTY_OF = {
     },
     "Service": {"ExecStart": "command", "User": "user", "Environment": "environment"},
 }
-"""The settings that have a property, by section."""
+"""The settings for which there is a property, by section."""
 
 _QUOTED = {"\\": "\\\\", '"': '\\"', "%": "%%", "\n": "\\n", "\t": "\\t"}
 
@@ -66,12 +66,12 @@ def service_text(name: str, properties: Mapping[str, Any]) -> str:
 
 
 def is_marked(text: bytes, name: str) -> bool:
-    """Return whether ccm wrote a file for the timer of this name."""
+    """Return whether ccm wrote a file for the timer with this name."""
     return text.split(b"\n", 1)[0].rstrip(b"\r") == (MARK + name).encode("utf-8")
 
 
 def quoted(text: str) -> str:
-    """A word of a setting that systemd takes literally."""
+    """A word in a setting that systemd reads literally."""
     return '"%s"' % "".join([_QUOTED.get(char, char) for char in text])
 
 

@@ -12,8 +12,9 @@ from remote_runtime.system.account_files import NEVER, date_of, day_of
 
 KEPT = ("uid", "group", "comment", "home", "shell", "password", "locked", "expires")
 _HASH = re.compile(r"\*|\$[A-Za-z0-9-]+\$.*\$.|_[./0-9A-Za-z]{19}\Z|[./0-9A-Za-z]{13}\Z")
-"""Texts that can replace a hash in /etc/shadow: ``*`` for none, the forms of crypt(3), and that of
-DES."""
+"""Texts that may be in place of a hash in /etc/shadow: ``*`` for none, the forms of crypt(3), and
+that of DES.
+"""
 KEY = ".ssh/id_ed25519"
 # The private half gets its name last: with it, both are there.
 _GENERATE = (
@@ -31,7 +32,9 @@ class Resource(AccountStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """root is not removed and keeps uid 0 unless ``force`` is set; properties fit together."""
+        """See the base class. root is not removed and keeps UID 0 unless ``force`` is set;
+        properties must fit together.
+        """
         wrong: List[Tuple[str, str]] = []
         given = properties.get
         if given("ensure") == "absent" and name == "root" and not given("force"):
@@ -65,7 +68,9 @@ class Resource(AccountStateType):
         return [("name", message, "create the hash, for example with openssl passwd -6")]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """With ``append``, only wanted groups; the password only where the shadow file is read."""
+        """See the base class. With ``append``, only the desired groups; the password only if the
+        shadow file is readable.
+        """
         user = host.accounts.user(self.name)
         if user is None:
             return None
@@ -93,7 +98,9 @@ class Resource(AccountStateType):
         return found
 
     def desired(self) -> Mapping[str, Any]:
-        """A home directory is wanted unless ``system``, ``home`` or login.defs says otherwise."""
+        """See the base class. A home directory is desired unless ``system``, ``home`` or login.defs
+        determines otherwise.
+        """
         given = self.properties
         wanted = {key: given[key] for key in KEPT if given.get(key) is not None}
         if given.get("groups") is not None:
@@ -106,7 +113,9 @@ class Resource(AccountStateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """Refuses what locks out the user of ccm, unless ``force`` is set. The key comes last."""
+        """See the base class. Refuses changes that would lock out ccm's user, unless ``force`` is
+        set. The key is created last.
+        """
         wanted = {key: diff.desired[key] for key in diff.keys if key != "generate_ssh_key"}
         if "expires" in wanted:
             wanted["expires"] = day_of(wanted["expires"])
@@ -137,7 +146,9 @@ class Resource(AccountStateType):
         host.commands.run(words, user=self.name, affects=[path, path + ".pub"])
 
     def remove(self, host: Host) -> None:
-        """Refuses to remove the user that ccm logs in with, unless ``force`` is set."""
+        """See the base class. Refuses to remove the user that ccm logs in with, unless ``force`` is
+        set.
+        """
         given = self.properties.get
         if not given("force"):
             lockout.require_login(host, self.name, "removing the user")

@@ -17,7 +17,7 @@ INTERVAL = "1s"
 
 
 class Resource(ActionStateType):
-    """Waits for a condition before the run continues, regardless of who makes it true.
+    """Waits for a condition before the run continues, regardless of what makes it true.
 
     A check is limited to the remaining time, which starts with the first check.
     """
@@ -48,7 +48,9 @@ class Resource(ActionStateType):
         return self._look(host).holds != self._wanted
 
     def act(self, host: "Host") -> None:
-        """``UnsettledError`` with the last output if the time is up before the condition holds."""
+        """See the base class. ``UnsettledError`` with the last output if the time is up before the
+        condition is met.
+        """
         sight = host.conditions.wait(
             self._condition(),
             self._wanted,
@@ -68,7 +70,7 @@ class Resource(ActionStateType):
 
     @property
     def _wanted(self) -> bool:
-        """Whether the wait is for a true condition, not a false one."""
+        """Whether it waits for the condition to become true, not false."""
         return self.ensure == "present"
 
     def _look(self, host: "HostReader") -> "ConditionResult":

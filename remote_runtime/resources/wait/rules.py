@@ -1,4 +1,4 @@
-"""The rules for a wait beyond its schema (both sides)."""
+"""The rules for a wait resource in addition to its schema (both sides)."""
 
 import re
 from typing import Any, Dict
@@ -21,7 +21,7 @@ _SHORTEST = 0.1  # seconds between two looks
 
 
 def problems(properties: Dict[str, Any]) -> Problems:
-    """Every broken rule as (property, message)."""
+    """Each violated rule as (property, message)."""
     given = [key for key in CONDITIONS if properties.get(key) is not None]
     found: Problems = []
     if len(given) != 1:

@@ -1,8 +1,8 @@
 """Detects whether systemd has executed the program of a service yet (target).
 
 systemd forks, reports the service as running, and only then prepares the process and executes the
-program. Until then the process has another name. If it fails in between, it is gone although its
-state was already reported.
+program. Until then, the process has another name. If it fails in between, it is gone although its
+state was already reported as running.
 """
 
 from typing import Callable, Tuple
@@ -16,7 +16,9 @@ _EXECUTOR = b"systemd-executo"  # as the kernel cuts it
 def await_execution(
     sleep: Callable[[float], None], process: int, processes: str = _PROCESSES
 ) -> bool:
-    """Wait until the program is executed or the process is gone; whether there was to be waited."""
+    """Wait until the program is executed or the process is gone; return whether waiting was
+    necessary.
+    """
     waited = 0.0
     while process and waited < TIMEOUT and _is_prepared(process, processes):
         sleep(_STEP)
@@ -31,7 +33,7 @@ def _is_prepared(process: int, processes: str) -> bool:
 
 
 def _told(process: int, processes: str) -> Tuple[bytes, bytes]:
-    """Its name and its command line; nothing of one that is gone."""
+    """Its name and its command line; empty if it is gone."""
     try:
         with open("%s/%d/comm" % (processes, process), "rb") as file:
             name = file.read()

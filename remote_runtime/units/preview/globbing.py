@@ -1,4 +1,4 @@
-"""The paths that a pattern of systemd's matches, by the files that there will be (target)."""
+"""The paths that match a systemd pattern, based on the future files (target)."""
 
 import os
 from fnmatch import fnmatchcase
@@ -11,12 +11,12 @@ _SIGNS = frozenset("*?[")
 
 
 def matches(files: "Files", pattern: str) -> Iterator[str]:
-    """The paths that are there; ``pattern`` is absolute and has no braces."""
+    """The existing paths that match; ``pattern`` is absolute and has no braces."""
     return _below(files, "/", [part for part in pattern.split("/") if part])
 
 
 def _below(files: "Files", directory: str, parts: Sequence[str]) -> Iterator[str]:
-    """Yield the paths below a directory with names like these, one for each level."""
+    """Yield the paths below a directory with matching names, one for each level."""
     if not parts:
         yield directory
         return

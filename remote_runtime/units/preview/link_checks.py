@@ -1,4 +1,4 @@
-"""Obstacles to systemd's creation and removal of a unit's links (target; in previews only)."""
+"""Obstacles to creating and removing a unit's links (target; in previews only)."""
 
 import os
 from typing import TYPE_CHECKING, Tuple
@@ -21,8 +21,8 @@ _ORDER = (ALIAS, *LINKED_FROM)
 
 
 class LinkChecks(object):
-    """Looks at the places of links; each method raises the ``ResourceError`` that the attempt would
-    end in, or returns.
+    """Checks the places of links; each method raises the ``ResourceError`` with which the attempt
+    would end, or returns.
     """
 
     def __init__(self, context: "Context", units: PlannedUnits) -> None:
@@ -30,9 +30,10 @@ class LinkChecks(object):
         self._units = units
 
     def preflight(self, name: str) -> None:
-        """To enable a unit. Once systemd made links for one setting, the others may fail.
+        """Check enabling a unit.
 
-        ``Unknowable`` for one that conflicts with a name that it gets: it may stop by that.
+        Once systemd has created links for one setting, the others may fail. ``Unknowable`` for a
+        unit that conflicts with a name that this unit gets: it may stop because of that.
         """
         unit = self._units.definition(name)
         rivals = unit.text.words("Unit", "Conflicts")
@@ -46,13 +47,13 @@ class LinkChecks(object):
                 return
 
     def preflight_removal(self, name: str) -> None:
-        """To disable a unit."""
+        """Check disabling a unit."""
         unit = self._units.definition(name)
         for link in self._units.files.links(unit):
             self._files.obstacles(link).removing()
 
     def preflight_mask(self, name: str) -> None:
-        """To put a mask in the place of a unit's file, where nothing may be."""
+        """Check putting a mask in place of a unit's file, where nothing may exist."""
         link = "%s/%s" % (self._units.places.configured, name)
         if self._files.status(link) is not None and self._files.link(link) != MASKED_BY:
             raise ResourceError(
@@ -63,7 +64,7 @@ class LinkChecks(object):
         self._files.obstacles(link).writing(0)
 
     def preflight_unmask(self, name: str) -> None:
-        """To take masks away. One that came with the system stays."""
+        """Check removing masks. One that is part of the system remains."""
         unit = self._units.definition(name)
         masks = self._units.files.masks(name)
         for link in masks:
@@ -72,7 +73,7 @@ class LinkChecks(object):
             raise UnsettledError("masked is True, not False")
 
     def _made(self, unit: Definition, link: str, rule: str) -> bool:
-        """Return whether the link would be created and is not there already."""
+        """Return whether the link would be created and does not exist yet."""
         if rule == ALIAS and _kind(os.path.basename(link)) != _kind(unit.name):
             raise ResourceError(
                 "%s cannot be enabled: it cannot have the alias %s"
@@ -99,6 +100,6 @@ class LinkChecks(object):
 
 
 def _kind(name: str) -> Tuple[str, str]:
-    """Return the parts that an alias shares with its unit: the instance and the type."""
+    """Return the parts that an alias must share with its unit: the instance and the type."""
     stem, _, suffix = name.rpartition(".")
     return "".join(stem.partition("@")[1:]), suffix

@@ -1,4 +1,4 @@
-"""Mounts as units: the units that need one, and its effects (target; in previews only)."""
+"""Mounts as units: the units that need a mount, and its effects (target; in previews only)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Tuple
@@ -49,7 +49,7 @@ _AUTOFS = "/dev/autofs"
 
 
 def place(unit: Definition) -> str:
-    """Where a mount or automount unit mounts."""
+    """The mount point of a mount or automount unit."""
     stem, _, suffix = unit.name.rpartition(".")
     where = unit.text.expand(unit.text.last(suffix.capitalize(), "Where")) or ""
     where = where or "/" + unescaped(stem).strip("/")
@@ -57,7 +57,7 @@ def place(unit: Definition) -> str:
 
 
 def needed(unit: Definition) -> List[str]:
-    """The mount units that a unit would pull in where there are such, the outermost first."""
+    """The mount units that a unit would pull in if they existed, outermost first."""
     paths = unit.text.words("Unit", NEEDED)
     suffix = unit.name.rpartition(".")[2]
     if suffix == "service":
@@ -81,13 +81,13 @@ def _by_length(name: str) -> Tuple[int, str]:
 
 
 class MountChecks(object):
-    """Looks at mount units as they will be."""
+    """Checks mount units in their planned state."""
 
     def __init__(self, context: "Context") -> None:
         self._context = context
 
     def obstacles(self, unit: Definition) -> Iterator[str]:
-        """Yield the obstacles to the mount; ``Unknowable`` if only a try can show them."""
+        """Yield the obstacles to the mount; ``Unknowable`` if only an attempt can show them."""
         files = self._context.files
         if unit.name.endswith(".automount"):
             if not os.path.exists(_AUTOFS):
@@ -127,7 +127,7 @@ class MountChecks(object):
         return any(word in _options(unit) for word in ("bind", "rbind"))
 
     def mounted(self, unit: Definition) -> List[Effect]:
-        """Return the effects at the path of a unit after it is mounted, or watched."""
+        """Return the effects at the path of a unit after it is mounted or watched."""
         where = place(unit)
         made = PathEffect(where, "directory")
         if not where:
@@ -170,7 +170,7 @@ class MountChecks(object):
         )
 
     def _source(self, unit: Definition) -> Optional[MountEffect]:
-        """Return the effect of a bind mount: the directory at a second place."""
+        """Return the effect of a bind mount: the directory in a second place."""
         source = unit.text.expand(unit.text.last("Mount", "What")) or ""
         where = place(unit)
         plain = all(option in _BINDING for option in _options(unit))
@@ -183,8 +183,9 @@ class MountChecks(object):
 
 
 def unmounted(unit: Definition) -> List[Effect]:
-    """Return the effects at the path of a unit after it is stopped: the directory below it
-    reappears."""
+    """Return the effects at the path of a unit after it is stopped: the underlying directory
+    reappears.
+    """
     where = place(unit)
     if not where:
         return []
@@ -213,7 +214,9 @@ def _options(unit: Definition) -> Dict[str, str]:
 
 
 def _bytes(text: str, whole: int) -> int:
-    """A number with a suffix, or as a share of the whole; 0, for no limit, of what is none."""
+    """A number with a suffix, or a share of the total; 0, which means no limit, for
+    invalid text.
+    """
     number, unit = text[:-1], text[-1:].lower()
     if unit == "%" and is_number(number):
         return whole * int(number) // 100

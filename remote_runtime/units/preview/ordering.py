@@ -10,9 +10,10 @@ _LIMIT = 200  # units that come along
 
 
 def cycle(units: PlannedUnits, unit: Definition) -> List[str]:
-    """The units that wait for one another, the first at both ends; [] where there is an order.
+    """The units that wait for each other, with the first at both ends; [] if an order exists.
 
-    Only what a unit cannot do without counts: systemd breaks a cycle by leaving out the rest.
+    Only requirements that a unit cannot do without are considered, because systemd breaks a cycle
+    by dropping the others.
     """
     upcoming = _upcoming(units, unit)
     predecessors: Dict[str, Set[str]] = {name: set() for name in upcoming}
@@ -39,7 +40,7 @@ def _upcoming(units: PlannedUnits, unit: Definition) -> Dict[str, Definition]:
 
 
 def _around(predecessors: Dict[str, Set[str]], first: str) -> List[str]:
-    """A way back to a name on the way, from ``first`` on or from any other name."""
+    """A path back to a name on the way, starting with ``first`` or with any other name."""
     done: Set[str] = set()
     for start in [first, *sorted(predecessors)]:
         way: List[str] = []

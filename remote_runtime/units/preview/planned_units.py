@@ -1,4 +1,4 @@
-"""Units in their state when a resource runs (target; in previews only)."""
+"""Units in the state at the time when a resource runs (target; in previews only)."""
 
 import os
 import re
@@ -60,7 +60,7 @@ class PlannedUnits(object):
 
     @property
     def files(self) -> UnitFiles:
-        """The files of units as they will be."""
+        """The files of units in their planned state."""
         if self._read is None:
             world = self._context.world
             planned = world.layer.nodes if world is not None else ()
@@ -73,11 +73,11 @@ class PlannedUnits(object):
         return self._read
 
     def definition(self, name: str) -> Definition:
-        """The unit's files as they will be."""
+        """The unit's files in their planned state."""
         return self.files.find(name)
 
     def status(self, name: str) -> Status:
-        """Its state as it will be."""
+        """Its planned state."""
         return units.status(name, self.shown(name))
 
     def shown(self, name: str) -> Dict[str, str]:
@@ -100,7 +100,9 @@ class PlannedUnits(object):
         return shown
 
     def _require_written(self, name: str, shown: Mapping[str, str]) -> None:
-        """``Unknowable`` for a unit that systemd may make of a planned table of file systems."""
+        """``Unknowable`` for a unit that systemd may generate from a planned table of
+        file systems.
+        """
         world = self._context.world
         if world is None or self.places.user:
             return
@@ -112,7 +114,8 @@ class PlannedUnits(object):
 
     def _require_bound(self, unit: Definition) -> None:
         """``Unknowable`` for a running unit that systemd stops when it reads the changed file,
-        because the unit is bound to another that does not run."""
+        because the unit is bound to another one that is not running.
+        """
         if not self._runs(unit.name):
             return
         for other in unit.text.words("Unit", "BindsTo"):
@@ -128,7 +131,7 @@ class PlannedUnits(object):
         return shown.get("ActiveState") in units.RUNNING
 
     def _require_unwatched(self, name: str, shown: Mapping[str, str]) -> None:
-        """``Unknowable`` for a unit that a path unit starts as soon as something is there."""
+        """``Unknowable`` for a unit that a path unit starts as soon as the path exists."""
         world = self._context.world
         if world is None or shown.get("ActiveState") in units.RUNNING:
             return
@@ -141,7 +144,7 @@ class PlannedUnits(object):
                     raise Unknowable("%s watches %s and may start it" % (other, path))
 
     def _require_not_upheld(self, name: str, shown: Mapping[str, str]) -> None:
-        """``Unknowable`` for a unit that a planned text of a running unit upholds."""
+        """``Unknowable`` for a unit that the planned text of a running unit upholds."""
         world = self._context.world
         if world is None or shown.get("ActiveState") in units.RUNNING:
             return
@@ -162,11 +165,11 @@ class PlannedUnits(object):
         return instances | {name for name in found if "@." not in name}
 
     def upholding(self, name: str) -> List[str]:
-        """The running units that have systemd start one again whenever it stops."""
+        """The running units that make systemd restart a unit whenever it stops."""
         return [other for other in self.by("Upholds", name) if self.status(other).running]
 
     def rivals(self, name: str) -> List[str]:
-        """The units that stop when one starts, if they run."""
+        """The units that stop when one starts, if they are running."""
         named = self.definition(name).text.words("Unit", "Conflicts")
         return named + self.by("Conflicts", name)
 

@@ -23,7 +23,7 @@ _UNTOUCHED = 'mount -n --bind "$0" "$0" && mount -n -o remount,bind,ro "$0" && e
 
 
 class RunChecks(object):
-    """Looks at units as they will be."""
+    """Checks units in their planned state."""
 
     def __init__(self, context: "Context", units: PlannedUnits) -> None:
         self._context = context
@@ -31,7 +31,9 @@ class RunChecks(object):
         self._process = StartChecks(context)
 
     def obstacle(self, name: str, depth: int = 0) -> str:
-        """Why it would not run, in words that continue from its name; "" if nothing is seen."""
+        """The reason why it would not run, as text that continues its name; "" if none
+        is visible.
+        """
         unit = self._units.definition(name)
         if not unit.path:
             return ""  # systemd has it from elsewhere
@@ -63,11 +65,11 @@ class RunChecks(object):
         return next(self._process.lacks_to_reload(unit), "")
 
     def mounts_for(self, unit: Definition) -> List[str]:
-        """The mount units that a unit pulls in by the paths that it names."""
+        """The mount units that a unit pulls in through the paths that it names."""
         return [name for name in mounts.needed(unit) if self._units.definition(name).path]
 
     def _require_seen(self, unit: Definition) -> None:
-        """``Unknowable`` if a mount comes along below which the unit has something."""
+        """``Unknowable`` if the unit has files below a mount that starts together with it."""
         for name in self.mounts_for(unit):
             inside = mounts.place(self._units.definition(name)).rstrip("/") + "/"
             named = any(inside in value for _, value in unit.text.settings("Service", ""))
@@ -77,7 +79,7 @@ class RunChecks(object):
                 )
 
     def ends(self, name: str) -> bool:
-        """Return whether it would end by itself at once, and so never stay running."""
+        """Return whether it would end by itself immediately, and therefore never keep running."""
         unit = self._units.definition(name)
         if not unit.path or not unit.name.endswith(".service"):
             return False
@@ -151,7 +153,9 @@ class RunChecks(object):
                 yield "is not started because %s is not met" % setting
 
     def _unmet(self, unit: Definition, prefix: str) -> Iterator[str]:
-        """The settings that keep it from starting: any, or all of those marked with ``|``."""
+        """The settings that prevent it from starting: any of them, or all of those marked with
+        ``|``.
+        """
         marked, one_holds = [], False
         for key, value in unit.text.settings("Unit", prefix):
             setting = "%s=%s" % (key, value)
@@ -191,7 +195,7 @@ class RunChecks(object):
         return None
 
     def _analyzed(self, condition: str) -> bool:
-        """Ask systemd; an unknown result counts as met."""
+        """Query systemd; an unknown result counts as met."""
         commands = self._context.commands
         if not commands.find("systemd-analyze"):
             return True
@@ -204,7 +208,8 @@ class RunChecks(object):
 
     def _has_time(self, unit: Definition) -> bool:
         """Return whether systemd can compute when a timer starts its unit, as far as its settings
-        show."""
+        show.
+        """
         keys = [key for key, _ in unit.text.settings("Timer", "On")]
         commands = self._context.commands
         if set(keys) != {"OnCalendar"} or not commands.find("systemd-analyze"):

@@ -11,7 +11,7 @@ BINDING = ("BindPaths", "BindReadOnlyPaths")
 
 
 def hiding_setting(text: UnitText, path: str) -> str:
-    """The setting of a service by which a path cannot be seen; "" if nothing hides it."""
+    """The setting of a service that hides a path; "" if nothing hides it."""
     if any(is_within(path, shown) for shown in _bound(text)):
         return ""
     return next((setting for setting, at in _covered(text) if is_within(path, at)), "")
@@ -29,6 +29,6 @@ def _covered(text: UnitText) -> Iterator[Tuple[str, str]]:
 
 
 def _bound(text: UnitText) -> List[str]:
-    """The places at which something is bound: SOURCE, or SOURCE:PLACE and options."""
+    """The paths at which something is bound: SOURCE, or SOURCE:PLACE and options."""
     words = [word.lstrip("-+").split(":") for key in BINDING for word in text.words("Service", key)]
     return [parts[1] if len(parts) > 1 else parts[0] for parts in words]

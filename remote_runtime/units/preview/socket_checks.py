@@ -22,15 +22,16 @@ _SOCKET_MODE = 0o666
 
 
 class SocketChecks(object):
-    """Looks at the addresses and paths of a socket unit that does not listen yet."""
+    """Checks the addresses and paths of a socket unit that does not listen yet."""
 
     def __init__(self, context: "Context", units: "PlannedUnits") -> None:
         self._context = context
         self._units = units
 
     def obstacles(self, unit: Definition) -> Iterator[str]:
-        """Each thing in its way, in words that continue from its name; ``Unknowable`` if an
-        earlier stop may make way."""
+        """Each obstacle, as text that continues the unit's name; ``Unknowable`` if stopping an
+        earlier unit may remove it.
+        """
         for key in _AT_PATHS:
             for given in unit.text.all("Socket", key):
                 value = (unit.text.expand(given) or "").strip()
@@ -42,7 +43,9 @@ class SocketChecks(object):
                     yield "cannot listen at %s: %s" % (value, why)
 
     def _at_path(self, unit: Definition, key: str, path: str) -> str:
-        """systemd makes the directories above, and replaces what is there unless that is one."""
+        """Check a path at which systemd creates the directories above, and replaces whatever is
+        there unless it is a directory.
+        """
         files = self._context.files
         above = os.path.dirname(path)
         while above != "/" and not files.exists(above):
@@ -80,7 +83,7 @@ class SocketChecks(object):
         return "the address is in use"
 
     def _started(self, but: str, port: int) -> Iterator[str]:
-        """Where the socket units that were started earlier in the run listen at a port."""
+        """The addresses at which socket units started earlier in the run listen on a port."""
         world = self._context.world
         for name, effect in world.units.items() if world is not None else ():
             if effect.active and name.endswith(".socket") and name != but:
@@ -92,7 +95,7 @@ class SocketChecks(object):
 
 
 def _split(value: str) -> Tuple[str, int]:
-    """The address, "" for any, and the port, 0 for what is none."""
+    """The address, "" for any, and the port, 0 if it is invalid."""
     address, _, port = value.rpartition(":")
     return address.strip("[]"), int(port) if is_number(port) and int(port) < 65536 else 0
 
@@ -100,7 +103,7 @@ def _split(value: str) -> Tuple[str, int]:
 def _clash(address: str, other: str) -> bool:
     """Return whether a listener at one address prevents a listener at the other.
 
-    A listener at the IPv6 wildcard address may leave those of IPv4 free.
+    A listener at the IPv6 wildcard address may leave the IPv4 addresses free.
     """
     if not address or other == address:
         return True
@@ -115,8 +118,9 @@ def _listeners(port: int) -> List[str]:
 
 
 def _is_own(address: str) -> bool:
-    """Return whether the host has an address; "" is any, and systemd itself rejects invalid
-    ones."""
+    """Return whether the host has an address; "" means any, and systemd itself rejects invalid
+    ones.
+    """
     import errno
     import socket
 

@@ -34,14 +34,14 @@ _HEAD = 256  # bytes of a program
 
 
 class StartChecks(object):
-    """Looks at what systemd looks at, in its order as far as that matters."""
+    """Checks what systemd checks before a start, in the same order where the order matters."""
 
     def __init__(self, context: "Context") -> None:
         self._context = context
         self._files = context.files
 
     def lacks(self, unit: Definition) -> Iterator[str]:
-        """Each thing that is not as it must be, in words that continue from the unit's name."""
+        """Yield each unmet condition, as text that continues the unit's name."""
         text, user = unit.text, _user(unit)
         yield from self._accounts(text, "" if unit.places.user else user)
         yield from self._environment(text)
@@ -55,13 +55,13 @@ class StartChecks(object):
             yield from self._in_root(text)
 
     def lacks_to_reload(self, unit: Definition) -> Iterator[str]:
-        """Yield the obstacles to starting the programs of ``ExecReload``, in the same words."""
+        """Yield the obstacles to starting the programs of ``ExecReload``, in the same form."""
         text = unit.text
         if not any(text.all("Service", key) for key in (*_ELSEWHERE, *_LAID)):
             yield from self._programs(unit, _user(unit), ("ExecReload",))
 
     def socket_lacks(self, unit: Definition) -> Iterator[str]:
-        """The accounts that a socket is to belong to and that are not there."""
+        """The missing accounts that a socket must belong to."""
         for kind, key in (("user", "SocketUser"), ("group", "SocketGroup")):
             name = unit.text.last("Socket", key)
             if name and "%" not in name and not self._is_there(kind, name):
@@ -77,8 +77,7 @@ class StartChecks(object):
                 yield "runs as the %s %s, which does not exist" % (kind, name)
 
     def _is_there(self, kind: str, name: str) -> bool:
-        """Return whether an account exists; systemd accepts a number only for an account with a
-        name."""
+        """Return whether an account exists; systemd accepts a number only if an account has it."""
         accounts = self._context.accounts
         if not is_number(name):
             return accounts.number(kind, name) is not None
@@ -89,7 +88,9 @@ class StartChecks(object):
     # ------------------------------------------------------------------------
 
     def _environment(self, text: UnitText) -> Iterator[str]:
-        """Files that must be there, and no directories; a dash in front allows all of that."""
+        """Check files that must exist and must not be directories; a leading dash makes them
+        optional.
+        """
         for pattern in text.words("Service", "EnvironmentFile"):
             if not pattern.startswith("/") or "{" in pattern:
                 continue  # optional, not read at all, or what only systemd makes out
@@ -169,12 +170,14 @@ class StartChecks(object):
                     yield from [why] if why else []
 
     def _home(self, user: str) -> str:
-        """The directory of a user that is named; root's is there."""
+        """The home directory of the named user; root's always exists."""
         named = user and "%" not in user
         return self._context.accounts.identity(user).home if named else ""
 
     def _in_root(self, text: UnitText) -> Iterator[str]:
-        """A program that is not there below the service's own root, where no link is on its way."""
+        """Check a program that does not exist below the service's own root, if no link is on its
+        way.
+        """
         root = (text.expand(text.last("Service", _ROOT)) or "").rstrip("/")
         for program in text.programs("ExecStart"):
             path = program.path or ""
@@ -207,7 +210,7 @@ class StartChecks(object):
             return Permissions(self._files, None)
 
     def _unusable(self, program: Program, user: str, rights: Permissions) -> str:
-        """Why a program cannot be begun by the user, root where none is named."""
+        """The reason why a program cannot be started by the user, who is root by default."""
         found, why = self._located(program.path or "")
         if why:
             return why
@@ -232,7 +235,7 @@ class StartChecks(object):
         return ""
 
     def _located(self, program: str) -> Tuple[str, str]:
-        """The file that a program is, and why there is none."""
+        """The file of a program, and the reason if there is none."""
         programs = self._context.user_commands
         if "/" not in program:
             paths = ["%s/%s" % (directory, program) for directory in _PATH.split(":")]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _PULLED = ("Requires", "BindsTo", "Wants", "Upholds")
 BOUND = ("Requires", "BindsTo", "PartOf", "Requisite")
-"""The settings that name the units with which a unit stops."""
+"""The settings that name units together with which a unit stops."""
 _STOPS, _STOPPED_FROM = "PropagatesStopTo", "StopPropagatedFrom"
 _SOON = ("OnActiveSec", "OnBootSec", "OnStartupSec")
 _UNNEEDED = "StopWhenUnneeded"
@@ -46,7 +46,7 @@ _LIMIT = 200  # units that one action is followed to
 
 
 class UnitEffects(object):
-    """Follows what systemd does by itself from unit to unit."""
+    """Follows the actions that systemd performs automatically from unit to unit."""
 
     def __init__(self, context: "Context", units: PlannedUnits) -> None:
         self._context = context
@@ -112,8 +112,9 @@ class UnitEffects(object):
             self._stop_running(other, running)
 
     def _require_undisputed(self, unit: Definition, running: Mapping[str, bool]) -> None:
-        """``Unknowable`` if a unit that this one upholds conflicts with a running one: systemd may
-        start and stop them alternately."""
+        """``Unknowable`` if a unit that this one upholds conflicts with a running one, because
+        systemd may start and stop them alternately.
+        """
         for upheld in unit.text.words("Unit", "Upholds"):
             for rival in self._units.rivals(upheld):
                 if running.get(rival) or self._units.status(rival).running:
@@ -121,7 +122,7 @@ class UnitEffects(object):
                     raise Unknowable(why % (unit.name, upheld, rival))
 
     def _comes_up(self, name: str) -> bool:
-        """Return whether a unit that does not run would run if something pulled it in."""
+        """Return whether a unit that is not running would run if something pulled it in."""
         status = self._units.status(name)
         usable = status.found and not (status.running or status.masked or status.failure)
         return usable and not (self._checks.ends(name) or self._checks.obstacle(name))
@@ -141,8 +142,9 @@ class UnitEffects(object):
             self._stop(name, running)
 
     def _effects(self, running: Dict[str, bool], restarted: Sequence[str]) -> List[Effect]:
-        """Return the effects, those of mounts first, outer ones before inner ones: all others
-        depend on them."""
+        """Return the effects: those of mounts first, outer ones before inner ones, because all
+        others depend on them.
+        """
         effects: List[Effect] = []
         units = [(self._units.definition(name), runs) for name, runs in running.items()]
         units.sort(key=lambda each: (not _is_mount(each[0]), len(mounts.place(each[0]))))
@@ -177,7 +179,7 @@ class UnitEffects(object):
         return effects
 
     def _let_go(self, unit: Definition) -> List[str]:
-        """Return the needed units of this one that stop once nothing needs them."""
+        """Return the units needed by this one that stop once nothing needs them."""
         needed = [other for key in _PULLED for other in unit.text.words("Unit", key)]
         return [o for o in needed if self._units.definition(o).text.flag("Unit", _UNNEEDED)]
 
@@ -206,7 +208,7 @@ class UnitEffects(object):
         return effects
 
     def _switched(self, name: str) -> List[Definition]:
-        """Return the unit and those in its ``Also``."""
+        """Return the unit and those in its ``Also`` setting."""
         unit = self._units.definition(name)
         also = [self._units.definition(other) for other in unit.text.words("Install", "Also")]
         return [unit] + [other for other in also if other.path and other.name != unit.name]
@@ -215,10 +217,11 @@ class UnitEffects(object):
 def unfinished(
     verb: str, name: str, effects: Sequence[Effect], configured: str = CONFIGURED
 ) -> List[UnknownEffect]:
-    """Return the unknown effects of a failed action with these effects: some of them may have
-    happened. ``configured`` is the directory with the links of units.
+    """Return the unknown effects of a failed action with these effects, some of which may have
+    happened.
 
-    A unit whose start fails does not run; the state of units that start with it is unknown.
+    ``configured`` is the directory with the links of units. A unit whose start fails is not
+    running; the state of units that start with it is unknown.
     """
     paths = {effect.path for effect in effects if isinstance(effect, (PathEffect, MountEffect))}
     units = {effect.name for effect in effects if isinstance(effect, UnitEffect)}
@@ -246,7 +249,7 @@ def _is_mount(unit: Definition) -> bool:
 
 
 def _slices(unit: Definition) -> List[str]:
-    """The slices that a unit runs in, which come with it; the outermost last."""
+    """The slices in which a unit runs, which start with it; outermost last."""
     stem, _, suffix = unit.name.rpartition(".")
     inner = unit.text.last(suffix.capitalize(), "Slice") or "-.slice"
     if suffix == "slice":
@@ -259,7 +262,7 @@ def _slices(unit: Definition) -> List[str]:
 
 
 def _triggers(unit: Definition) -> List[str]:
-    """The units that one may start as soon as it runs itself."""
+    """The units that a unit may start as soon as it is running."""
     stem, _, suffix = unit.name.rpartition(".")
     soon = any(unit.text.all("Timer", key) for key in _SOON)
     soon = soon or unit.text.flag("Timer", "Persistent")

@@ -1,4 +1,4 @@
-"""The differences of units of a user's manager (target; in previews only)."""
+"""Differences that apply to units of a user's manager (target; in previews only)."""
 
 from typing import List, Sequence
 
@@ -21,7 +21,9 @@ _HARMLESS = ("null", "journal", "inherit", "syslog", "kmsg")
 
 
 def require_plain(unit: Definition) -> None:
-    """``Unknowable`` for a service with a setting that the manager of a user may be denied."""
+    """``Unknowable`` for a service with a setting that a user's manager may not be allowed
+    to use.
+    """
     for key in _PRIVILEGED:
         for name, value in unit.text.settings("Service", key):
             nicer = name == "Nice" and value.isdigit()  # than the manager itself
@@ -31,7 +33,9 @@ def require_plain(unit: Definition) -> None:
 
 
 def directories(unit: Definition) -> List[Effect]:
-    """The directories that the manager makes for a service: where depends on its version."""
+    """The directories that the manager creates for a service; their location depends on its
+    version.
+    """
     if not any(unit.text.all("Service", key) for key in _DIRECTORIES):
         return []
     places = tuple(unit.places.specifiers[letter] + "/" for letter in "ht")
@@ -44,12 +48,12 @@ def directories(unit: Definition) -> List[Effect]:
 
 
 def named(effects: Sequence[Effect], places: Places) -> List[Effect]:
-    """The same effects with the names that the units of this manager have outside of it."""
+    """The same effects with the names that this manager's units have outside it."""
     return [_named(effect, places) for effect in effects]
 
 
 def unnamed(effects: Sequence[Effect], places: Places) -> List[Effect]:
-    """The same effects with the names that units have inside of their manager."""
+    """The same effects with the names that units have within their manager."""
     prefix = len(places.full(""))
     return [
         effect._replace(name=effect.name[prefix:]) if isinstance(effect, UnitEffect) else effect

@@ -77,7 +77,7 @@ class Resource(StateType):
 
     @property
     def in_crontab(self) -> bool:
-        """Whether the job is in the crontab of its user."""
+        """Whether the job is in its user's crontab."""
         return bool(self.properties.get("crontab"))
 
     @property

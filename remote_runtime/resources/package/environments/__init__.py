@@ -1,4 +1,4 @@
-"""Packages of programming languages, in separate directories."""
+"""Packages of programming languages, in separate directories (both sides)."""
 
 from typing import Dict, Sequence
 
@@ -10,12 +10,13 @@ OWN: Dict[str, Sequence[str]] = {
     "pip": ("environment", "python", "requirements", "require_hashes"),
     "npm": ("path", "global", "ci", "production"),
 }
-"""The properties of each provider, besides those that both share."""
+"""The properties of each provider, in addition to those that both share."""
 
 
 def provider_of(properties: Properties) -> str:
-    """The provider that a resource asks for, by its name or by the properties; "" for one of the
-    system."""
+    """The provider that a resource requests, by its name or its properties; "" for a package of the
+    system.
+    """
     given = properties.get("provider")
     if isinstance(given, str) and given:
         return given
@@ -25,7 +26,7 @@ def provider_of(properties: Properties) -> str:
 
 
 def is_environment_package(properties: Properties) -> bool:
-    """Return whether a property is given that only they have, or one that names their provider."""
+    """Return whether a property is set that only they have, or that names their provider."""
     keys = (*SHARED, *(key for own in OWN.values() for key in own))
     given = any(properties.get(key) not in (None, False) for key in keys)
     return given or provider_of(properties) in PROVIDERS
