@@ -63,8 +63,7 @@ class Files(object):
 
     def note_in(self, state: str, warn: Callable[[str], None]) -> None:
         """Record new files in this directory, so that the next run removes them if this run is
-        killed. ``warn`` reports a failure to do this.
-        """
+        killed. ``warn`` reports a failure to do this."""
         self._state, self._warn = state, warn
 
     @property
@@ -77,8 +76,7 @@ class Files(object):
         return self._unfinished
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
-        """The current node at a path or, with ``follow``, at the target of links; None if it is
-        missing.
+        """The node at a path or, with ``follow``, at the end of links; None if it is missing.
 
         ``ResourceError`` if that is unknown.
         """
@@ -100,8 +98,7 @@ class Files(object):
 
     def status_at(self, place: Place) -> Optional[Status]:
         """Return the status of a place that was just looked up. ``OSError``; ``ResourceError`` for
-        a path through another user's link.
-        """
+        a path through another user's link."""
         try:
             at = place.directory.descriptor
             found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
@@ -126,9 +123,7 @@ class Files(object):
             raise failure("inspect", path, error) from error
 
     def directory(self, path: str) -> Directory:
-        """The existing directory, following links; keep a reference to it while its descriptor is
-        used.
-        """
+        """The existing directory, links followed; keep it while its descriptor is used."""
         try:
             return self.walker.directory(path)
         except OSError as error:
@@ -143,9 +138,7 @@ class Files(object):
         return os.path.exists(path)
 
     def is_created(self, path: str) -> bool:
-        """The same for a path that makes a resource unnecessary; in a preview, planned changes may
-        also create it.
-        """
+        """The same for ``creates``; in a preview, planned changes may also create the path."""
         return self.exists(path)
 
     def is_there(self, path: str) -> bool:
@@ -179,19 +172,14 @@ class Files(object):
 
     def require_known(self, directory: str) -> None:
         """In a preview: ``Unknowable`` if earlier resources may create anything in a directory,
-        which need not exist yet.
-        """
+        which need not exist yet."""
 
     def is_own(self, path: str) -> bool:
-        """Return whether it is in a temporary working directory, which is not part of the target's
-        state.
-        """
+        """Return whether it is in a temporary directory, outside of the target's state."""
         return any(path.startswith(directory) for directory in self.own_directories)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
-        """The hash of a file's content; not computed again as long as its status does
-        not change.
-        """
+        """The hash of a file's content; computed again only if its status changes."""
         known = known or self.status(path, follow)
         held = self._hashes.get(path)
         if held is not None and known is not None and held[0] == known.identity:
@@ -209,8 +197,7 @@ class Files(object):
 
     def reader(self, path: str, follow: bool = False) -> Reader:
         """Return a reader of the current file or, in a preview, of the file that later resources
-        would find.
-        """
+        would find."""
         return lambda: self.blocks(path, follow)
 
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
@@ -281,8 +268,7 @@ class Files(object):
 
     def fetch(self, path: str) -> None:
         """In a preview, get the bytes of a planned file if only their hash is known: see
-        ``Content.fetch``.
-        """
+        ``Content.fetch``."""
 
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""
@@ -334,8 +320,7 @@ class Files(object):
             return False
 
     def temporary(self, path: str, beside: Optional["Temporary"] = None) -> "Temporary":
-        """Start a file that will replace ``path``: empty, next to it, and readable only by its
-        owner.
+        """Start a file that will replace ``path``: empty, next to it, readable only by its owner.
 
         ``beside`` is one that was started immediately before.
         """
@@ -348,8 +333,7 @@ class Files(object):
 
     def stage(self, parent: str) -> str:
         """The name for a directory in this directory; the caller creates and removes it, and then
-        calls ``staged``.
-        """
+        calls ``staged``."""
         name = "." + self.unfinished.name(parent)
         self._staged.add(name)
         return name
@@ -366,9 +350,7 @@ class Files(object):
             raise failure(doing, path, error) from error
 
     def discard_temporary(self) -> None:
-        """Remove every temporary file and directory that still exists; may be called from any
-        thread, as the last action.
-        """
+        """Remove all remaining temporary files and directories; may be called from any thread."""
         for temporary in list(self._temporary):
             try:
                 temporary.unlink()
@@ -399,9 +381,7 @@ class Files(object):
         return path
 
     def remove_private_directory(self, path: str) -> None:
-        """Remove such a directory with everything in it; anything that cannot be removed
-        is left.
-        """
+        """Remove such a directory with everything in it, as far as possible."""
         import shutil
 
         shutil.rmtree(path, ignore_errors=True)
@@ -410,8 +390,7 @@ class Files(object):
     def create_directory(self, path: str, mode: int, uid: int = -1, gid: int = -1) -> None:
         """Create a directory with these attributes, -1 for this process's user or group; missing
         parents get the permissions of ``mode``, limited by the umask. A failure leaves no
-        directories.
-        """
+        directories."""
         try:
             place = self.walker.place_made(path, mode & 0o777)
             # A run that is cut short here leaves others the access that is wanted, or less.
@@ -445,9 +424,7 @@ class Files(object):
         self._change(path, (uid, gid, mode))
 
     def set_one_of_many(self, path: str, attributes: Tuple[int, int, int]) -> None:
-        """The same with owner, group and mode set in one step; ``sync_all`` must follow after the
-        last path.
-        """
+        """The same with owner, group and mode at once; call ``sync_all`` after the last path."""
         self._change(path, attributes, synced=False)
 
     def sync_all(self) -> None:
@@ -560,9 +537,7 @@ class Files(object):
             raise failure("remove", path, error) from error
 
     def _renamed(self, place: Place) -> Place:
-        """Rename the directory to a name next to it, which the next run removes if this one does
-        not.
-        """
+        """Rename the directory; the next run removes it if this one does not."""
         from remote_runtime.system.preconditions import mounted_in
 
         mounted_in(place.path)
@@ -585,8 +560,7 @@ class Files(object):
 
     def _make_last(self, descriptor: int) -> None:
         """Make a change in an open directory, or of an open file's attributes, survive a power
-        failure before it is reported. ``OSError``
-        """
+        failure before it is reported. ``OSError``"""
         kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
         if kind not in (stat.S_IFDIR, stat.S_IFREG):
             return

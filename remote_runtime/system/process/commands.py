@@ -56,8 +56,7 @@ class Result(NamedTuple):
 
 class CommandNotStartedError(ResourceError):
     """A command could not be started, for example because of a missing program, permission or
-    directory.
-    """
+    directory."""
 
     default_kind = "resource.command"
 
@@ -117,8 +116,7 @@ class Commands(object):
         self, program: str, path: Optional[str] = None, cwd: Optional[str] = None
     ) -> Tuple[str, str]:
         """The reason why a program cannot be started, and what to do; ("", "") if nothing prevents
-        it.
-        """
+        it."""
         if self.find(program, path, cwd):
             return "", ""
         if "/" in program and self.is_there(os.path.join(cwd or "/", program)):
@@ -171,9 +169,8 @@ class Commands(object):
         ``timeout`` in seconds (None or 0: none) kills the whole process group. ``user`` and
         ``group`` are names or IDs. At most ``limit`` bytes of each output are stored. ``on_output``
         is called with ("stdout" or "stderr", line). ``until`` returns the time at which it is
-        killed, if that is only known while it runs. Does not wait for a daemon that it leaves
-        running. ``CommandNotStartedError``; ``ResourceError`` for an unknown user or group;
-        ``Cancelled``.
+        killed, if that is only known while it runs. Does not wait for its daemons.
+        ``CommandNotStartedError``; ``ResourceError`` for an unknown user or group; ``Cancelled``.
         """
         from remote_runtime.system.process import process_io, run_as
 
