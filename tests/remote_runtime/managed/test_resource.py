@@ -1,16 +1,17 @@
 import os
 import unittest
 import unittest.mock
-from typing import Any, List
+from typing import Any, List, Sequence
 
-from remote_runtime.base import ActionStateType, Diff, StateType
-from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect, below
+from remote_runtime.base import ActionStateType, Change, Diff, StateType, Unknowable
+from remote_runtime.effects import ASSUMED, UNKNOWN, Uncertainty, UnknownEffect, below
+from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import of_command
 from remote_runtime.managed import managed_class
 from remote_runtime.managed.resource import ManagedResource
 from remote_runtime.provider import Provider
 from remote_runtime.reporting.masking import MASKED
-from remote_runtime.tasks import TaskStateType
+from remote_runtime.tasks import Task, TaskStateType
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import Kinds, kind_of, run, thing
 
@@ -246,6 +247,63 @@ class Steps(TaskStateType):
 
     def left(self, host: Any, found: Any = None) -> Any:
         return found or self.read(host)
+
+
+class Tasks(TaskStateType):
+    """Does these, one after the other."""
+
+    acts: Sequence[Any] = ()
+
+    def read(self, host: Any) -> Any:
+        return {}
+
+    def tasks(self, host: Any, found: Any) -> List[Task]:
+        changes = [Change("task", None, "done")]
+        return [Task("Would have done", act, changes) for act in self.acts]
+
+
+class TaskTest(DirectoryTest):
+    """A state type that does one task after the other."""
+
+    def previewed(self, *acts: Any) -> List[Any]:
+        """The events of a preview of these tasks, and of a resource behind them; what is below
+        ``fog`` is not known."""
+
+        class Acting(Tasks):
+            """Those."""
+
+        Acting.acts = acts
+        ctx = context(noop=True)
+        fog = UnknownEffect(Uncertainty(UNKNOWN, "why"), below(self.path("fog")))
+        ctx.expect([fog], Uncertainty(), "git#fog")
+        items = [
+            item("tasks", "a"),
+            item("note", self.path("b"), 1, properties={"text": "x"}),
+        ]
+        kinds: Any = Both(Kinds(ctx, Note), Kinds(ctx, Acting))
+        return run_items(items, kinds, noop=True, shared=ctx)
+
+    def test_a_failure_stays_certain(self) -> None:
+        """What a later task reads does not make it less so."""
+
+        def refuse(host: Any) -> None:
+            raise ResourceError("read-only")
+
+        def read(host: Any) -> None:
+            host.files.lstat(self.path("fog/x"))
+
+        event = self.previewed(refuse, read)[0]
+        self.assertEqual((event["failed"], event["error"]), (True, ["read-only"]))
+
+    def test_what_cannot_be_predicted_may_change_anything(self) -> None:
+        """Later resources are assumed, as after a command."""
+
+        def unknown(host: Any) -> None:
+            raise Unknowable("only the push knows")
+
+        first, later = self.previewed(unknown)
+        self.assertEqual((first["prediction"], later["prediction"]), (UNKNOWN, ASSUMED))
+        self.assertEqual(later["prediction_reason"], "tasks#a may change this first")
 
 
 class Touch(ActionStateType):
