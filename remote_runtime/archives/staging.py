@@ -20,6 +20,7 @@ from remote_runtime.archives.members import (
     refusal,
 )
 from remote_runtime.system.directory_syncs import begin_sync, sync_files, sync_now
+from remote_runtime.system.paths import write_all
 from remote_runtime.system.remove_tree import clear
 from remote_runtime.system.walk import Directory, Place
 
@@ -127,9 +128,7 @@ class Staging(object):
                         break
                     written += len(data)
                     beat(len(data))
-                    view = memoryview(data)
-                    while view:
-                        view = view[os.write(descriptor, view) :]
+                    write_all(descriptor, data)
             if written != member.size:
                 raise ValueError("%r has %d of %d bytes" % (member.name, written, member.size))
             os.fchmod(descriptor, file_mode(member.mode))

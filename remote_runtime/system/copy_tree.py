@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Callable, Tuple
 
 from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure
+from remote_runtime.system.paths import write_all
 from remote_runtime.system.walk import Place
 
 if TYPE_CHECKING:
@@ -92,16 +93,9 @@ def _fill(files: "Files", source: str, directory: int, owner: Tuple[int, int]) -
                     _fill(files, path, made, owner)
                 else:
                     for block in files.blocks(path):
-                        _write(made, block)
+                        write_all(made, block)
                 os.fchown(made, *owner)
                 os.fchmod(made, status.mode)
                 os.fsync(made)
             finally:
                 os.close(made)
-
-
-def _write(descriptor: int, block: bytes) -> None:
-    """Write all of it, because the system may accept less at a time."""
-    view = memoryview(block)
-    while view:
-        view = view[os.write(descriptor, view) :]

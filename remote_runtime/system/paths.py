@@ -64,6 +64,13 @@ def content_of(path: str) -> bytes:
         return b""
 
 
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all bytes: the system may take less at a time. ``OSError``"""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
 def is_within(path: str, directory: str) -> bool:
     """Return whether a path is that directory or is below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")

@@ -9,11 +9,12 @@ trusted. The state directory itself may be a link owned by its user.
 
 import os
 import stat
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, BinaryIO, Callable, Dict, List, Optional, Set, Tuple
 
 from remote_runtime.errors import HostError
 from remote_runtime.stdlib_light import digest, jsontext
 from remote_runtime.system.machine import machine_id
+from remote_runtime.system.paths import write_all
 
 FORMAT = 1
 LARGEST = 64 << 20  # bytes of a record
@@ -31,6 +32,30 @@ class StateError(HostError):
 
     default_kind = "host.state"
     damaged = False
+
+
+class _Access(object):
+    """A block with an open directory, None for one that is missing. An ``OSError`` in it becomes
+    the error that ``failed`` makes."""
+
+    def __init__(
+        self, opened: Callable[[], Optional[int]], failed: Callable[[OSError], StateError]
+    ) -> None:
+        self._opened, self._failed = opened, failed
+        self._directory: Optional[int] = None
+
+    def __enter__(self) -> Any:
+        try:
+            self._directory = self._opened()
+        except OSError as error:
+            raise self._failed(error) from error
+        return self._directory
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if self._directory is not None:
+            os.close(self._directory)
+        if isinstance(error, OSError):
+            raise self._failed(error) from error
 
 
 class StateStore(object):
@@ -73,64 +98,38 @@ class StateStore(object):
 
     def forget(self, kind: str, name: str) -> None:
         """Remove a record, if there is one. StateError."""
-        try:
-            directory = self._open(kind)
-            if directory is None:
-                return
+        with self._access("remove", kind, name) as directory:
             try:
-                os.unlink(name, dir_fd=directory)
+                if directory is not None:
+                    os.unlink(name, dir_fd=directory)
             except FileNotFoundError:
                 pass
-            finally:
-                os.close(directory)
-        except OSError as error:
-            raise self._failed("remove", os.path.join(kind, name), error) from error
 
     def names(self, kind: str) -> List[str]:
         """The names of all records of a kind. StateError."""
-        try:
-            directory = self._open(kind)
-            if directory is None:
-                return []
-            try:
-                return [name for name in os.listdir(directory) if "." not in name]
-            finally:
-                os.close(directory)
-        except OSError as error:
-            raise self._failed("read", kind, error) from error
+        with self._access("read", kind) as directory:
+            found = [] if directory is None else os.listdir(directory)
+        return [name for name in found if "." not in name]
 
     def mark(self, kind: str, name: str, mark: str) -> None:
         """Create an empty file ``NAME.MARK`` next to a record, and remove its other marks.
         StateError.
         """
         self.unmark(kind, name)
-        try:
-            directory = self._made(kind)
-            try:
-                os.close(os.open("%s.%s" % (name, mark), _WRITE, 0o600, dir_fd=directory))
-            finally:
-                os.close(directory)
-        except OSError as error:
-            raise self._failed("write", os.path.join(kind, name), error) from error
+        with self._access("write", kind, name) as directory:
+            os.close(os.open("%s.%s" % (name, mark), _WRITE, 0o600, dir_fd=directory))
 
     def unmark(self, kind: str, name: str) -> None:
         """Remove the marks of a record, so that they remain removed after a power failure.
         StateError.
         """
-        try:
-            directory = self._open(kind)
-            if directory is None:
-                return
-            try:
-                found = [one for one in os.listdir(directory) if one.startswith(name + ".")]
-                for one in found:
-                    os.unlink(one, dir_fd=directory)
-                if found:
-                    os.fsync(directory)
-            finally:
-                os.close(directory)
-        except OSError as error:
-            raise self._failed("remove", os.path.join(kind, name), error) from error
+        with self._access("remove", kind, name) as directory:
+            names = [] if directory is None else os.listdir(directory)
+            found = [one for one in names if one.startswith(name + ".")]
+            for one in found:
+                os.unlink(one, dir_fd=directory)
+            if found:
+                os.fsync(directory)
 
     # -- logs -------------------------------------------------------------------------------------
 
@@ -147,23 +146,16 @@ class StateStore(object):
             if not error.damaged:
                 raise
             lines = None
-        path = os.path.join(kind, name)
-        try:
-            directory = self._made(kind)
-            try:
-                flags = _APPEND | (0 if lines is not None else os.O_TRUNC)
-                descriptor = os.open(name, flags, 0o600, dir_fd=directory)
-                os.fsync(directory)
-            finally:
-                os.close(directory)
-            self._own(os.fstat(descriptor), path)
+        with self._access("write", kind, name) as directory:
+            flags = _APPEND | (0 if lines is not None else os.O_TRUNC)
+            descriptor = os.open(name, flags, 0o600, dir_fd=directory)
+            os.fsync(directory)
+            self._own(os.fstat(descriptor), os.path.join(kind, name))
             _lock(descriptor)
             if lines is None:
                 head = {"format": FORMAT, "key": self._digested(_KEY)}
                 os.write(descriptor, jsontext.dumps(head).encode("ascii") + b"\n")
             return descriptor, os.fstat(descriptor).st_size
-        except OSError as error:
-            raise self._failed("write", path, error) from error
 
     def read_log(self, kind: str, name: str, maximum: int) -> Tuple[Optional[List[str]], bool]:
         """The complete lines of a log after the first, None if there is no log, and whether a
@@ -172,22 +164,13 @@ class StateStore(object):
         StateError, also for a log from another machine.
         """
         path = os.path.join(kind, name)
-        try:
-            directory = self._open(kind)
-            if directory is None:
+        with self._access("read", kind, name) as directory:
+            file = self._opened(directory, path)
+            if file is None:
                 return None, False
-            try:
-                descriptor = os.open(name, _READ, dir_fd=directory)
-            except FileNotFoundError:
-                return None, False
-            finally:
-                os.close(directory)
-            with os.fdopen(descriptor, "rb") as file:
-                self._own(os.fstat(descriptor), path)
-                busy = not _lock(descriptor)
+            with file:
+                busy = not _lock(file.fileno())
                 text = file.read(maximum).decode("ascii", "replace")
-        except OSError as error:
-            raise self._failed("read", path, error) from error
         head, *lines = text.split("\n")[:-1] or [""]
         try:
             found = jsontext.loads(head)
@@ -256,21 +239,12 @@ class StateStore(object):
 
     def _read(self, kind: str, name: str) -> Optional[Dict[str, Any]]:
         path = os.path.join(kind, name)
-        try:
-            directory = self._open(kind)
-            if directory is None:
+        with self._access("read", kind, name) as directory:
+            file = self._opened(directory, path)
+            if file is None:
                 return None
-            try:
-                descriptor = os.open(name, _READ, dir_fd=directory)
-            except FileNotFoundError:
-                return None
-            finally:
-                os.close(directory)
-            with os.fdopen(descriptor, "rb") as file:
-                self._own(os.fstat(descriptor), path)
+            with file:
                 text = file.read(LARGEST + 1)
-        except OSError as error:
-            raise self._failed("read", path, error) from error
         try:
             found = jsontext.loads(text.decode("utf-8")) if len(text) <= LARGEST else None
         except (ValueError, RecursionError):
@@ -285,7 +259,6 @@ class StateStore(object):
         return found
 
     def _write(self, kind: str, name: str, record: Dict[str, Any]) -> None:
-        path = os.path.join(kind, name)
         if (kind, name) not in self._seen:
             try:
                 self._read(kind, name)
@@ -293,24 +266,37 @@ class StateStore(object):
                 if not error.damaged:
                     raise
         text = jsontext.dumps(dict(record, format=FORMAT)).encode("ascii")
+        with self._access("write", kind, name) as directory:
+            beside = "." + name + ".new"
+            descriptor = os.open(beside, _WRITE, 0o600, dir_fd=directory)
+            with os.fdopen(descriptor, "wb", 0):
+                self._own(os.fstat(descriptor), os.path.join(kind, name))
+                write_all(descriptor, text)
+                os.fsync(descriptor)
+            os.rename(beside, name, src_dir_fd=directory, dst_dir_fd=directory)
+            os.fsync(directory)
+            self._seen.add((kind, name))
+
+    def _access(self, verb: str, kind: str, name: str = "") -> _Access:
+        """A block with the directory of a kind, which is made if the block is to ``write``."""
+        path, opened = os.path.join(kind, name), self._made if verb == "write" else self._open
+        return _Access(lambda: opened(kind), lambda error: self._failed(verb, path, error))
+
+    def _opened(self, directory: Optional[int], path: str) -> Optional[BinaryIO]:
+        """A file of ours in the directory of its kind, None if there is none."""
+        if directory is None:
+            return None
         try:
-            directory = self._made(kind)
-            try:
-                beside = "." + name + ".new"
-                descriptor = os.open(beside, _WRITE, 0o600, dir_fd=directory)
-                with os.fdopen(descriptor, "wb", 0):
-                    self._own(os.fstat(descriptor), path)
-                    view = memoryview(text)
-                    while view:
-                        view = view[os.write(descriptor, view) :]
-                    os.fsync(descriptor)
-                os.rename(beside, name, src_dir_fd=directory, dst_dir_fd=directory)
-                os.fsync(directory)
-                self._seen.add((kind, name))
-            finally:
-                os.close(directory)
-        except OSError as error:
-            raise self._failed("write", path, error) from error
+            descriptor = os.open(os.path.basename(path), _READ, dir_fd=directory)
+        except FileNotFoundError:
+            return None
+        file = os.fdopen(descriptor, "rb")
+        try:
+            self._own(os.fstat(descriptor), path)
+        except StateError:
+            file.close()
+            raise
+        return file
 
     def _made(self, kind: str) -> int:
         """The open directory of a kind, created if it is missing."""

@@ -9,7 +9,7 @@ from remote_runtime.system import inode_flags
 from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.directory_syncs import begin_sync, sync_now
 from remote_runtime.system.errno_messages import failure, refusal
-from remote_runtime.system.paths import stamp
+from remote_runtime.system.paths import stamp, write_all
 from remote_runtime.system.walk import Place
 
 _NAME_ROOM = 200  # of the 255 bytes of a name, so that the temporary one fits as well
@@ -58,11 +58,9 @@ class Temporary(object):
 
     def write(self, data: bytes) -> None:
         """Append bytes."""
-        view = memoryview(data)
-        self._size += len(view)
+        self._size += len(data)
         try:
-            while view:
-                view = view[os.write(self._descriptor, view) :]
+            write_all(self._descriptor, data)
         except OSError as error:
             raise failure("write", self._target, error) from error
 
