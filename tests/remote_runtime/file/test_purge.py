@@ -173,7 +173,7 @@ class PurgeTest(DirectoryTest):
                 left_out = item("scaffold", name, 1, properties=properties, managed=False)
                 for noop in (True, False):
                     error = self.apply(left_out, noop=noop)["error"][0]
-                    self.assertIn("does not have the files of scaffold#" + name, error)
+                    self.assertIn("does not contain the files of scaffold#" + name, error)
         self.assertEqual(self.left(), ["b", "sub", "sub/a"])
         gone = item("scaffold", self.path("d"), 1, properties={"ensure": "absent"}, managed=False)
         below = item("scaffold", self.path("d", "sub"), 2, managed=False)
