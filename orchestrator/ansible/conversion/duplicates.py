@@ -195,12 +195,7 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
         return
     if all(one.conditions and not one.foreach for one in kept) and _are_literal(kept):
         check_notified(builder, kept)
-        old = kept[0].reference
-        new = [_exclusive(builder, one) for one in kept]
-        for entry in builder.manifest.entries():
-            entry.subscribe = [
-                ref for one in entry.subscribe for ref in (new if one == old else [one])
-            ]
+        _make_exclusive(builder, kept)
         return
     for one in kept[1:]:
         _keep(builder, one, f"{one.type}#{one.name} is already managed above, in another way")
@@ -388,6 +383,20 @@ def _replace_references(builder: Conversion, old: Entry, new: Entry) -> None:
 
 def _are_literal(entries: list[Entry]) -> bool:
     return all("item" not in repr(one.properties) for one in entries)
+
+
+def _make_exclusive(builder: Conversion, entries: list[Entry]) -> None:
+    """Let each resource exist only where its condition is true; what subscribed to their common
+    name subscribes to those before it."""
+    old = entries[0].reference
+    earlier: list[str] = []
+    for entry in builder.manifest.entries():
+        if old in entry.subscribe:
+            entry.subscribe = [
+                ref for one in entry.subscribe for ref in (earlier if one == old else [one])
+            ]
+        if any(entry is one for one in entries):
+            earlier.append(_exclusive(builder, entry))
 
 
 def _exclusive(builder: Conversion, entry: Entry) -> str:

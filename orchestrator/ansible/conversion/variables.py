@@ -178,15 +178,15 @@ class _Writer:
         ]
         before = len(self.uses.uncertainties)
         result: Any = None
-        if len(plain) == 1 and _is_default(name, plain[0][1]):
-            value = self._of(plain[0])
-            if known:
-                if name not in self.manifest.data:
-                    self.manifest.data[name] = Datum(value, ["set where nothing else sets it"])
-                return
-            result = value
-        elif all(not when for _, when, _ in plain):
+        if known and len(plain) == 1 and _is_default(name, plain[0][1]):
+            if name not in self.manifest.data:
+                value = self._of(plain[0])
+                self.manifest.data[name] = Datum(value, ["set where nothing else sets it"])
+            return
+        if all(not when for _, when, _ in plain):
             result = self._of(plain[-1])
+        elif not known and all(one and all(_is_unset(name, o) for o in one) for _, one, _ in plain):
+            result = self._of(plain[0])
         else:
             result = self._chain(name, plain, known)
         if known:
@@ -208,20 +208,24 @@ class _Writer:
             raise NotConvertible(
                 f"{name} is set under a condition, and overrides values from several places"
             )
-        text = "''" if lower is None else _inner(lower.value)
+        ranked: list[tuple[list[str], str]] = []  # from the weakest to the strongest
+        only_unset = _defines if known else _is_unset
         for value, when, task in settings:
-            if known and any(_defines(name, one) for one in when):
+            absent = any(only_unset(name, one) for one in when)
+            if known and absent:
                 continue  # something sets it, so the task does not
-            conditions = [self._condition(one, task) for one in when if not _defines(name, one)]
-            inner = _inner(self._of((value, when, task)))
-            if not conditions:
-                text = inner
-                continue
-            text = f"{_group(inner)} if {as_test(conditions)} else {text}"
-        if lower is None:
+            conditions = [self._condition(one, task) for one in when if not only_unset(name, one)]
+            found = conditions, _inner(self._of((value, when, task)))
+            ranked.insert(0 if absent else len(ranked), found)
+        text = "''" if lower is None else _inner(lower.value)
+        is_set = lower is not None
+        for conditions, inner in ranked:
+            is_set |= not conditions
+            text = f"{_group(inner)} if {as_test(conditions)} else {text}" if conditions else inner
+        if not is_set:
             reason = f"{name} is empty, not undefined, if no condition is true"
             self._check(settings[-1][2], reason)
-        else:
+        if lower is not None:
             del self.manifest.data[name]
         return "{{ " + text + " }}"
 
@@ -341,6 +345,15 @@ class _Writer:
 
 def _is_default(name: str, when: list[Any]) -> bool:
     return len(when) == 1 and _defines(name, when[0])
+
+
+def _is_unset(name: str, condition: Any) -> bool:
+    """Whether a condition is true where nothing sets a name: ``NAME is not defined or …``."""
+    if isinstance(condition, bool):
+        return False
+    return any(
+        _defines(name, unparse(one)) for one in parts_of(condition_tree(condition), nodes.Or)
+    )
 
 
 def _parts(condition: Any) -> list[Any]:

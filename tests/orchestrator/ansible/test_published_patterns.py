@@ -477,3 +477,24 @@ def test_a_directory_above_under_several_conditions(tmp_path: Path) -> None:
         in text
     )
     check_valid(tmp_path / "site")
+
+
+def test_facts_that_are_set_if_nothing_sets_them(tmp_path: Path) -> None:
+    """The first one whose condition is true wins, and nothing reads itself."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - set_fact: {one: a}
+          when: one is not defined and ansible_os_family == 'RedHat'
+        - set_fact: {one: b}
+          when: one is not defined
+        - set_fact: {two: c}
+          when: two is not defined or two is none
+        - command: echo {{ one }} {{ two }}
+        """,
+    )
+    value = "{{ 'a' if Facts.host.info.platformFamily in ['rhel', 'fedora'] else 'b' }}"
+    assert f'one: "{value}"\n' in text
+    assert "two: c\n" in text
+    assert {one.outcome for one in result.records} == {"converted"}
+    check_valid(tmp_path / "site")
