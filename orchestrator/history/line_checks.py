@@ -39,7 +39,7 @@ _STABLE = frozenset(("host", "id", "at", "noop", "prediction", "rows", "resource
 _RESULT = frozenset(HostResult._fields)
 _TALLY = frozenset((*Tally.__slots__,))
 _STEPS = {kind.__name__: frozenset(("step", *kind._fields)) for kind in run_events.ROLLOUT}
-_CHECKED = frozenset(("host", "label", "status", "text", "derived"))
+_CHECKED = frozenset(("host", "label", "status", "text"))
 _ASSESSED = frozenset(
     ("hosts", "outcomes", "refused", "unreached", "warnings", "left_out", "not_run", "defect",
      "interrupted")

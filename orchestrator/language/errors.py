@@ -44,7 +44,6 @@ class FactsUnavailableError(EvaluationError):
 
     def __init__(self, family: str, reason: str) -> None:
         super().__init__(f"the facts {family!r} are not available on this host: {reason}")
-        self.family = family
 
 
 class OtherFactsError(FactsUnavailableError):
@@ -52,7 +51,6 @@ class OtherFactsError(FactsUnavailableError):
 
     def __init__(self, name: str, reason: str) -> None:
         EvaluationError.__init__(self, f"the facts of {name} are not known: {reason}")
-        self.family = name
 
 
 class NeedSecretsError(FactsUnavailableError):
@@ -62,7 +60,6 @@ class NeedSecretsError(FactsUnavailableError):
 
     def __init__(self, what: str) -> None:
         EvaluationError.__init__(self, f"{what} is not read by this command")
-        self.family = "secret"
 
 
 class NoAnswerError(FactsUnavailableError):
@@ -72,7 +69,6 @@ class NoAnswerError(FactsUnavailableError):
 
     def __init__(self, name: str, reason: str, kind: str = "") -> None:
         EvaluationError.__init__(self, f"Asked.{name} has no answer: {reason}", None, kind)
-        self.family = name
 
 
 class UnavailableFamilyError(FactsUnavailableError):
@@ -81,7 +77,6 @@ class UnavailableFamilyError(FactsUnavailableError):
     def __init__(self, host: str, family: str, reason: str) -> None:
         message = f"the facts {family!r} of {host} were not gathered: {reason}"
         EvaluationError.__init__(self, message)
-        self.family = family
 
 
 class NeedFileError(CcmError):

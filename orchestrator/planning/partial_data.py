@@ -59,7 +59,6 @@ class NotContactedError(FactsUnavailableError):
 
     def __init__(self) -> None:
         EvaluationError.__init__(self, "no other machine is contacted")
-        self.family = "kvGet"
 
 
 class UnreadDataError(FactsUnavailableError):
@@ -69,7 +68,6 @@ class UnreadDataError(FactsUnavailableError):
 
     def __init__(self, key: str) -> None:
         EvaluationError.__init__(self, f"data.{key} is not known: no source of data is contacted")
-        self.family = key
 
 
 class UnknownData(Facts):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
-from inventory.document import Mapping, Scalar, Sequence, parse_data
+from inventory.document import Mapping, Sequence, parse_data
 from inventory.nodes import EncryptedScalar, Node
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.vault import MARK, read_envelope
@@ -112,13 +112,6 @@ def encrypted_values(node: Node, path: tuple[str, ...] = ()) -> list[tuple[tuple
     if isinstance(node, EncryptedScalar):
         return [(path, node)]
     return [one for key, value in _below(node) for one in encrypted_values(value, (*path, key))]
-
-
-def leaves(node: Node, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Scalar]]:
-    """Each scalar below a node, with its path."""
-    if isinstance(node, Scalar):
-        return [(path, node)]
-    return [one for key, value in _below(node) for one in leaves(value, (*path, key))]
 
 
 def _below(node: Node) -> list[tuple[str, Node]]:

@@ -14,7 +14,7 @@ import os
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -139,14 +139,6 @@ def text_of(path: str) -> str | None:
     except OSError:
         return None
     return None if b"\0" in data else data.decode("utf-8", "replace")
-
-
-def findings(paths: Iterable[str]) -> Iterator[Finding]:
-    """The plaintext secrets in these files."""
-    for path in paths:
-        text = text_of(path)
-        if text is not None:
-            yield from findings_in(path, text)
 
 
 def findings_in(path: str, text: str) -> Iterator[Finding]:

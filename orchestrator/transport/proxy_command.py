@@ -21,7 +21,6 @@ class ProxySocket(socket.socket):
     def __init__(self, command: str) -> None:
         ours, theirs = socket.socketpair()
         super().__init__(ours.family, ours.type, ours.proto, ours.detach())
-        self.command = command
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the command
         self._last_error = ""
         shell = os.environ.get("SHELL") or "/bin/sh"

@@ -14,7 +14,6 @@ class Outcome(NamedTuple):
     label: str
     status: str
     text: str = ""
-    derived: bool = False
 
 
 class Assessment(NamedTuple):

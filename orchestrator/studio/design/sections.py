@@ -68,11 +68,6 @@ class Section(NamedTuple):
         """The part with an ID."""
         return next((one for one in self.parts if one.id == id_), None)
 
-    def field(self, key: str) -> SectionField | None:
-        """The field with a key."""
-        found = (each for one in self.parts for each in one.fields if each.field.key == key)
-        return next(found, None)
-
 
 def id_of(path: Path) -> str:
     """An ID for a path that can be used in a form, even if the keys contain special characters."""

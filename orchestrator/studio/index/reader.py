@@ -117,11 +117,6 @@ class IndexReader:
         return found
 
 
-def marks(values: list[Any]) -> str:
-    """This number of placeholders."""
-    return ", ".join("?" * len(values))
-
-
 def like(text: str) -> str:
     """A pattern for LIKE with ``ESCAPE '\\'`` that finds the text anywhere."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -22,11 +22,6 @@ class RunFilter(NamedTuple):
     condition: str
     values: list[Any]
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether the filter selects all runs."""
-        return self.condition == "1"
-
 
 def run_filter(parameters: Parameters) -> RunFilter:
     """The filter for ``kind``, ``who``, ``commit`` and ``manifest``."""

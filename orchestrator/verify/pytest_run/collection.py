@@ -146,9 +146,9 @@ class CheckPlugin:
         """Count the test: it passes if its call succeeded, and fails if any phase fails."""
         if report.when != "call" and report.passed:
             return
-        host, label, derived = self._places.get(report.nodeid, ("", report.nodeid, False))
+        host, label, _ = self._places.get(report.nodeid, ("", report.nodeid, False))
         self._ran.add(report.nodeid)
-        outcome = Outcome(host, label, status=report.outcome, text=_why(report), derived=derived)
+        outcome = Outcome(host, label, status=report.outcome, text=_why(report))
         self._outcomes.append(outcome)
         self._told(outcome)
 

@@ -12,8 +12,8 @@ from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.verification import Progress, Verification
 from orchestrator.verify.assessment import Assessment, Outcome
 
-GOOD = Outcome("web1", "file#/a", "passed", derived=True)
-BAD = Outcome("web1", "file#/b", "failed", "mode: expected 0644, found 0600", True)
+GOOD = Outcome("web1", "file#/a", "passed")
+BAD = Outcome("web1", "file#/b", "failed", "mode: expected 0644, found 0600")
 OTHER = Outcome("web2", "test_x.py::test_y", "skipped", "web2 could not be reached")
 
 

@@ -19,8 +19,8 @@ from remote_runtime.errors import InputError
 from tests.orchestrator.report.runs import Kept
 
 HOSTS = ("web1", "web2", "web3")
-BAD = Outcome("web2", "file#/etc/motd mode", "failed", "expected 0644, found <b>0600</b>", True)
-OUTCOMES = [Outcome("web1", "file#/etc/motd mode", "passed", "", True), BAD]
+BAD = Outcome("web2", "file#/etc/motd mode", "failed", "expected 0644, found <b>0600</b>")
+OUTCOMES = [Outcome("web1", "file#/etc/motd mode", "passed"), BAD]
 FOUND = Assessment(3, OUTCOMES, refused=[], warnings=[], unreached={"web3": "it does not answer"})
 
 
