@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 PAUSE = 1.0  # seconds between two looks at the version
 KEEP_ALIVE = 15.0  # seconds without an event
@@ -35,16 +36,30 @@ class LiveStreams:
         return self._open[user] >= MAX_STREAMS_OF_USER or self._open.total() >= MAX_STREAMS
 
     def response(self, user: str, look: Look) -> StreamingResponse:
-        """A stream of the results of ``look``."""
-        return StreamingResponse(self._events(user, look), media_type="text/event-stream")
-
-    async def _events(self, user: str, look: Look) -> AsyncIterator[str]:
+        """A stream of the results of ``look``. It counts from now on, before it is sent: many
+        requests at the same time would all find room."""
         self._open[user] += 1
-        try:
-            async for text in _changes(look, self._pause):
-                yield text
-        finally:
+
+        def release() -> None:
+            """The stream has ended."""
             self._open[user] -= 1
+
+        return _Stream(_changes(look, self._pause), release)
+
+
+class _Stream(StreamingResponse):
+    """Calls ``release`` when it ends, even if its client leaves before it begins."""
+
+    def __init__(self, content: AsyncIterator[str], release: Callable[[], None]) -> None:
+        super().__init__(content, media_type="text/event-stream")
+        self._release = release
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the stream."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._release()
 
 
 async def _changes(look: Look, pause: float) -> AsyncIterator[str]:
