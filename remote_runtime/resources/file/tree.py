@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.ports import HostReader
 
 MAX_PATHS = 100000  # paths below one directory
+MAX_DEPTH = 200  # of directories: each is reached step by step
 
 
 class Scope(NamedTuple):
@@ -37,7 +38,8 @@ class Entry(NamedTuple):
 class Walk(object):
     """One walk. Outer directories come before their contents.
 
-    Other file systems are omitted, including bind mounts. ``ResourceError`` for too many paths.
+    Other file systems are omitted, including bind mounts. ``ResourceError`` for too many paths, or
+    too deep ones.
     """
 
     def __init__(
@@ -70,15 +72,19 @@ class Walk(object):
                 entry = self._entry(path, node, managed, purged)
                 self.entries.append(entry)
                 if len(self.entries) > MAX_PATHS:
-                    raise ResourceError(
-                        "more than %d paths are below %s; nothing was changed"
-                        % (MAX_PATHS, self._top),
-                        kind="resource.file.tree",
-                        hint="manage directories further down, or use an exec",
-                    )
+                    raise self._too_large("more than %d paths are below" % MAX_PATHS)
                 if entry.node.kind == "directory" and (entry.managed or entry.purged):
                     inside.append((path, entry.managed, entry.purged))
+            if inside and at.count("/") >= MAX_DEPTH:
+                raise self._too_large("more than %d levels of directories are below" % MAX_DEPTH)
             waiting += reversed(inside)
+
+    def _too_large(self, what: str) -> ResourceError:
+        return ResourceError(
+            "%s %s; nothing was changed" % (what, self._top),
+            kind="resource.file.tree",
+            hint="manage directories further down, or use an exec",
+        )
 
     def _listing(self, at: str, managed: bool, purged: bool) -> List[Tuple[str, "Node"]]:
         directory = self.full(at) if at else self._top + "/."  # the top may be a link to one

@@ -170,6 +170,16 @@ class RecursionTest(DirectoryTest):
                 event = self.apply(noop=noop)
                 self.assertIn("more than 3 paths are below", event["error"][0])
 
+    def test_too_many_levels(self) -> None:
+        """Users who may write there could else have a walk take hours."""
+        at = "d"
+        for _ in range(210):
+            at += "/e"
+            os.mkdir(self.path(at))
+        for noop in (True, False):
+            event = self.apply(noop=noop)
+            self.assertIn("more than 200 levels of directories are below", event["error"][0])
+
     def test_a_run_that_was_killed_in_between(self) -> None:
         """The next one does the rest."""
         for name in ("d/a", "d/sub/b"):
