@@ -8,6 +8,8 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import HostReader, Node
 from remote_runtime.resources.scaffold.tree import PlannedFile, Tree, parents
 
+MAX_PATHS = 100000  # paths in the directory
+MAX_DEPTH = 400  # of directories: each is reached step by step
 _PROPERTIES = ("", "ensure", "owner", "group", "mode", "provider")
 _WORDS = {"symlink": "a symlink", "file": "a file", "directory": "a directory"}
 
@@ -100,13 +102,24 @@ class TreeScan(object):
         return sorted(path for path in needed if not self.directory(path))
 
     def extra(self, tree: Tree) -> List[str]:
-        """The files that are not part of the scaffold, sorted; other file systems are skipped."""
+        """The files that are not part of the scaffold, sorted; other file systems are skipped.
+        ``ResourceError`` for too many paths, or too deep ones."""
         known = {file.path for file in tree.files}
         found: List[str] = []
         top = self._files.lstat(self.root) if self.exists else None
         waiting = [""] if self.exists else []  # users who may write there decide the depth
+        seen = 0
         while waiting:
-            for path in self.names(waiting.pop()):
+            names = self.names(waiting.pop())
+            seen += len(names)
+            if seen > MAX_PATHS or (names and names[0].count("/") > MAX_DEPTH):
+                raise ResourceError(
+                    "more than %d paths or %d levels of directories are below %s; nothing was"
+                    " changed" % (MAX_PATHS, MAX_DEPTH, self.root),
+                    kind="resource.scaffold.tree",
+                    hint="find out what creates them, or purge a directory further down",
+                )
+            for path in names:
                 node = self._files.lstat(self.full(path))
                 if node is not None and node.kind != "directory":
                     found.append(path)

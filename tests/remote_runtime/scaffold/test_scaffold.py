@@ -8,9 +8,11 @@ import sys
 import traceback
 import unittest
 from typing import Any, Dict, List, Optional, Tuple
+from unittest import mock
 
 from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.registry import Registry
+from remote_runtime.resources.scaffold import tree_scan
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
 from remote_runtime.system.inode_flags import IMMUTABLE
@@ -187,6 +189,19 @@ class PresentTest(ScaffoldTest):
         os.chdir(before)
         event = self.apply(resource)
         self.assertEqual((event["error"], len(event["changes"])), ([], 1))
+        self.assertEqual(self.files(), ["a.conf", "sub/", "sub/deep/", "sub/deep/b.conf"])
+
+    def test_too_many_paths_or_levels(self) -> None:
+        """Users who may write there could else have a walk take hours, or all memory."""
+        resource = self.scaffold(TREE, purge=True)
+        self.apply(resource)
+        for name in ("MAX_PATHS", "MAX_DEPTH"):
+            self.put("out/1/2/3/4/5/extra", b"x")
+            with mock.patch.object(tree_scan, name, 4):
+                for noop in (True, False):
+                    event = self.apply(resource, noop=noop)
+                    self.assertIn("levels of directories are below", event["error"][0])
+            self.assertEqual(self.apply(resource)["error"], [])
         self.assertEqual(self.files(), ["a.conf", "sub/", "sub/deep/", "sub/deep/b.conf"])
 
     def test_names_that_are_no_text(self) -> None:
