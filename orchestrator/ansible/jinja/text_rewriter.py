@@ -245,6 +245,8 @@ def _decided(node: Any) -> Any:
 def _of_text(node: nodes.Expr, result: Any, kinds: set[str], values: list[Any]) -> Any:
     """Apply ``bool`` where Ansible does not convert a variable with text such as ``yes``."""
     words = [one for one in values if isinstance(one, str)]
+    if kinds & {"list", "map"}:
+        return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
     if words and all(as_bool(one) is None for one in words) and kinds <= {"text", "none"}:
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
     if _is_there_at_all(node) and all(as_bool(one) is None for one in words):
@@ -255,9 +257,9 @@ def _of_text(node: nodes.Expr, result: Any, kinds: set[str], values: list[Any]) 
 
 def _is_there_at_all(node: nodes.Expr) -> bool:
     """Whether an expression is ``x | default(false)``, which tests whether x is set."""
-    if not isinstance(node, nodes.Filter) or node.name not in ("default", "d") or not node.args:
+    if not isinstance(node, nodes.Filter) or node.name not in ("default", "d"):
         return False
-    first = node.args[0]
+    first = node.args[0] if node.args else nodes.Const("")
     return isinstance(first, nodes.Const) and not first.value
 
 

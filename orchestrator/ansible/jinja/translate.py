@@ -95,6 +95,8 @@ class _Translator:
             return self._filter(node)
         if isinstance(node, nodes.Call):
             return self._call(node)
+        if isinstance(node, nodes.Add):
+            return nodes.Add(_listed(self.of(node.left)), _listed(self.of(node.right)))
         return self._children(node)
 
     def _children(self, node: Any) -> Any:
@@ -504,7 +506,10 @@ class _Translator:
             if path and register and register.kind == "file" and path[1] == ["content"]:
                 self._ask(register)
                 return members(nodes.Name("Asked", "load"), [register.name, "content"])
-        return filter_of(node, self.of, whole=self.scope.whole)
+        found = filter_of(node, self.of, whole=self.scope.whole)
+        if node.name in _OF_LISTS and isinstance(found, nodes.Filter) and found.node is not None:
+            found.node = _listed(found.node)
+        return found
 
     def _is_known_fact(self, node: Any) -> bool:
         """Whether every host has this fact, so that its default is never used."""
@@ -540,6 +545,16 @@ class _Translator:
 
 
 _ELEMENT = re.compile(r"\{\{[^}]*\bitem\b")
+
+_OF_LISTS = frozenset(["length", "count", "last", "random"])
+_GENERATORS = frozenset(["map", "select", "reject", "selectattr", "rejectattr", "unique"])
+
+
+def _listed(node: Any) -> Any:
+    """The result of a filter as a list, which it always is in Ansible."""
+    is_generator = isinstance(node, nodes.Filter) and node.name in _GENERATORS
+    return filtered(node, "list") if is_generator else node
+
 
 _METHODS = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values"}
 """Methods of maps that only Python 2 has."""

@@ -94,3 +94,20 @@ def test_a_look_up_that_reads_another_one(tmp_path: Path) -> None:
     outcomes = [one.outcome for one in result.records]
     assert outcomes == ["converted", "not converted", "converted"] * 2
     check_valid(tmp_path / "site")
+
+
+def test_results_of_filters_are_lists(tmp_path: Path) -> None:
+    """``map`` and ``unique`` give lists in Ansible, which have a length and a sum."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - assert: {that: "users | map(attribute='n') | unique | length == users | length"}
+        - command: echo {{ (['a'] + users | map(attribute='n')) | join(' ') }}
+          when: not more | d()
+        """,
+        defaults__main="users: [{n: x}, {n: y}]\nmore: []\n",
+    )
+    assert "map(attribute='n') | unique | list | length == Data.users | length" in text
+    assert "(['a'] + Data.users | map(attribute='n') | list) | join(' ')" in text
+    assert "if: not (true if Data.more | d else false)" in text
+    check_valid(tmp_path / "site")
