@@ -46,7 +46,7 @@ class PendingRefreshes(Refreshes):
         self._off = self._noop = run.plan.options.noop
         self._due: Dict[Pair, Dict[str, Any]] = {}
         self._before: Set[Pair] = set()  # of those, what earlier runs have left
-        self._followers: Dict[str, List[str]] = {}
+        self._followers: Dict[str, List[Item]] = {}
         self._stands_for: Dict[int, Tuple[str, ...]] = {}
         self._begun: List[Pair] = []
         self._unmarked = False
@@ -80,11 +80,19 @@ class PendingRefreshes(Refreshes):
         return bool(pairs)
 
     def _note(self, item: Item, itself: bool = False) -> Tuple[List[Pair], List[Pair]]:
-        """Record the refreshes that a change causes, and return all of them and the new ones."""
+        """Record the refreshes that a change causes, and return all of them and the new ones.
+
+        A subscriber that comes before means a resource of its own manifest with the same name.
+        """
         if not self._stands_for:
             self._index(self._plan.items, ())
         of_item = self._stands_for[item.index]
-        pairs = [(ref, name) for ref in of_item for name in self._followers.get(ref, ())]
+        pairs = [
+            (ref, follower.id)
+            for ref in of_item
+            for follower in self._followers.get(ref, ())
+            if follower.index > item.index
+        ]
         pairs += [(item.id, item.id)] * itself
         new = [pair for pair in pairs if pair not in self._due]
         if new:
@@ -151,7 +159,7 @@ class PendingRefreshes(Refreshes):
             if not item.managed:
                 continue
             for reference in item.subscribe:
-                self._followers.setdefault(reference, []).append(item.id)
+                self._followers.setdefault(reference, []).append(item)
             self._index(item.children, own + around)
 
     # -- the record -------------------------------------------------------------------------------

@@ -234,6 +234,20 @@ class FailureTest(LedgerTest):
         self.write("good")
         self.assertEqual(self.push(*plan)["follower"]["due_since"], "R1")
 
+    def test_names_of_several_children(self) -> None:
+        """A change in a child is not due to the subscriber of the same name in one before it."""
+        plan = [
+            {"type": "apply", "name": name, "applies": "c.yaml",
+             "children": [dict(self.conf(), name=self.path(name), alias="c"),
+                          self.follower("of-" + name, subscribe=["file#c"])]}
+            for name in ("one", "two")
+        ]  # fmt: skip
+        self.push(*plan)
+        self.assertEqual((self.refreshed("of-one"), self.refreshed("of-two")), (1, 1))
+        self.assertEqual(self.records(), [])
+        self.push(*plan)
+        self.assertEqual((self.refreshed("of-one"), self.refreshed("of-two")), (1, 1))
+
     def test_nothing_changed(self) -> None:
         """A change that failed and brought nothing about leaves nothing due."""
         broken = self.conf()
