@@ -94,10 +94,19 @@ class PlannedUnits(object):
                 shown = {"ActiveState": "inactive"}
             shown = dict(shown, **self.files.shown(unit))
         effect = self._effect(name, shown)
-        shown = shown if effect is None else dict(shown, **_affected(effect, shown))
+        if effect is not None:
+            shown = dict(shown, **_affected(effect, shown, self._is_removed(name)))
         self._require_unwatched(name, shown)
         self._require_not_upheld(name, shown)
         return shown
+
+    def _is_removed(self, name: str) -> bool:
+        """Return whether an earlier change removes the unit's file, such as with its package."""
+        world = self._context.world
+        names = [each for each in (name, units.template(name)) if each]
+        paths = ["%s/%s" % (place, each) for place in self.places.searched for each in names]
+        found = [world.layer.find(path, follow=False).node for path in paths] if world else []
+        return any(node is not None and node.kind == "absent" for node in found)
 
     def _require_written(self, name: str, shown: Mapping[str, str]) -> None:
         """``Unknowable`` for a unit that systemd may generate from a planned table of
@@ -254,14 +263,16 @@ def _concerns(path: str, names: Set[str], searched: Sequence[str]) -> bool:
     return False
 
 
-def _affected(effect: UnitEffect, shown: Mapping[str, str]) -> Dict[str, str]:
-    """The properties that an effect replaces."""
+def _affected(effect: UnitEffect, shown: Mapping[str, str], removed: bool) -> Dict[str, str]:
+    """The properties that an effect replaces. A unit with a ``removed`` file exists only while it
+    runs."""
     new: Dict[str, str] = {}
     if effect.active is not None:
         state = ("active", "running") if effect.active else ("inactive", "dead")
         new.update(zip(("ActiveState", "SubState"), state), Result="success")
     if effect.enabled is not None and shown.get("UnitFileState") not in units.EITHER:
         new["UnitFileState"] = "enabled" if effect.enabled else "disabled"
-    if shown.get("LoadState") == "not-found" and (effect.active or effect.enabled):
+    enabled = effect.enabled and not removed
+    if shown.get("LoadState") == "not-found" and (effect.active or enabled):
         new["LoadState"] = "loaded"
     return new
