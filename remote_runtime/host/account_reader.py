@@ -52,6 +52,11 @@ class AccountReader(object):
             )
         return user
 
+    def require_user(self, name: str) -> None:
+        """``ResourceError`` for an unknown user. The rest of the entry need not be known."""
+        if name.isdigit() or self.uid(name) is None:
+            self.existing_user(name)
+
     def group(self, name: str) -> "Optional[Group]":
         """The entry of a group; None for an unknown group."""
         return self._adapter.group(name)

@@ -150,7 +150,7 @@ class Resource(StateType):
         """See the base class. Runs crontab for a user's crontab, and otherwise writes a file. The
         user must exist.
         """
-        host.accounts.existing_user(self._user)
+        host.accounts.require_user(self._user)
         self._require_cron(host)
         job = jobs.job_of(self.properties)
         if self._own:

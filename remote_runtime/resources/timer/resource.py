@@ -170,7 +170,7 @@ class Resource(StateType):
         """See the base class. systemd checks the times before a file is written. A changed timer is
         restarted.
         """
-        host.accounts.existing_user(str(self.properties.get("user") or "root"))
+        host.accounts.require_user(str(self.properties.get("user") or "root"))
         again = "timer_file" in diff
         if again:
             host.units.require_calendar(times.expressions(self.properties))
