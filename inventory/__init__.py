@@ -1,4 +1,4 @@
-"""Hosts, groups, variables and selection; has no knowledge of SSH (controller only).
+"""Hosts, groups, variables and selection; independent of SSH (controller only).
 
     inv = load(["hosts.yaml"])                   # InputError with every problem and its place
     inv.select("web:&prod:!web3")                # list of Host, in the inventory's order

@@ -84,7 +84,7 @@ def attend(
     """Write ``data`` to a program and read its output until it has ended; its exit code.
 
     None if no seconds are ``left`` before that, or if it prints more than ``maximum`` bytes. Output
-    of processes that it leaves behind is read for as long as it comes, at most ``linger`` seconds.
+    of processes that it leaves behind is read until it ends, for at most ``linger`` seconds.
     """
     view, ended = memoryview(data), 0.0
     with selectors.DefaultSelector() as selector:

@@ -131,7 +131,7 @@ class UnknownEffect(NamedTuple):
 
     ``covers(kind, value, present)`` says whether it may change a thing: ``kind`` is path, content
     (of a file, by its path), attributes (owner and mode, by the path), user, group, package, unit,
-    lists, creates (the path that makes a resource needless), text (of a command that may read
+    lists, creates (the path that makes a resource unnecessary), text (of a command that may read
     anything) or host (anything at all); ``present`` whether it exists now. ``text`` describes the
     action, such as a command: a name in it probably identifies its subject.
     """

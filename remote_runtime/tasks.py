@@ -126,7 +126,7 @@ class TaskStateType(StateType):
         return None
 
     def lacks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Optional[str]:
-        """Return, after all tasks, what still differs, "" for nothing; None if the tasks
+        """Return, after all tasks, the remaining difference, "" if there is none; None if the tasks
         show it.
         """
         return None

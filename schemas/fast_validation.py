@@ -1,9 +1,9 @@
-"""A quick yes for values that fit their schema (controller).
+"""Quickly accepts values that fit their schema (controller).
 
-jsonschema finds the words for what is wrong. For a manifest with nothing wrong in it, loading
-jsonschema would take longer than all the rest of the check, so the keywords that our schemas use
-are answered here first, exactly as jsonschema answers them; the tests hold one against the other.
-A schema with any other keyword is left to jsonschema altogether.
+jsonschema describes the problems of all other values. For a valid manifest, loading jsonschema
+would take longer than the rest of the check, so the keywords of our schemas are first evaluated
+here, with the same results; the tests compare both. A schema with any other keyword is left to
+jsonschema altogether.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SAYS_NOTHING = {
 
 
 class _UnknownKeywordError(Exception):
-    """The schema says something that is not understood here."""
+    """The schema contains a keyword that is not supported here."""
 
 
 def fits(schema: Mapping[str, Any]) -> Fits | None:

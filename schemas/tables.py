@@ -53,7 +53,7 @@ def _aligned(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def properties(schema: Schema, name: str = "") -> str:
-    """The table of a schema's properties, a row for the name first where it is described."""
+    """The table of a schema's properties, with a row for the name first if it is described."""
     rows = [["`name`", fragment(name)]] if name else []
     rows += [[f"`{key}`", _described(key, schema)] for key in _documented(schema)]
     text = table(["Property", "Description"], rows)

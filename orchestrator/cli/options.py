@@ -339,9 +339,9 @@ def user(name: str) -> str:
 
 
 def count(text: str) -> int:
-    """A count: a number of 1 or more."""
+    """A positive integer."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
     return int(text)
 
 

@@ -154,9 +154,7 @@ class PackageMetadataCache:
         return entry is not None and entry.is_known(host)
 
     def tell(self, sha: str, text: str, host: str) -> None:
-        """Store the report of a host as JSON, "" for nothing. A report that differs from another
-        host's is not confirmed for the rest of the run.
-        """
+        """Store the report of a host as JSON; "" means no report."""
         if self._elsewhere is not None:
             return self._elsewhere.tell(sha, text, host)
         with self._changed:
@@ -286,7 +284,7 @@ class _RemoteCache:
 
 
 def _checked(text: str) -> str:
-    """The JSON text of a report, "" for nothing; ProtocolError for an invalid report."""
+    """The JSON text of a report, "" for no report; ProtocolError for an invalid report."""
     if len(text) > wire.MAX_FROM_TARGET:
         raise ProtocolError("a report of a package that is too large")
     try:

@@ -152,8 +152,8 @@ class Plan(Protocol):
         ...
 
     def kept(self) -> Mapping[str, Any] | None:
-        """The new part of the host's record for a plan file that is being written, for JSON; None
-        for nothing.
+        """The new part of the host's record for a plan file that is being written, as JSON values;
+        None if there is none.
         """
         ...
 

@@ -340,7 +340,9 @@ def _bounded(function: Any, check: Any) -> Any:
 
 @cache
 def sandbox(lenient: bool) -> Sandbox:
-    """The environment where undefined is an error, or the lenient one where it is empty."""
+    """The environment in which undefined names are errors, or the lenient one in which they are
+    empty.
+    """
     return Sandbox(Empty if lenient else Missing)
 
 

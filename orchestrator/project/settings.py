@@ -230,7 +230,7 @@ def _read(setting: Setting, text: str) -> Any:
         return [text] if setting.many else text
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(
-            f"{setting.variable} is {text[:40]!r}, not a number of 1 or more",
+            f"{setting.variable} is {text[:40]!r}, not a positive integer",
             hint="set it to one, or unset it",
         )
     return int(text)

@@ -5,7 +5,7 @@ def parse_command(text: str) -> str:
     """Return a shell command line; ValueError if it is empty, because an empty line would always
     succeed.
 
-    It usually results from a variable that is not set.
+    An empty command usually results from an unset variable.
     """
     if not text.strip():
         raise ValueError("the command is empty")

@@ -75,9 +75,9 @@ class PlanFilePush:
         given_again = data.record()
         for name in ("data", "fact"):
             if sorted(given_again[name]) != sorted(record[name]):
-                flags = ", ".join(f"--{name} {key}=..." for key in record[name]) or f"no --{name}"
+                flags = ", ".join(f"--{name} {key}=..." for key in record[name])
                 raise UsageError(
-                    f"the plan was made with {flags}",
+                    f"the plan was made {f'with {flags}' if flags else f'without --{name}'}",
                     hint="give the same options: a plan stores their names, not their values",
                 )
 

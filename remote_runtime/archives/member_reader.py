@@ -101,7 +101,7 @@ class _Stream(object):
         return self.content(size)
 
     def content(self, size: int) -> bytes:
-        """Read some of what is no header."""
+        """Read the next bytes of the content, which is not a header."""
         self._beat()
         data: bytes = self._raw.read(size)
         return data

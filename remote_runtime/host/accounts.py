@@ -46,7 +46,7 @@ class Accounts(AccountReader):
     ``wanted`` has only the properties that must change: ``uid``, ``group`` (the primary one),
     ``groups``, ``append`` (to keep other groups), ``comment``, ``home``, ``move_home``,
     ``create_home``, ``shell``, ``password`` (a hash), ``locked`` and ``expires`` (the day since the
-    epoch, None for never). The methods here decide what to do, and an implementation does it.
+    epoch, None for never). The methods here decide what to do; a subclass carries it out.
     """
 
     files: Files

@@ -30,8 +30,8 @@ Node = Status  # the status of a path
 
 
 class NewFile(NamedTuple):
-    """A regular file to put at a path. ``replaces`` is what existed there when the type read it,
-    None for nothing.
+    """A regular file to put at a path. ``replaces`` is the node that the type found there, None if
+    there was none.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Refuses changes after which nobody could log in (target)."""
+"""Refuses changes that would lock everyone out (target)."""
 
 from typing import Any, Dict, Mapping, Set
 

@@ -34,4 +34,4 @@ class HostContent(Content):
     def _judge(self, error: ResourceError) -> Exception:
         if error.kind != NO_ACCESS:
             return error
-        return Unknowable("%s is not read before its mode is changed" % self._path)
+        return Unknowable("%s can be read only after its mode is changed" % self._path)

@@ -1,6 +1,4 @@
-"""Runs a command in a place where the layer lies over the host (target; in previews only,
-as root).
-"""
+"""Runs a command with the layer over the host (target; in previews only, as root)."""
 
 import os
 import time

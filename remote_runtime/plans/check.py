@@ -84,9 +84,9 @@ class Observer(object):
         return "".join(sorted(set(parts)))
 
     def differing(self, outcome: Outcome, known: str) -> List[str]:
-        """The differences of a resource from its plan that nobody has fixed: names of its
-        properties, ``STATUS`` or ``FIRED`` (and nothing else differs). If none of these differs,
-        the operations that are not in the plan: names that begin with ``OPERATION``.
+        """The differences of a resource from its plan that remain: names of its properties,
+        ``STATUS`` or ``FIRED`` (and nothing else differs). If none of these differs, the operations
+        that are not in the plan: names that begin with ``OPERATION``.
         """
         of = self._of(outcome)
         parts = {known[at : at + LENGTH] for at in range(0, len(known), LENGTH)}

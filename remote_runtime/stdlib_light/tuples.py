@@ -1,7 +1,7 @@
-"""``typing.NamedTuple`` as the shipped runtime has it: the same classes, made in a moment (target).
+"""A fast replacement for ``typing.NamedTuple`` in the shipped runtime (target).
 
-``orchestrator.image.minifier`` puts this base in the place of the other, writes each field as
-``name = field()`` or ``name = field(DEFAULT)``, and behind the last one what makes a tuple::
+``orchestrator.image.minifier`` replaces the original base with this one, writes each field as
+``name = field()`` or ``name = field(DEFAULT)``, and adds the constructor after the last field::
 
     __new__ = lambda cls, x, y=y.default: made(cls, (x, y,))
 """

@@ -137,8 +137,9 @@ def _is_directory(entry: Any) -> bool:
 def walk(
     top: str, unlisted: Callable[[OSError], None] = _pass_over
 ) -> Iterator[Tuple[str, List[str], List[str]]]:
-    """Like ``os.walk``, which recurses for each level before Python 3.12, although the owner of a
-    directory may have created thousands of levels. Levels that no path can reach are skipped.
+    """Like ``os.walk``, but without recursion: before Python 3.12, that function recurses for each
+    level, and the owner of a directory may have created thousands of levels. Levels that no path
+    can reach are skipped.
     """
     left = [top]
     while left:

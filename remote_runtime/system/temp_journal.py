@@ -114,7 +114,7 @@ class TempJournal(object):
 
 
 def sweep(journal: str, warn: Warn) -> List[str]:
-    """Remove everything that a dead run has left, and its journal; return what was removed."""
+    """Remove everything that a killed run has left, and its journal; return the removed paths."""
     name = os.path.basename(journal)
     pid, _, rest = name.partition("-")
     start, _, token = rest.partition("-")

@@ -188,7 +188,7 @@ def _entries(builder: Conversion, task: Task, record: Any, references: list[str]
 
 
 def _included(builder: Conversion, task: Task, references: list[str]) -> list[Entry]:
-    """The tasks of a file, each after the same changes."""
+    """The tasks of an included file, each of which runs after the same changes."""
     name = str(task.file or "")
     base = builder.files.base
     places = [base / "handlers" / name, base / "tasks" / name, base / name]

@@ -39,7 +39,7 @@ def operand(node: nodes.Node) -> str:
 
 
 def iterable(node: nodes.Node) -> str:
-    """Return the source of an expression as what ``{% for %}`` iterates over."""
+    """Return the source of an expression for use after ``in`` of a ``{% for %}``."""
     return _at(node, _OR)
 
 

@@ -170,7 +170,7 @@ def list_of(
 
 
 def iterable_text(elements: str) -> str:
-    """An expression as what ``{% for %}`` iterates over: there, ``if`` filters the elements."""
+    """An expression for use after ``in`` of a ``{% for %}``: there, ``if`` filters the elements."""
     return f"({elements})" if " if " in elements else elements
 
 

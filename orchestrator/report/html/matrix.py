@@ -24,7 +24,7 @@ HOST_LETTERS = {
 
 class MatrixLine(NamedTuple):
     """One row: its name, and the outcome of each of its cells. The outcome is that of the host if a
-    resource did not run, "" for nothing.
+    resource did not run, "" if there is none.
     """
 
     name: str

@@ -57,7 +57,7 @@ def _parts(pairs: list[tuple[str, str, int]], style: Style) -> str:
 def host_counts(
     results: Collection[HostResult], noop: bool, command: str = ""
 ) -> list[tuple[str, str, int]]:
-    """The number of hosts by result, each with the role of its words, worst first."""
+    """The number of hosts by result, each with the display role of its words, worst first."""
     found = Counter(result.outcome for result in results)
     idle = Counter(result.outcome for result in results if not result.was_started)
     fine = [buckets(r.tally, noop) for r in results if r.outcome == outcome.OK]

@@ -83,7 +83,7 @@ def _edited(checkouts: Any, node: "Node", path: str, commit: str) -> Set[str]:
 
 
 def _is_begun(checkouts: Any, files: "FileReader", *, node: "Node", path: str, name: str) -> bool:
-    """Return whether a file contains the beginning of what the update would have written."""
+    """Return whether a file contains the beginning of the update's new content."""
     there = files.lstat(os.path.join(path, name))
     if there is None or there.kind != "file":
         return False

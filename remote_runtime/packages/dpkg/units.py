@@ -202,7 +202,7 @@ class Units(object):
         return not presets.are_used_by_debian(files) or presets.wants(files, unit)
 
     def _is_to_start(self, unit: str, enabled: bool) -> bool:
-        """Return whether a unit that a script starts is really started."""
+        """Return whether a unit that a script starts is actually started."""
         if self._started[unit]:
             return self._context.files.is_directory(BOOTED)
         return enabled and self._starts(unit)

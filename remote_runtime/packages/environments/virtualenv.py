@@ -23,9 +23,9 @@ HINT = "use the path of a virtual environment, such as /opt/NAME/venv; ccm creat
 
 
 class Environment(NamedTuple):
-    """An environment. ``version`` of its Python is such as ``3.11``; ``packages`` is the directory
-    of its packages, "" for an incomplete environment. ``is_planned``: it does not exist yet.
-    ``full_version`` is such as ``3.11.2`` if it is known.
+    """An environment. ``version`` is the version of its Python, as in ``3.11``; ``packages`` is the
+    directory of its packages, "" for an incomplete environment. ``is_planned``: it does not exist
+    yet. ``full_version`` is as in ``3.11.2``, if it is known.
     """
 
     path: str

@@ -184,7 +184,7 @@ def _of_setting(key: str, value: Any, kind: str, section: str = "") -> Iterator[
     for one in value if isinstance(value, list) else [value]:
         text = "" if one is None else text_of(one)
         if "\n" in text or "\r" in text or "\0" in text:
-            yield "settings", "%s: a value has no line break and no NUL" % where
+            yield "settings", "%s: a value must not contain a line break or NUL" % where
         elif text != text.strip():
             yield "settings", "%s: the value begins or ends with whitespace" % where
 

@@ -155,8 +155,9 @@ class Resource(PathTaskStateType):
         given = self.properties
         left = [key for key in _OWN if given.get(key) is None]
         if left and (node is None or node.kind not in ("file", "directory")):
+            words = [", ".join(left[:-1]), left[-1]] if left[1:] else left
             raise ResourceError(
-                "%s does not exist yet: set its %s" % (self.name, " and ".join(left)),
+                "%s does not exist yet: set its %s" % (self.name, " and ".join(words)),
                 hint="only existing files keep their attributes; set %s"
                 % " ".join("--%s" % key for key in left),
             )

@@ -1,4 +1,4 @@
-"""Hosts whose packages come with apt or dnf (target)."""
+"""Hosts whose packages are managed by apt or dnf (target)."""
 
 from remote_runtime import provider
 from remote_runtime.base import Properties
@@ -9,7 +9,7 @@ _AFTER_APT, _AFTER_DNF = 2, 3
 
 
 class Provider(provider.Provider):
-    """apt comes before dnf, except where dpkg has no package at all."""
+    """apt takes precedence over dnf, unless dpkg has no packages at all."""
 
     _is_there = _is_used = False
 

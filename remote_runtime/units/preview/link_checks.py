@@ -33,7 +33,7 @@ class LinkChecks(object):
         """Check enabling a unit.
 
         Once systemd has created links for one setting, the others may fail. ``Unknowable`` for a
-        unit that conflicts with a name that this unit gets: it may stop because of that.
+        unit that conflicts with one of this unit's new names: it may stop because of that.
         """
         unit = self._units.definition(name)
         rivals = unit.text.words("Unit", "Conflicts")

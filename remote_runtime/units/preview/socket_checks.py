@@ -43,8 +43,8 @@ class SocketChecks(object):
                     yield "cannot listen at %s: %s" % (value, why)
 
     def _at_path(self, unit: Definition, key: str, path: str) -> str:
-        """Check a path at which systemd creates the directories above, and replaces whatever is
-        there unless it is a directory.
+        """Check a path at which systemd creates the parent directories, and replaces anything that
+        is there unless it is a directory.
         """
         files = self._context.files
         above = os.path.dirname(path)

@@ -163,7 +163,7 @@ def test_a_failure_is_told_with_its_stderr_and_kept(desk: Desk) -> None:
     assert "1 failed" in listed
     code, _, err = desk.ccm("runs", "-n", "0")
     assert code == 2
-    assert "not a number of 1 or more" in err
+    assert "not a positive integer" in err
 
 
 def test_a_host_that_is_down_and_limit_failed(desk: Desk) -> None:

@@ -51,7 +51,7 @@ def test_what_a_command_does_without() -> None:
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5"])
 def test_a_variable_that_makes_no_sense(text: str) -> None:
     """A number that is none is refused with the variable's name."""
-    with pytest.raises(UsageError, match=r"CCM_FORKS is '.*', not a number of 1 or more"):
+    with pytest.raises(UsageError, match=r"CCM_FORKS is '.*', not a positive integer"):
         one("forks", None, {}, {"CCM_FORKS": text})
 
 

@@ -54,7 +54,7 @@ class RulesTest(unittest.TestCase):
             ({"settings": {}}, "settings: it is empty"),
             ({"settings": {"a=b": 1}}, "settings: a=b: it is not a key of the format 'ini'"),
             ({"settings": {"#a": 1}}, "settings: #a: it is not a key"),
-            ({"settings": {"a": "b\nc"}}, "settings: a: a value has no line break"),
+            ({"settings": {"a": "b\nc"}}, "settings: a: a value must not contain a line break"),
             ({"settings": {"a": " b"}}, "settings: a: the value begins or ends with whitespace"),
             ({"settings": {"a]": {"b": 1}}}, "settings: a]: it is not the name of a section"),
             (
