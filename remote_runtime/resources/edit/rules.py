@@ -113,7 +113,9 @@ def _of_edit(spec: Spec) -> Iterator[Problem]:
 def _of_line(spec: Spec) -> Iterator[Problem]:
     line = spec.get("line")
     if isinstance(line, str):
-        for message in _of_text(line, "a line has no line break; use block for several lines"):
+        for message in _of_text(
+            line, "a line must not contain a line break; use block for several lines"
+        ):
             yield "line", message
 
 
@@ -138,7 +140,9 @@ def _of_replace(spec: Spec) -> Iterator[Problem]:
     match, text = spec.get("match"), str(spec["replace"])
     if match is None:
         yield "replace", "it requires match, the pattern to replace"
-    for message in _of_text(text, "a replacement has no line break; use block for several lines"):
+    for message in _of_text(
+        text, "a replacement must not contain a line break; use block for several lines"
+    ):
         yield "replace", message
     if isinstance(match, str) and not rules.of_text(Pattern, match):
         for message in rules.of_text(lambda one: Template(one, Pattern(match)), text):

@@ -41,7 +41,7 @@ class CheckTest(unittest.TestCase):
                 "options: the key has its own options",
                 {"key": "no-pty " + ONE, "options": "restrict"},
             ),
-            ("options: a blank outside", {"key": ONE, "options": "no-pty, restrict"}),
+            ("options: whitespace outside", {"key": ONE, "options": "no-pty, restrict"}),
             ("options: a quote of", {"key": ONE, "options": 'from="192.0.2.1'}),
             ("options: from needs a value", {"key": ONE, "options": ["from"]}),
             ("options: no-pty has no value", {"key": ONE, "options": 'no-pty="x"'}),
