@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def add_rollout(parser: Parser, gates: bool = False) -> None:
-    """Add the limits of a rollout; with ``gates`` and hooks.
+    """Add the limits of a rollout and, if ``gates`` is set, its gates and hooks.
 
     Options that are not given are None until ``Parser.parse`` completes them.
     """

@@ -142,7 +142,7 @@ def _require_plan_part(told: Any) -> None:
         bytes.fromhex(secret)
         texts += [name, digest]
     if not all(type(text) is str for text in texts) or type(told.get("host", {})) is not dict:
-        raise TypeError("the plan's data must be texts")
+        raise TypeError("the plan's data must consist of texts")
     if "host" in told and not {"items", "secrets"} <= told.keys():
         raise ValueError("the plan's data must have items and secrets")
 

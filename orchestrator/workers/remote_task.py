@@ -190,7 +190,7 @@ class RemoteTask(HostTask[HostResult]):
 class ReportLimits:
     """Limits of the reports of a worker about one host: workers are not trusted.
 
-    A plan of ``planned`` resources has as many reports at most, as when a host reports them itself.
+    A plan of ``planned`` resources has at most as many reports as a host itself would send.
     """
 
     def __init__(self) -> None:

@@ -64,7 +64,7 @@ Controller to target::
     bye     recall?                     nothing to do (facts only), or `done` has arrived; `recall`
                                         asks for records of earlier runs, as that of a plan does
 
-Either side that hears nothing for ``SILENCE`` seconds takes the other for dead.
+Either side that hears nothing for ``SILENCE`` seconds considers the other side dead.
 """
 
 import struct

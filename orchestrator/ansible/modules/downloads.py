@@ -32,7 +32,7 @@ def _checksum(given: Arguments, properties: dict[str, Any]) -> tuple[str, str] |
     if other is not None:
         return other.group(1), value[other.end() :]
     if re.search(r"https?://|_url", value):
-        raise NotConvertible("a computed address of a file of checksums")
+        raise NotConvertible("a computed address of a checksum file")
     properties["checksum"] = value
     return None
 

@@ -1,5 +1,5 @@
 """Restricts the addresses and refs that are passed to git (both sides): none may be read as an
-option, run as a command, or refer to a place other than it seems to.
+option, run as a command, or refer to a place other than the apparent one.
 """
 
 import re
