@@ -18,7 +18,7 @@ def parse_checksum(text: str) -> str:
     """
     given, mark, digits = text.strip().lower().rpartition(":")
     if "://" in text:
-        raise ValueError("it is a URL; use checksum_url for a file of checksums")
+        raise ValueError("it is a URL; use checksum_url for a checksum file")
     algorithm = _algorithm(digits)
     named = given.replace("-", "")
     if mark and named not in _LENGTHS.values():

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.machine.archives import Archives
     from remote_runtime.host.machine.files import Files
 
-_LISTED = 4 << 20  # bytes of a file of checksums
+_LISTED = 4 << 20  # bytes of a checksum file
 _LARGE = 1 << 30  # a guess where the server does not say
 
 

@@ -30,7 +30,7 @@ class DownloadReader(downloads.DownloadReader):
         return ""
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
-        return self._unknown("the file of checksums", request)
+        return self._unknown("the checksum file", request)
 
     def checksum(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
         return self._unknown("the file", request)

@@ -14,7 +14,7 @@ DATA = b"#!/bin/sh\necho tool\n"
 
 
 def served(world: World) -> dict[str, Any]:
-    """The properties of a download, and a file of checksums beside it."""
+    """The properties of a download, and a checksum file beside it."""
     web = Web()
     world.later.callback(web.close)
     web.answers["/tool"] = content(DATA)

@@ -201,7 +201,7 @@ class DownloadTest(DirectoryTest):
                 "'nobody-such' does not exist", self.error(owner="nobody-such", noop=noop)
             )
 
-    # -- files of checksums -----------------------------------------------------------------------
+    # -- checksum files -----------------------------------------------------------------------
 
     def test_listed(self) -> None:
         """The checksum comes from the file beside it, asked for once in a run."""
@@ -238,7 +238,7 @@ class DownloadTest(DirectoryTest):
         self.assertEqual(self.web.requests, [])
 
     def test_credentials_stay_on_their_server(self) -> None:
-        """A file of checksums elsewhere is asked for without them, so is a redirect."""
+        """A checksum file elsewhere is asked for without them, so is a redirect."""
         other = Web(address="127.0.0.2")
         self.addCleanup(other.close)
         other.answers["/SHA256SUMS"] = content(("%s  tool\n" % SUM).encode())
