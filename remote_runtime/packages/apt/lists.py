@@ -21,6 +21,18 @@ def latest(times: Iterable[float]) -> float:
     return max((when for when in times if when <= now), default=0.0)
 
 
+def why_outdated(updated: float, changed: float, *, max_age: float, refreshed: bool) -> str:
+    """Return why lists that were ``updated`` at a time must be refreshed, or "". ``changed``: when
+    their sources last changed; ``refreshed``: this run has refreshed them."""
+    if not updated:
+        return "" if refreshed else FUTURE
+    if changed > updated:
+        return "the package sources changed after the lists were refreshed"
+    age = time.time() - updated
+    old = age > max_age and not refreshed
+    return "the package lists are %s old" % in_words(age) if old else ""
+
+
 class Lists(object):
     """The lists below ``root``; times are seconds since the epoch."""
 
@@ -36,15 +48,9 @@ class Lists(object):
         times = self._updated()
         if not times:
             return "there are no package lists yet"
-        updated = latest(times)
-        if not updated:
-            return "" if self._refreshed else FUTURE
-        if self._sources_changed() > updated:
-            return "the package sources changed after the lists were refreshed"
-        age = time.time() - updated
-        if age > max_age and not self._refreshed:
-            return "the package lists are %s old" % in_words(age)
-        return ""
+        return why_outdated(
+            latest(times), self._sources_changed(), max_age=max_age, refreshed=self._refreshed
+        )
 
     def last_refreshed(self) -> float:
         """Return the time of the last refresh of the lists; 0.0 if there was none, or if the time

@@ -2,10 +2,9 @@
 
 import os
 import re
-import time
 from typing import Callable, Dict, List, NamedTuple, Optional
 
-from remote_runtime.packages.apt.lists import FUTURE, in_words, latest
+from remote_runtime.packages.apt.lists import latest, why_outdated
 
 _REPOSITORIES = (
     "usr/share/dnf5/repos.d",
@@ -49,14 +48,8 @@ class Lists(object):
                 return "there are no package lists of the repository %s yet" % name
         if max_age is None:
             return ""
-        if not updated:
-            return "" if self._refreshed else FUTURE
-        if max((r.changed for r in self.repositories().values()), default=0.0) > updated:
-            return "the package sources changed after the lists were refreshed"
-        age = time.time() - updated
-        if age > max_age and not self._refreshed:
-            return "the package lists are %s old" % in_words(age)
-        return ""
+        changed = max((r.changed for r in self.repositories().values()), default=0.0)
+        return why_outdated(updated, changed, max_age=max_age, refreshed=self._refreshed)
 
     def refreshed(self) -> None:
         """Record that dnf has just refreshed them."""
