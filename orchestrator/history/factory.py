@@ -33,8 +33,7 @@ def copy_of(choice: HistoryLocation, source: Path) -> RunCopy:
 
 def _opener(choice: HistoryLocation) -> Callable[[str, bytes], RunCopyTarget]:
     if choice.is_studio:
-        from orchestrator.history.studio_client import StudioClient
-        from orchestrator.history.studio_copy import StudioCopy
+        from orchestrator.history.studio_client import StudioClient, StudioCopy
 
         client = StudioClient(choice)
         return lambda run_id, about: StudioCopy(client, run_id, about)

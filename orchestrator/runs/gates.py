@@ -8,7 +8,7 @@ from orchestrator.fleet.bus import Bus, EventCallback
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.stage_host import StageHost, host_itself
 from orchestrator.report.host_names import named
-from orchestrator.rollout.gates import Gate, GateRunner, GateTime
+from orchestrator.rollout.gates import Gate, GateRunner, GateTime, Soak
 from orchestrator.rollout.scheduler import GateAnswer, Gates, NoGates
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ def gates_of(
         about["stage"] = stage
     gates: list[Gate] = []
     if options.soak:
-        from orchestrator.rollout.soak import Soak
-
         monitor = _monitor(push, targets, config)
         gates.append(Soak(options.soak, targets.hosts, targets.forks, monitor))
     for word in sorted(options.gate, key=lambda word: word != VERIFY):
