@@ -24,7 +24,7 @@ Locate = Callable[[str, int], Position | None]
 MAX_EXPRESSIONS = 100_000  # expressions of one text; each takes some microseconds per host
 MAX_RENDERED = 4 * MAX_TEXT  # size of the text with all results of its expressions
 
-_ALIKE = re.compile(r"\b(?:Groups|Hosts|template|jet)\b")
+_ALIKE = r"\b(?:Groups|Hosts|template|jet)\b"
 """Matches expressions that may take long and return the same result on every host."""
 
 
@@ -39,7 +39,7 @@ class Template:
     def __init__(self, pieces: tuple[str | Expression, ...]) -> None:
         self.pieces = pieces
         self.may_be_alike = any(
-            not isinstance(piece, str) and _ALIKE.search(piece.source) for piece in pieces
+            not isinstance(piece, str) and re.search(_ALIKE, piece.source) for piece in pieces
         )
 
     @classmethod
