@@ -5,6 +5,7 @@ truncated (target).
 import os
 import socket
 import struct
+import time
 from typing import List, NamedTuple, Tuple
 
 from remote_runtime.errors import ResourceError
@@ -85,13 +86,16 @@ def _encoded(name: str) -> bytes:
 def _over_udp(query: bytes, server: Tuple[str, int], seconds: float) -> bytes:
     family, _, _, _, where = socket.getaddrinfo(*server, 0, socket.SOCK_DGRAM)[0]
     with socket.socket(family, socket.SOCK_DGRAM) as channel:
-        channel.settimeout(seconds)
         channel.connect(where)  # so that only this server is heard, and a closed port is reported
         channel.send(query)
-        while True:
+        until = time.monotonic() + seconds
+        while True:  # a server may send other things without end
+            channel.settimeout(max(until - time.monotonic(), 0.001))
             reply = channel.recv(65535)
             if len(reply) >= _HEADER.size and reply[:2] == query[:2]:
                 return reply
+            if time.monotonic() > until:
+                raise OSError("no answer in time")
 
 
 def _over_tcp(query: bytes, server: Tuple[str, int], seconds: float) -> bytes:

@@ -9,9 +9,10 @@ import threading
 import time
 from typing import Any, Dict, Optional
 
+from remote_runtime.health.dns_message import ask
 from remote_runtime.health.goss import evaluate
 from remote_runtime.health.kinds import mount, port
-from tests.remote_runtime.fakes import GROUP, OWNER, DirectoryTest, context
+from tests.remote_runtime.fakes import GROUP, OWNER, DirectoryTest, context, failure_of
 from tests.remote_runtime.health.name_server import CUT, NameServer, silent
 
 
@@ -129,6 +130,30 @@ class SystemTest(KindTest):
         )
         self.assertEqual((mount.find(table, "/") or {})["vfs-opts"], ["rw", "errors=continue"])
         self.assertIsNone(mount.find(table, "/mnt"))
+
+    def test_a_name_server_that_answers_other_questions(self) -> None:
+        """It is given up in time, however much it sends."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+            server.bind(("127.0.0.1", 0))
+            over = threading.Event()
+
+            def flood() -> None:
+                """Send answers to nothing for a while."""
+                _, client = server.recvfrom(512)
+                while not over.wait(0.01):
+                    server.sendto(b"x" * 20, client)
+
+            thread = threading.Thread(target=flood, daemon=True)
+            thread.start()
+            timer = threading.Timer(20, over.set)
+            timer.start()
+            error = failure_of(lambda: ask("A", "a.test", server.getsockname(), 0.2))
+            ended_before = over.is_set()
+            over.set()
+            timer.cancel()
+            thread.join()
+        self.assertIn("does not answer", str(error))
+        self.assertFalse(ended_before)
 
     def test_port_and_addr(self) -> None:
         """A port that is listened on is seen from inside and outside, with its address."""
