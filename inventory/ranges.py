@@ -63,5 +63,5 @@ def _steps(ends: tuple[int, int], step: str | None, text: str, name: str) -> ran
     return range(first, last + 1, width)
 
 
-def _bad(text: str, name: str, why: str) -> BadRangeError:
-    return BadRangeError(f"the range [{text[:40]}] of the host name {name[:60]!r} {why}")
+def _bad(text: str, name: str, reason: str) -> BadRangeError:
+    return BadRangeError(f"the range [{text[:40]}] of the host name {name[:60]!r} {reason}")

@@ -355,8 +355,8 @@ class Context(object):
             note=self._note,
         )
 
-    def _note(self, uncertainties: Sequence[Uncertainty], why: str) -> None:
-        self._current.uncertainties.append(UncertainRead(uncertainties, why))
+    def _note(self, uncertainties: Sequence[Uncertainty], reason: str) -> None:
+        self._current.uncertainties.append(UncertainRead(uncertainties, reason))
 
     def apart(self) -> "Exchange":
         """A block whose previews see earlier planned changes, and add none."""

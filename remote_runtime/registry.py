@@ -101,9 +101,9 @@ class Registry(object):
         refusals = []
         for name in [item.provider] if item.provider else names:
             provider = self._instance(item.type, name)
-            why = provider.unsupported_reason(properties)
-            if why:
-                refusals.append("%s: %s" % (name, why))
+            reason = provider.unsupported_reason(properties)
+            if reason:
+                refusals.append("%s: %s" % (name, reason))
             elif best is None or provider.priority < best.priority:
                 best = provider
                 if best.priority <= FIRST:

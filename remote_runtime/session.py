@@ -397,7 +397,9 @@ class Session(object):
 
         return self._state or state.state_directory(self._home)
 
-    def _preflight(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
+    def _preflight(
+        self, plan: plans.Plan, binding: Any, observer: Any, event_builder: EventMaker
+    ) -> Any:
         """Return the predictions that bind the run. ``HostError`` for a host that does not match
         the plan file.
         """
@@ -406,7 +408,9 @@ class Session(object):
         from remote_runtime.system.state_store import StateStore
 
         before = plan.earlier.get("reboot")
-        trial = PushPreview(binding, observer, maker, seen=len(before["done"]) if before else 0)
+        trial = PushPreview(
+            binding, observer, event_builder, seen=len(before["done"]) if before else 0
+        )
         preview = plan._replace(options=plan.options._replace(noop=True))
         context = self._context(preview, None)
         context.observes = True

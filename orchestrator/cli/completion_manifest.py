@@ -71,13 +71,13 @@ def _resources(manifest: str) -> Iterator[CompletionEntry]:
     """The resources of a manifest and of its readable children; by default, of the usual manifest
     in the current directory.
     """
-    room = MAX_BYTES
+    limit = MAX_BYTES
     queue = [manifest or USUAL]
     for at in range(MAX_MANIFESTS):
         if at == len(queue):
             return
-        text = _text(queue[at], room)
-        room -= len(text)
+        text = _text(queue[at], limit)
+        limit -= len(text)
         directory = os.path.dirname(queue[at])
         for one in _of_manifest(text):
             yield one
@@ -86,15 +86,15 @@ def _resources(manifest: str) -> Iterator[CompletionEntry]:
             queue += [path for path in below if path not in queue]
 
 
-def _text(path: str, room: int) -> str:
+def _text(path: str, limit: int) -> str:
     """The text of a file of at most this many bytes; "" for other files."""
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            data = file.read(room + 1) if regular else b""
+            data = file.read(limit + 1) if regular else b""
     except OSError:
         return ""
-    return data.decode("utf-8", "replace") if len(data) <= room else ""
+    return data.decode("utf-8", "replace") if len(data) <= limit else ""
 
 
 def _without_waiting(path: str, flags: int) -> int:

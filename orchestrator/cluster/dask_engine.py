@@ -59,10 +59,10 @@ class _RunWorker:
     """A worker in this run, with the ``name`` that it has in the run."""
 
     def __init__(
-        self, name: str, hand: WorkerHandle, link: RemoteLink, member: ClusterMember
+        self, name: str, handle: WorkerHandle, link: RemoteLink, member: ClusterMember
     ) -> None:
         self.name = name
-        self.hand = hand
+        self.handle = handle
         self.link = link
         self.member = member
         self.takes_part = False
@@ -107,11 +107,11 @@ class DaskEngine:
         self._closing = False
         self._thread = threading.Thread(target=self._tend, name="dask", daemon=True)
 
-    def engage(self, means: EngineContext) -> DaskEngine:
+    def engage(self, context: EngineContext) -> DaskEngine:
         """Start receiving and publishing the events of workers."""
-        self._means = means
-        self._answers = RpcServer([*self._planners, means.package_metadata])
-        self._here = ThreadEngine(means)
+        self._context = context
+        self._answers = RpcServer([*self._planners, context.package_metadata])
+        self._here = ThreadEngine(context)
         self._client.listen(self._take)
         self._thread.start()
         return self
@@ -119,7 +119,7 @@ class DaskEngine:
     def maker(self, job: Job) -> Maker:
         """The factory of the tasks of a job."""
         number = self._jobs.index(job)
-        here, patience = self._here.maker(job), self._means.connector.patience
+        here, patience = self._here.maker(job), self._context.connector.patience
 
         def make(host: Target) -> HostTask[HostResult]:
             """A task in this process for a local host, or a remote one."""
@@ -149,12 +149,12 @@ class DaskEngine:
             begun = len(kept) == len(self._pending)
             self._pending = kept
             worker = self._of_task.get(task.name)
-            if begun and (worker is None or task.name not in worker.hand.running):
+            if begun and (worker is None or task.name not in worker.handle.running):
                 self._said[task.name] = word
         if not begun:
             task.finish(task.interrupted())
         elif worker is not None:
-            worker.hand.tell(task, word)
+            worker.handle.tell(task, word)
 
     def close(self) -> None:
         """Stop the workers within a time limit; local planners receive their data.
@@ -168,15 +168,15 @@ class DaskEngine:
             self._changed.notify_all()
         if self._thread.ident is not None:
             self._thread.join()
-        everyone = [one for one in self._workers.values() if one.hand.ended is None]
+        everyone = [one for one in self._workers.values() if one.handle.ended is None]
         for one in everyone:
-            one.hand.close()
+            one.handle.close()
         until = time.monotonic() + SHUTDOWN_TIMEOUT
         for one in everyone:
-            one.hand.wait(until)
+            one.handle.wait(until)
             one.link.kill()
             one.link.end("the run is over")
-            one.hand.teach(self._remembering)
+            one.handle.teach(self._remembering)
         self._client.close()
 
     def _take(self, name: str, frame: bytes) -> None:
@@ -206,7 +206,7 @@ class DaskEngine:
         if not self._pending or self._gone:
             return True
         since = self._pending[0].since
-        at_work = sum(len(one.hand.running) for one in list(self._workers.values()))
+        at_work = sum(len(one.handle.running) for one in list(self._workers.values()))
         enough = len(self._pending) * _ENOUGH >= at_work
         return enough or time.monotonic() - since >= _GATHERING_MORE
 
@@ -226,10 +226,10 @@ class DaskEngine:
             self._client.alive.update(dict.fromkeys(self._client.alive, now))
         self._looked = now
         for name, one in list(self._workers.items()):
-            if one.hand.ended is not None:
+            if one.handle.ended is not None:
                 continue
             self._look_at(name, one, members)
-        at_work = {one.member.address for one in self._workers.values() if one.hand.ended is None}
+        at_work = {one.member.address for one in self._workers.values() if one.handle.ended is None}
         ours = worker_info.code_version()
         self._passed_over = [member for member in members.values() if member.code != ours]
         for address in members.keys() - at_work - self._shunned:
@@ -244,7 +244,7 @@ class DaskEngine:
             one.link.end("the worker left the scheduler")
         elif one.over is not None and now - one.over > _LOOKING:
             one.link.end("the task ended without the results of its hosts")
-        elif silent and one.hand.running:
+        elif silent and one.handle.running:
             self._shunned.add(one.member.address)
             one.link.end(f"no response for {frames.SILENCE:.0f} s")
             one.link.kill()
@@ -263,8 +263,8 @@ class DaskEngine:
         self._client.alive[name] = time.monotonic()
         self._workers[name] = worker[0]
         receiver = EventReceiver(self._bundle.run_id)
-        means = self._means
-        hand.listen(receiver, means.bus, means.publisher, answers=self._answers)
+        context = self._context
+        hand.listen(receiver, context.bus, context.publisher, answers=self._answers)
 
     def _assign(self) -> None:
         """Assign the waiting hosts to workers, in chunks."""
@@ -305,25 +305,27 @@ class DaskEngine:
         if now - one.since > _TELLING and one.task.name not in self._told:
             self._told.add(one.task.name)
             text = f"waiting for a {worker_description(one.task.host)}"
-            self._means.bus.publish(run_events.HostNotice(one.task.name, "info", text, waits=True))
+            self._context.bus.publish(
+                run_events.HostNotice(one.task.name, "info", text, waits=True)
+            )
 
     def _choose(self, task: RemoteTask, chunks: dict[str, list[RemoteTask]]) -> str | None:
         """Return the worker for a host: its earlier one, else the least busy one with its site."""
         itself: Any = host_itself(task.host)
         before = self._of_host.get(itself.name)
-        if before is not None and before.hand.ended is None:
+        if before is not None and before.handle.ended is None:
             return before.name
         able = [
             one
             for one in self._workers.values()
-            if one.hand.ended is None and (itself.site is None or itself.site in one.member.sites)
+            if one.handle.ended is None and (itself.site is None or itself.site in one.member.sites)
         ]
         if not able or self._gone:
             return None
 
         def load(one: _RunWorker) -> int:
             """The number of hosts that the worker already has."""
-            return len(one.hand.running) + len(chunks.get(one.name, ()))
+            return len(one.handle.running) + len(chunks.get(one.name, ()))
 
         return min(able, key=load).name
 
@@ -339,12 +341,12 @@ class DaskEngine:
         if not worker.takes_part:
             worker.takes_part = True
             self._call_in(worker)
-        worker.hand.begin(tasks, records)
+        worker.handle.begin(tasks, records)
         for task in tasks:
             with self._changed:
                 word = self._said.pop(task.name, None)
             if word is not None:
-                worker.hand.tell(task, word)
+                worker.handle.tell(task, word)
 
     def _call_in(self, worker: _RunWorker) -> None:
         """Make a worker participate in the run."""
@@ -374,14 +376,14 @@ class DaskEngine:
             self._shunned.add(address)
         who = one_line(address)  # the address from the scheduler
         for task in tasks:
-            self._means.package_metadata.leave(task.name)  # no other host waits for its metadata
+            self._context.package_metadata.leave(task.name)  # no other host waits for its metadata
             tries = self._tries[task.name] = self._tries.get(task.name, 0) + 1
             if self._gone or self._closing or tries >= TRIES or not task.begin_again():
                 self._lose(task, loss.of(who))
                 continue
             text = f"lost worker {who} ({loss.how}): another worker starts over"
             self._told.discard(task.name)
-            self._means.bus.publish(
+            self._context.bus.publish(
                 run_events.HostNotice(task.name, "warning", one_line(text, 600))
             )
             self.begin(task)
@@ -392,12 +394,12 @@ class DaskEngine:
         else:
             task.lose(loss)
 
-    def _lose_scheduler(self, why: str) -> None:
-        self._without = why
-        self._lose_all(f"lost the scheduler: {why}")
+    def _lose_scheduler(self, reason: str) -> None:
+        self._without = reason
+        self._lose_all(f"lost the scheduler: {reason}")
 
     def _lose_all(self, how: str) -> None:
         self._gone = how
         for one in list(self._workers.values()):
-            if one.hand.ended is None:
+            if one.handle.ended is None:
                 one.link.end(how)

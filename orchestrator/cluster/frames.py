@@ -26,9 +26,9 @@ def up_queue(run_id: str) -> str:
     return f"ccm-{run_id}"
 
 
-def down_queue(run_id: str, hand: str) -> str:
+def down_queue(run_id: str, worker: str) -> str:
     """The name of the queue that leads to a worker of a run."""
-    return f"ccm-{run_id}-{hand}"
+    return f"ccm-{run_id}-{worker}"
 
 
 def topic(run_id: str) -> str:

@@ -21,9 +21,9 @@ class SchedulerLostError(UnreachableError):
 
     default_kind = "worker.lost"
 
-    def __init__(self, scheduler: str, why: str) -> None:
+    def __init__(self, scheduler: str, reason: str) -> None:
         super().__init__(
-            f"lost the Dask scheduler {scheduler} ({why})",
+            f"lost the Dask scheduler {scheduler} ({reason})",
             hint=(
                 "start it and its workers again, then push again: completed resources are "
                 "not repeated"

@@ -40,7 +40,7 @@ class JoinRequest(NamedTuple):
     """
 
     run: str
-    hand: str
+    worker: str
     key: str
 
     def encode(self) -> bytes:
@@ -77,11 +77,11 @@ class Relay:
     """Carries frames between the controller of a run and a remote worker process."""
 
     def __init__(self, order: JoinRequest, client: Any) -> None:
-        self._run, self._hand = order.run, order.hand
+        self._run, self._worker = order.run, order.worker
         self._client = client
         name = frames.up_queue(order.run)
         self._up = Queue(name, client=client, maxsize=frames.MAX_WAITING)
-        self._down = Queue(frames.down_queue(order.run, order.hand), client=client)
+        self._down = Queue(frames.down_queue(order.run, order.worker), client=client)
         self._over = threading.Event()
         self._last_received = time.monotonic()  # of the controller
         self._beaten = time.monotonic()  # by the remote worker process
@@ -101,7 +101,7 @@ class Relay:
             shutil.rmtree(self._directory, ignore_errors=True)
             raise
         for part in (self._carry_up, self._carry_down, self._watch):
-            threading.Thread(target=part, name=f"relay {self._hand}", daemon=True).start()
+            threading.Thread(target=part, name=f"relay {self._worker}", daemon=True).start()
 
     def wait(self) -> None:
         """Wait until the remote worker process has ended."""
@@ -169,7 +169,7 @@ class Relay:
             ):
                 self._channel.send_data(frames.BEAT)
                 if time.monotonic() - self._beaten < frames.SILENCE / 2:
-                    self._client.log_event(frames.topic(self._run), {"hand": self._hand})
+                    self._client.log_event(frames.topic(self._run), {"hand": self._worker})
                 time.sleep(frames.HEARTBEAT_INTERVAL)
         self._hang_up()
 
@@ -177,7 +177,7 @@ class Relay:
         """Send to the controller, which may have a full queue; OSError if it is gone."""
         while True:
             try:
-                self._up.put(self._hand.encode() + b"\n" + data, timeout=CONNECT)
+                self._up.put(self._worker.encode() + b"\n" + data, timeout=CONNECT)
                 return
             except (TimeoutError, asyncio.TimeoutError) as error:
                 if time.monotonic() - self._last_received >= frames.SILENCE:

@@ -30,9 +30,9 @@ class RemoteLink:
     Messages sent before the worker's greeting are queued until it arrives.
     """
 
-    def __init__(self, hand: str, client: SchedulerClient, bundle: RunBundle) -> None:
+    def __init__(self, worker: str, client: SchedulerClient, bundle: RunBundle) -> None:
         self.keys = KeyPair()
-        self._hand = hand
+        self._worker = worker
         self._client = client
         self._bundle = bundle
         self._box: Box | None = None
@@ -40,7 +40,7 @@ class RemoteLink:
         self._sending = threading.Lock()
         self._inbox: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._unread = 0
-        self._room = threading.Condition()
+        self._capacity = threading.Condition()
         self._how = ""
 
     def send(self, text: str) -> None:
@@ -49,16 +49,18 @@ class RemoteLink:
             if self._box is None:
                 self._waiting.append(text)
             else:
-                self._client.send(self._hand, frames.SEALED + self._box.seal(text.encode("utf-8")))
+                self._client.send(
+                    self._worker, frames.SEALED + self._box.seal(text.encode("utf-8"))
+                )
 
     def receive(self) -> str:
         """Receive from the worker; EOFError after its end."""
         text = self._inbox.get()
         if text is None:
             raise EOFError
-        with self._room:
+        with self._capacity:
             self._unread -= len(text)
-            self._room.notify_all()
+            self._capacity.notify_all()
         return text
 
     def take(self, frame: bytes) -> None:
@@ -70,7 +72,7 @@ class RemoteLink:
             if kind == frames.HELLO:
                 self._greet(data)
             elif kind == frames.BUNDLE:
-                self._client.send_site(self._hand, self._bundle.bundle, self._bundle.site)
+                self._client.send_site(self._worker, self._bundle.bundle, self._bundle.site)
             elif kind == frames.ENDED:
                 self.end(f"its process has ended, {data[:100].decode('ascii', 'replace')}")
             elif kind == frames.SEALED and self._box is not None:
@@ -87,17 +89,17 @@ class RemoteLink:
         if text.startswith("!"):  # why it ends, before any other report of its end
             self.end(str(json.loads(text[1:])))
             return
-        with self._room:
+        with self._capacity:
             while self._unread > MAX_INBOX and not self._how:
-                self._room.wait()
+                self._capacity.wait()
             self._unread += len(text)
         self._inbox.put(text)
 
     def end(self, how: str) -> None:
         """End the link; only the first reason is stored."""
-        with self._room:
+        with self._capacity:
             self._how = self._how or one_line(how)
-            self._room.notify_all()
+            self._capacity.notify_all()
         self._inbox.put(None)
 
     def close(self) -> None:
@@ -107,7 +109,7 @@ class RemoteLink:
     def kill(self) -> None:
         """Make the worker end its process."""
         with contextlib.suppress(OSError):
-            self._client.send(self._hand, frames.CLOSE)
+            self._client.send(self._worker, frames.CLOSE)
 
     def ending(self) -> str:
         """Why the link ended."""
@@ -118,8 +120,8 @@ class RemoteLink:
             if self._box is not None:
                 raise SealError("a second greeting")
             box = self.keys.box(public, self._bundle.run_id, leads=True)
-            self._client.send(self._hand, frames.SEALED + box.seal(self._bundle.spec))
+            self._client.send(self._worker, frames.SEALED + box.seal(self._bundle.spec))
             for text in self._waiting:
-                self._client.send(self._hand, frames.SEALED + box.seal(text.encode("utf-8")))
+                self._client.send(self._worker, frames.SEALED + box.seal(text.encode("utf-8")))
             self._waiting.clear()
             self._box = box

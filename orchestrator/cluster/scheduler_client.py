@@ -104,39 +104,39 @@ class SchedulerClient:
         future = self._client.submit(
             work,
             order.encode(),
-            key=f"ccm-{order.run}-{order.hand}",
+            key=f"ccm-{order.run}-{order.worker}",
             workers=[member.address],
             resources=worker_info.needs(member.sites),
             allow_other_workers=False,
             retries=0,
             pure=False,
         )
-        self._futures[order.hand] = future
+        self._futures[order.worker] = future
 
         def done(ended: Any) -> None:
             """Report the final status of the task."""
-            self._futures.pop(order.hand, None)
+            self._futures.pop(order.worker, None)
             over(str(ended.status))
 
         future.add_done_callback(done)
 
-    def send(self, hand: str, data: bytes) -> None:
+    def send(self, worker: str, data: bytes) -> None:
         """Put a frame into a worker's queue; OSError if the scheduler is gone."""
-        queue = self._downs.get(hand)
+        queue = self._downs.get(worker)
         if queue is None:
-            name = frames.down_queue(self._run, hand)
-            queue = self._downs[hand] = Queue(name, client=self._client)
+            name = frames.down_queue(self._run, worker)
+            queue = self._downs[worker] = Queue(name, client=self._client)
         try:
             queue.put(data, callback_timeout=_PATIENCE)
         except Exception as error:
             raise OSError(f"lost the scheduler: {_reason(error)}") from error
 
-    def send_site(self, hand: str, name: str, site: bytes) -> None:
+    def send_site(self, worker: str, name: str, site: bytes) -> None:
         """Send the sealed files of a site; OSError."""
         head = frames.BUNDLE + name.encode() + b"\n"
         for at in range(0, len(site), PIECE):
-            self.send(hand, head + site[at : at + PIECE])
-        self.send(hand, head)
+            self.send(worker, head + site[at : at + PIECE])
+        self.send(worker, head)
 
     def close(self) -> None:
         """Disconnect; remaining tasks of the run are released."""
@@ -155,9 +155,9 @@ class SchedulerClient:
             self._client.close(timeout=2)
 
     def _note(self, event: tuple[float, Any]) -> None:
-        hand = event[1].get("hand") if isinstance(event[1], dict) else None
-        if isinstance(hand, str) and hand in self.alive:
-            self.alive[hand] = time.monotonic()
+        worker = event[1].get("hand") if isinstance(event[1], dict) else None
+        if isinstance(worker, str) and worker in self.alive:
+            self.alive[worker] = time.monotonic()
 
     def _receive(self) -> None:
         try:
@@ -167,8 +167,8 @@ class SchedulerClient:
                 except MessageTooLargeError:  # its worker is found out by the next one
                     continue
                 if isinstance(data, bytes):  # a worker sends nothing else
-                    hand, _, frame = data.partition(b"\n")
-                    self._deliver(hand.decode("ascii", "replace"), frame)
+                    worker, _, frame = data.partition(b"\n")
+                    self._deliver(worker.decode("ascii", "replace"), frame)
         except Exception:  # any error: is_up reports the silence
             self._deaf = True
 

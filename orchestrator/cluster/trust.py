@@ -181,11 +181,13 @@ def _check_pair(authority: str, certificate: str, key: str) -> None:
         at = f"{certificate} with {key}"
         context.load_cert_chain(certificate, key, "")
     except OSError as error:  # of ssl, too
-        why = error.strerror
+        reason = error.strerror
         if isinstance(error, ssl.SSLError):
-            why = _WRONG.get(error.reason or "", "not in PEM format, or protected by a passphrase")
+            reason = _WRONG.get(
+                error.reason or "", "not in PEM format, or protected by a passphrase"
+            )
         raise UsageError(
-            f"{at} cannot be used: {why}",
+            f"{at} cannot be used: {reason}",
             hint="copy these files again from the machine that ran ccm engine init",
         ) from error
 

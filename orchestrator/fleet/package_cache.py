@@ -84,12 +84,12 @@ class PackageMetadataCache:
         directory: Path | None = None,
         wait: float = WAIT,
         *,
-        room: int = FREE_SPACE,
+        space: int = FREE_SPACE,
         most: int = MAX_TRACKED,
     ) -> None:
         self._directory = directory
         self._wait = wait
-        self._room = room
+        self._free_space = space
         self._most = most
         self._known: dict[str, _Entry] = {}
         self._disputed: set[str] = set()
@@ -178,7 +178,7 @@ class PackageMetadataCache:
                 self._forget(sha)
 
     def _forget(self, sha: str) -> None:
-        self._room += len(self._known.pop(sha).text)
+        self._free_space += len(self._known.pop(sha).text)
         if self._directory is not None:
             with contextlib.suppress(OSError):
                 (self._directory / f"{sha}.json").unlink()
@@ -209,12 +209,12 @@ class PackageMetadataCache:
         """Store a report if there is room; return whether it was new."""
         entry = _Entry(text, tuple(dict.fromkeys(hosts))[:_ENOUGH])
         before = self._known.get(sha)
-        room = self._room + (len(before.text) if before else 0) - len(text)
-        if entry == before or room < 0 or sha in self._disputed:
+        space = self._free_space + (len(before.text) if before else 0) - len(text)
+        if entry == before or space < 0 or sha in self._disputed:
             return False
         if len(self._disputed) >= self._most or (before is None and len(self._known) >= self._most):
             return False
-        self._room = room
+        self._free_space = space
         self._known[sha] = entry
         return True
 
@@ -240,7 +240,7 @@ class _RemoteCache:
         self._ask = ask
         self._lock = threading.Lock()
         self._held: dict[str, str] = {}
-        self._room = FREE_SPACE
+        self._free_space = FREE_SPACE
         self._at_work: set[str] = set()
 
     def known(self, shas: list[str], host: str) -> Answer:
@@ -278,8 +278,8 @@ class _RemoteCache:
 
     def _hold(self, sha: str, text: str) -> None:
         before = self._held.get(sha, "")
-        if len(text) - len(before) <= self._room:
-            self._room -= len(text) - len(before)
+        if len(text) - len(before) <= self._free_space:
+            self._free_space -= len(text) - len(before)
             self._held[sha] = text
 
 

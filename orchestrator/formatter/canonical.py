@@ -71,8 +71,8 @@ def _parse(text: str, name: str) -> Node:
     return root
 
 
-def _refusal(name: str, line: int, why: str) -> InputError:
-    message = f"not formatted, because {why}"
+def _refusal(name: str, line: int, reason: str) -> InputError:
+    message = f"not formatted, because {reason}"
     hint = "format this part by hand"
     return InputError([Problem(message, Position(name, line, 1), hint, "input.format")])
 

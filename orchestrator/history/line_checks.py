@@ -130,97 +130,97 @@ class LineChecks:
             raise ValueError("it is about a host that is not part of the run")
         return value
 
-    def _resource(self, told: dict[str, Any]) -> None:
-        _members(told, required=("type", "name", "properties"), optional=_IMPLIED)
-        if not is_shallow(records.mapping(told["properties"]), MAX_DEPTH - 2):
+    def _resource(self, record: dict[str, Any]) -> None:
+        _members(record, required=("type", "name", "properties"), optional=_IMPLIED)
+        if not is_shallow(records.mapping(record["properties"]), MAX_DEPTH - 2):
             raise ValueError("it is nested too deeply")
-        for member in told.keys() - {"properties"}:
-            _short(told[member], MAX_LENGTH)
+        for member in record.keys() - {"properties"}:
+            _short(record[member], MAX_LENGTH)
 
-    def _phase(self, told: dict[str, Any]) -> None:
-        if "resources" in told:
+    def _phase(self, record: dict[str, Any]) -> None:
+        if "resources" in record:
             links = ("subscribed", "required", "applied")
-            _members(told, required=("plan", "resources", *links))
-            records.count(told["plan"])
-            if len(records.texts(told["resources"])) > MAX_PLAN:
+            _members(record, required=("plan", "resources", *links))
+            records.count(record["plan"])
+            if len(records.texts(record["resources"])) > MAX_PLAN:
                 raise ValueError("the plan is too long")
             for member in links:
-                for name, others in told[member]:
+                for name, others in record[member]:
                     records.text(name)
                     records.texts(others)
-        elif "plan" in told:
-            _members(told, required=("host", "plan"))
-            records.count(told["plan"])
-            self._host(told["host"])
+        elif "plan" in record:
+            _members(record, required=("host", "plan"))
+            records.count(record["plan"])
+            self._host(record["host"])
         else:
-            _members(told, required=("host", "phase", "at"))
-            self._host(told["host"])
-            Phase(told["phase"])
-            records.seconds(told["at"])
+            _members(record, required=("host", "phase", "at"))
+            self._host(record["host"])
+            Phase(record["phase"])
+            records.seconds(record["at"])
 
-    def _event(self, told: dict[str, Any]) -> None:
-        if "stable" in told:
-            _members(told, required=("stable",))
-            rows = told["stable"]
+    def _event(self, record: dict[str, Any]) -> None:
+        if "stable" in record:
+            _members(record, required=("stable",))
+            rows = record["stable"]
             _members(rows, required=_STABLE)
             self._host(rows["host"])
             read_unchanged(rows["host"], self._run_id, rows, self._text)
             return
-        if problem := stored_event_problem(told):
+        if problem := stored_event_problem(record):
             raise ValueError(problem)
-        self._host(told["host"])
-        if told["run_id"] != self._run_id:
+        self._host(record["host"])
+        if record["run_id"] != self._run_id:
             raise ValueError("it is about another run")
 
-    def _notice(self, told: dict[str, Any]) -> None:
-        _members(told, required=run_events.HostNotice._fields)
-        if told["host"] != "":
-            self._host(told["host"])
-        records.word(told["level"])
-        records.text(told["text"])
-        records.flag(told["waits"])
+    def _notice(self, record: dict[str, Any]) -> None:
+        _members(record, required=run_events.HostNotice._fields)
+        if record["host"] != "":
+            self._host(record["host"])
+        records.word(record["level"])
+        records.text(record["text"])
+        records.flag(record["waits"])
 
-    def _step(self, told: dict[str, Any]) -> None:
-        members = _STEPS.get(told.get("step", ""))
+    def _step(self, record: dict[str, Any]) -> None:
+        members = _STEPS.get(record.get("step", ""))
         if members is None:
             raise ValueError("the step is unknown")
-        _members(told, required=members)
-        if not is_shallow(told, MAX_DEPTH):
+        _members(record, required=members)
+        if not is_shallow(record, MAX_DEPTH):
             raise ValueError("it is nested too deeply")
-        for name in told.get("hosts", ()):
+        for name in record.get("hosts", ()):
             self._host(name)
-        for wave in told.get("waves", ()):
+        for wave in record.get("waves", ()):
             for name in wave:
                 self._host(name)
 
-    def _result(self, told: dict[str, Any]) -> None:
-        if not told.keys() <= _RESULT or not told["tally"].keys() <= _TALLY:
+    def _result(self, record: dict[str, Any]) -> None:
+        if not record.keys() <= _RESULT or not record["tally"].keys() <= _TALLY:
             raise ValueError("it has an unknown member")
-        self._host(HostResult.from_record(told).host)
+        self._host(HostResult.from_record(record).host)
 
-    def _verify(self, told: dict[str, Any]) -> None:
-        if "found" in told:
-            _members(told, required=("found",))
-            _members(told["found"], required=_ASSESSED)
+    def _verify(self, record: dict[str, Any]) -> None:
+        if "found" in record:
+            _members(record, required=("found",))
+            _members(record["found"], required=_ASSESSED)
             for member in ("unreached", "not_run"):
-                for name in records.mapping(told["found"][member]):
+                for name in records.mapping(record["found"][member]):
                     self._host(name)
             return
-        _members(told, required=_CHECKED)
+        _members(record, required=_CHECKED)
         for member in ("host", "label", "status", "text"):
-            records.text(told[member])
-        if told["host"] != "":
-            self._host(told["host"])
+            records.text(record[member])
+        if record["host"] != "":
+            self._host(record["host"])
 
-    def _later(self, told: dict[str, Any]) -> None:
-        if "state" in told:
-            _members(told, required=("host", "state", "at"))
-            records.seconds(told["at"])
-            self._host(told["host"])
-            if told["state"] not in _STATES:
+    def _later(self, record: dict[str, Any]) -> None:
+        if "state" in record:
+            _members(record, required=("host", "state", "at"))
+            records.seconds(record["at"])
+            self._host(record["host"])
+            if record["state"] not in _STATES:
                 raise ValueError("the state is unknown")
             return
-        self._event(told)
+        self._event(record)
 
 
 def _object(text: bytes) -> dict[str, Any]:
@@ -238,14 +238,14 @@ def _refuse_constant(text: str) -> None:
 
 
 def _members(
-    told: Any,
+    record: Any,
     *,
     required: tuple[str, ...] | frozenset[str] = (),
     optional: tuple[str, ...] = (),
 ) -> None:
-    if type(told) is not dict:
+    if type(record) is not dict:
         raise ValueError("expected an object")
-    if not told.keys() >= set(required) or told.keys() - set(required) - set(optional):
+    if not record.keys() >= set(required) or record.keys() - set(required) - set(optional):
         raise ValueError("a member is missing or unknown")
 
 

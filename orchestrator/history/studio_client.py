@@ -151,11 +151,11 @@ class StudioClient:
                 f"{self.label} redirects to another address, which ccm does not follow",
                 hint="set history to that address",
             )
-        why = _REFUSED.get(status, f"the studio responded with {status}")
+        reason = _REFUSED.get(status, f"the studio responded with {status}")
         text = body[:_MAX_MESSAGES].decode("utf-8", "replace").replace(self._token, "***")
         said = one_line(text, _MAX_LENGTH)
         return HistoryError(
-            f"{self.label}: {why}{f' ({said})' if said else ''}",
+            f"{self.label}: {reason}{f' ({said})' if said else ''}",
             hint="ask the administrator of the studio",
         )
 

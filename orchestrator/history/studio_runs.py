@@ -124,15 +124,15 @@ class StudioRuns:
                 shutil.rmtree(self._directory / name, ignore_errors=True)
 
 
-def _listed(told: Any) -> tuple[str, _Listed]:
+def _listed(record: Any) -> tuple[str, _Listed]:
     """A line of the list; HistoryError if its format is not that of a studio."""
     try:
-        run_id, files = told["id"], told["files"]
+        run_id, files = record["id"], record["files"]
         sizes = {name: files[name] for name in (RUN_FILE, *LINES) if name in files}
         if not is_run_id(run_id) or not all(
             type(one) is int and one >= 0 for one in sizes.values()
         ):
             raise ValueError(run_id)
-        return run_id, _Listed(sizes, told["active"] is True)
+        return run_id, _Listed(sizes, record["active"] is True)
     except (LookupError, TypeError, ValueError) as error:
         raise HistoryError("the studio lists an invalid run", hint="check its version") from error

@@ -89,9 +89,9 @@ def serial_of(serial: str, stage: str) -> str:
     return hashlib.sha256(f"{serial} {stage}".encode()).hexdigest()[: len(serial)]
 
 
-def _is_certain(told: dict[str, Any]) -> bool:
+def _is_certain(record: dict[str, Any]) -> bool:
     """Whether a resource must end as predicted; a skipped one has no prediction."""
-    return bool(told.get("prediction", "certain") == "certain")
+    return bool(record.get("prediction", "certain") == "certain")
 
 
 def _some(found: Sequence[str]) -> str:

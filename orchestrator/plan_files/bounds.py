@@ -27,7 +27,7 @@ def fault_of(record: Mapping[str, Any], text: str) -> str:
     ``text`` is the record's JSON text in ASCII.
     """
     names = {key: value for key, value in record.items() if key not in _TEXTS}
-    names["left_out"] = {name: why["kind"] for name, why in record["left_out"].items()}
+    names["left_out"] = {name: reason["kind"] for name, reason in record["left_out"].items()}
     for key, value in names.items():
         fault = _fault(value, lines=False)
         if fault:

@@ -77,7 +77,7 @@ class PlanFile:
             "final_ensure": "",
             "properties": {},
         }
-        table = [{**always, **told} for told in self.shown["outcomes"]]
+        table = [{**always, **record} for record in self.shown["outcomes"]]
         for host, planned in self.shown["hosts"].items():
             for place in planned["outcomes"]:
                 yield {**table[place], "host": host}, ""
@@ -91,9 +91,9 @@ class PlanFile:
         tally, seen = Tally(), set()
         planned = self.shown["hosts"][host]
         for place in planned["outcomes"]:
-            told = self.shown["outcomes"][place]
-            name = told["type"], told["name"]
-            tally.add({**told, "noop": True}, again=name in seen)
+            record = self.shown["outcomes"][place]
+            name = record["type"], record["name"]
+            tally.add({**record, "noop": True}, again=name in seen)
             seen.add(name)
         how = outcome.FAILED if tally.failed or tally.unmet else outcome.OK
         return HostResult(host, tally, how, planned=len(planned["items"]))
@@ -151,9 +151,9 @@ def rollout_of(event: run_events.RolloutPlanned) -> Record:
     return {"waves": waves, "stages": list(event.stages), "limits": dict(event.limits)}
 
 
-def action_members(told: Mapping[str, Any]) -> Record:
+def action_members(record: Mapping[str, Any]) -> Record:
     """The members that describe the action."""
-    return {key: told[key] for key in _DONE if key in told}
+    return {key: record[key] for key in _DONE if key in record}
 
 
 def canonical(value: Any) -> bytes:

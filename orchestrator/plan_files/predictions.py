@@ -17,9 +17,9 @@ EventRecord = Mapping[str, Any]
 class Predictions:
     """The predictions for the resources of one host, in order."""
 
-    def __init__(self, told: Iterable[EventRecord]) -> None:
+    def __init__(self, records: Iterable[EventRecord]) -> None:
         self._left: dict[tuple[str, ...], list[EventRecord]] = {}
-        for one in told:
+        for one in records:
             self._left.setdefault(_name(one), []).append(one)
 
     def misprediction(self, event: EventRecord) -> str:
@@ -34,24 +34,24 @@ class Predictions:
         return "" if _came(told) == _came(event) else one_line(_words(told), _MAX_LENGTH)
 
 
-def _name(told: EventRecord) -> tuple[str, ...]:
-    return told["type"], told["name"], told.get("manifest", "")
+def _name(record: EventRecord) -> tuple[str, ...]:
+    return record["type"], record["name"], record.get("manifest", "")
 
 
-def _came(told: EventRecord) -> tuple[Any, ...]:
+def _came(record: EventRecord) -> tuple[Any, ...]:
     """The members of an outcome that must match; either side may lack diffs."""
-    changes = [(change["what"], change["from"], change["to"]) for change in told["changes"]]
-    return told["status"], told["refreshed"], changes
+    changes = [(change["what"], change["from"], change["to"]) for change in record["changes"]]
+    return record["status"], record["refreshed"], changes
 
 
-def _words(told: EventRecord) -> str:
-    values = ((c["what"], [c["from"], c["to"]]) for c in told["changes"])
+def _words(record: EventRecord) -> str:
+    values = ((c["what"], [c["from"], c["to"]]) for c in record["changes"])
     changes = ", ".join(
         f"{what} {' → '.join(str(shortened(value)) for value in pair if value is not None)}"
         for what, pair in values
     )
-    status = "unchanged" if told["status"] == "stable" else told["status"]
-    refreshed = " (refresh)" if told["refreshed"] else ""
-    uncertainty = told.get("prediction", "certain")
+    status = "unchanged" if record["status"] == "stable" else record["status"]
+    refreshed = " (refresh)" if record["refreshed"] else ""
+    uncertainty = record.get("prediction", "certain")
     sure = "" if uncertainty == "certain" else f" ({uncertainty})"
     return f"{status}{refreshed}{sure}{f': {changes}' if changes else ''}"

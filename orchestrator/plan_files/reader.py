@@ -77,8 +77,8 @@ def require_writable(path: str) -> None:
         raise _unwritable(path, "it exists and is not a plan")
 
 
-def _unwritable(path: str, why: str | None) -> UsageError:
-    return UsageError(f"{path} cannot be written: {why}", hint="give a writable file with -o")
+def _unwritable(path: str, reason: str | None) -> UsageError:
+    return UsageError(f"{path} cannot be written: {reason}", hint="give a writable file with -o")
 
 
 def read_plan(path: str) -> PlanFile:

@@ -90,16 +90,16 @@ def find_approvers(
 def _approvers_of(path: str, text: bytes, signatures: bytes, signers: str) -> Approvers:
     """Like ``find_approvers``, with a checked file of signers."""
     people: dict[str, str] = {}
-    why = []
+    reason = []
     for key, block in _blocks(path + SUFFIX, signatures):
         person = _signer(text, block, signers)
         if not person:
-            why.append("one is not from an approver, or is not for this file")
+            reason.append("one is not from an approver, or is not for this file")
         elif key in people.values() or person in people:
-            why.append(f"{person} has signed twice")
+            reason.append(f"{person} has signed twice")
         else:
             people[person] = key
-    return Approvers(sorted(people), list(dict.fromkeys(why)))
+    return Approvers(sorted(people), list(dict.fromkeys(reason)))
 
 
 def _check_signers(signers: str, manifest: str) -> None:
@@ -155,9 +155,9 @@ def _blocks(path: str, text: bytes) -> Iterator[tuple[str, bytes]]:
         yield blob[14 : 14 + length].hex(), found[0]
 
 
-def _unreadable(path: str, why: str) -> InputError:
+def _unreadable(path: str, reason: str) -> InputError:
     hint = "remove it and sign again"
-    return InputError([Problem(f"{path} cannot be read: {why}", None, hint, "input.approval")])
+    return InputError([Problem(f"{path} cannot be read: {reason}", None, hint, "input.approval")])
 
 
 def _signer(text: bytes, block: bytes, signers: str) -> str:

@@ -75,7 +75,7 @@ class PlanWriter(Subscriber):
         self._items: dict[Desired, int] = {}
         self._outcomes: dict[bytes, int] = {}
         self._told: list[Record] = []
-        self._room: dict[str, int] = {}
+        self._remaining_space: dict[str, int] = {}
         self._secrets: set[str] = set()
         self._files: set[str] = set()
         self._lock = threading.Lock()
@@ -137,7 +137,7 @@ class PlanWriter(Subscriber):
             self._rollout = rollout_of(event)
         elif isinstance(event, run_events.HostFinished):
             result = event.result
-            if self._room.pop(result.host, 0) < 0:
+            if self._remaining_space.pop(result.host, 0) < 0:
                 return  # its host is left out of the plan for that reason
             if result.kind or result.host not in self._hosts:
                 self._hosts.pop(result.host, None)
@@ -153,9 +153,11 @@ class PlanWriter(Subscriber):
             return  # it sent too much, or is from a worker that made no plan
         told = event_members(event)
         text = canonical(told)
-        room = self._room.get(host, MAX_REPORTED) - len(text)
-        self._room[host] = room = room - _EACH_VALUE * (text.count(b"[") + text.count(b"{"))
-        if room < 0:
+        space = self._remaining_space.get(host, MAX_REPORTED) - len(text)
+        self._remaining_space[host] = space = space - _EACH_VALUE * (
+            text.count(b"[") + text.count(b"{")
+        )
+        if space < 0:
             del self._hosts[host]
             self._left_out[host] = {
                 "outcome": FAILED,
@@ -175,7 +177,7 @@ class PlanWriter(Subscriber):
             return
         desired = (Desired(name, digest, bytes.fromhex(s)) for name, digest, s in record["items"])
         places = [self._items.setdefault(one, len(self._items)) for one in desired]
-        self._room.pop(host, None)
+        self._remaining_space.pop(host, None)
         self._left_out.pop(host, None)
         self._hosts[host] = {**record["host"], "items": places, "outcomes": [], "observed": []}
         self._secrets.update(record["secrets"])
@@ -183,7 +185,7 @@ class PlanWriter(Subscriber):
     def too_large(self) -> dict[str, str]:
         """Hosts that were previewed but left out, with the reason, by name."""
         left_out = self._left_out.items()
-        return {host: why["message"] for host, why in left_out if why["kind"] == TOO_LARGE}
+        return {host: reason["message"] for host, reason in left_out if reason["kind"] == TOO_LARGE}
 
     def finish(
         self,

@@ -265,10 +265,10 @@ class HostPlan:
         return {blob.sha: blob for entry in self._everything for blob in entry.blobs}
 
     def defer(
-        self, index: int, declared: DeclaredResource, scope: Scope, travel: BlobReferences
+        self, index: int, declared: DeclaredResource, scope: Scope, blob_references: BlobReferences
     ) -> None:
         """Store the inputs to render the resource at ``index`` on demand."""
-        self._deferred[index] = (declared, scope, travel)
+        self._deferred[index] = (declared, scope, blob_references)
 
     def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]:
         """Render the deferred properties of a resource when it runs.
@@ -300,7 +300,11 @@ class HostPlan:
         raise ResourceError(message, kind="template.file")
 
     def _finish(
-        self, index: int, declared: DeclaredResource, travel: BlobReferences, values: dict[str, Any]
+        self,
+        index: int,
+        declared: DeclaredResource,
+        blob_references: BlobReferences,
+        values: dict[str, Any],
     ) -> dict[str, Any]:
         item = self._everything[index].item
         whole = {**item.properties, **values}
@@ -315,7 +319,7 @@ class HostPlan:
             raise ResourceError(str(problems[0][1]), kind="template")
         plain = {key: value for key, value in values.items() if key != "source"}
         by_path = {key: value for key, value in values.items() if key == "source"}
-        for blob in travel.replace(declared, by_path):
+        for blob in blob_references.replace(declared, by_path):
             self._blobs[blob.sha] = blob  # the target may request it
         return {**plain, **by_path}
 

@@ -54,8 +54,8 @@ def _nothing_yet(secrets: tuple[str, ...]) -> tuple[EventMaker, _Cache]:
 class Masking:
     """The implied members for the resources of one host."""
 
-    def __init__(self, maker: EventMaker, cache: _Cache) -> None:
-        self._maker = maker
+    def __init__(self, event_builder: EventMaker, cache: _Cache) -> None:
+        self._maker = event_builder
         self._cache = cache
 
     def of(self, entry: CompiledResource, manifest: str) -> PlannedFields | None:

@@ -118,13 +118,17 @@ class SharedResources:
         return known[1]
 
     def note(
-        self, declared: DeclaredResource, index: int, texts: tuple[Any, ...], made: CompiledResource
+        self,
+        declared: DeclaredResource,
+        index: int,
+        texts: tuple[Any, ...],
+        compiled: CompiledResource,
     ) -> None:
         """Store it as the ``latest`` if its string objects may occur again."""
         if sum(map(len, texts)) > _LONG:
             if len(self._latest) >= _MAX_LATEST:
                 self._latest = {}
-            self._latest[declared, index] = texts, made
+            self._latest[declared, index] = texts, compiled
 
     def get(
         self, key: Hashable, texts: tuple[bytes, ...], outlook: RenderProfile
@@ -145,17 +149,17 @@ class SharedResources:
         self,
         key: Hashable,
         texts: tuple[bytes, ...],
-        made: CompiledResource,
+        compiled: CompiledResource,
         outlook: RenderProfile,
     ) -> None:
         """Store it for later hosts."""
         # A string that a check withheld is not in it: such a resource is compiled each time.
-        skeleton = ResourceTemplate.of(made) if len(made.blobs) == len(texts) else None
+        skeleton = ResourceTemplate.of(compiled) if len(compiled.blobs) == len(texts) else None
         if skeleton is not None:
-            self._kept.put(key, skeleton, _EACH + len(made.properties))
+            self._kept.put(key, skeleton, _EACH + len(compiled.properties))
         if outlook.shares_texts:
-            self._keep_whole((key, texts), made)
+            self._keep_whole((key, texts), compiled)
 
-    def _keep_whole(self, key: Hashable, made: CompiledResource) -> None:
-        size = _EACH + len(made.json) + sum(blob.size for blob in made.blobs)
-        self._kept.put(key, made, size)
+    def _keep_whole(self, key: Hashable, compiled: CompiledResource) -> None:
+        size = _EACH + len(compiled.json) + sum(blob.size for blob in compiled.blobs)
+        self._kept.put(key, compiled, size)

@@ -67,13 +67,13 @@ class Rendering:
         declared: DeclaredResource,
         scope: Scope,
         *,
-        travel: BlobReferences,
+        blob_references: BlobReferences,
         alike: SharedResources,
         without: str = "",
     ) -> None:
         self._declared = declared
         self._scope = scope
-        self._travel = travel
+        self._travel = blob_references
         self._alike = alike
         self._outlook = alike.outlook(declared)
         self._values = {k: v for k, v in declared.values.items() if k != without}

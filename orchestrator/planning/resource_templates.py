@@ -16,27 +16,27 @@ class ResourceTemplate:
 
     __slots__ = ("longest", "outline", "pieces", "registrations", "whole")
 
-    def __init__(self, made: CompiledResource, pieces: tuple[bytes, ...]) -> None:
-        self.outline = made.outline
-        self.registrations = made.registrations
-        self.longest = made.longest
+    def __init__(self, compiled: CompiledResource, pieces: tuple[bytes, ...]) -> None:
+        self.outline = compiled.outline
+        self.registrations = compiled.registrations
+        self.longest = compiled.longest
         self.pieces = pieces
         first, *rest = pieces
-        around = [made.outline.opened(first), *rest]
-        around[-1] += made.outline.tail
+        around = [compiled.outline.opened(first), *rest]
+        around[-1] += compiled.outline.tail
         self.whole = tuple(around)
 
     @classmethod
-    def of(cls, made: CompiledResource) -> ResourceTemplate | None:
+    def of(cls, compiled: CompiledResource) -> ResourceTemplate | None:
         """The template for a resource; None if a reference is not found."""
         pieces = []
-        rest = made.properties
-        for blob in made.blobs:
+        rest = compiled.properties
+        for blob in compiled.blobs:
             piece, found, rest = rest.partition(blob.reference_json)
             if not found:
                 return None
             pieces.append(piece)
-        return cls(made, (*pieces, rest))
+        return cls(compiled, (*pieces, rest))
 
     def filled(self, texts: Sequence[bytes], own: bool = False) -> CompiledResource:
         """Return the resource with these blobs, one for each reference; ``own``: other hosts

@@ -29,14 +29,17 @@ class Resources:
     """
 
     def __init__(
-        self, declared: list[DeclaredResource], travel: BlobReferences, problems: list[Problem]
+        self,
+        declared: list[DeclaredResource],
+        blob_references: BlobReferences,
+        problems: list[Problem],
     ) -> None:
         self.declared = declared
         self.names_vary = any(map(names_vary, declared))
         self.applies = any(entry.type.applies for entry in declared)
         """Whether one of them applies a manifest."""
         self._shared = {
-            index: _compile_shared(index, entry, travel, problems)
+            index: _compile_shared(index, entry, blob_references, problems)
             for index, entry in enumerate(declared)
             if entry.is_static
         }
@@ -55,7 +58,7 @@ class GeneratedResources:
     def __init__(
         self,
         template: jet.Template,
-        travel: BlobReferences,
+        blob_references: BlobReferences,
         *,
         types: Types = BUILT_IN,
         defaults: Defaults = NO_DEFAULTS,
@@ -65,7 +68,7 @@ class GeneratedResources:
         self._types = types
         self._defaults = defaults
         self._check = duplicates if is_child else check_names
-        self._travel = travel
+        self._travel = blob_references
         self._lock = Lock()
         self._made: dict[str, tuple[Resources, list[Problem]]] = {}
 
@@ -104,12 +107,12 @@ class GeneratedResources:
 
 
 def _compile_shared(
-    index: int, declared: DeclaredResource, travel: BlobReferences, problems: list[Problem]
+    index: int, declared: DeclaredResource, blob_references: BlobReferences, problems: list[Problem]
 ) -> CompiledResource | None:
     """A resource that is the same on every host: compiled once, including its JSON text."""
     values = dict(declared.values)
     try:
-        blobs = travel.replace(declared, values)
+        blobs = blob_references.replace(declared, values)
     except EvaluationError as error:
         text = f"{declared.id}: {error.message}"
         problems.append(Problem(text, error.where, "", error.kind))

@@ -127,9 +127,9 @@ def operation_words(operation: Mapping[str, str]) -> str:
 def _is_of_file(change: ChangeLine) -> bool:
     """Whether it is one of several files, which ``what`` then names."""
     what, before, after, _ = change
-    fates = (before, after) in (("absent", "directory"), ("present", "absent"))
+    kinds = (before, after) in (("absent", "directory"), ("present", "absent"))
     modes = re.fullmatch(_MODE, before) and re.fullmatch(_MODE, after)
-    return what not in _OF_ITSELF and bool(fates or modes or after.startswith(_HASH))
+    return what not in _OF_ITSELF and bool(kinds or modes or after.startswith(_HASH))
 
 
 def _counted(changes: Sequence[ChangeLine]) -> str:

@@ -84,18 +84,18 @@ class ChangeList:
         self._style = style
         self._choice = choice
 
-    def lines(self, room: int | None = None) -> Iterator[str]:
-        """Every change. If they exceed ``room`` lines, diffs are omitted first, and then the
+    def lines(self, space: int | None = None) -> Iterator[str]:
+        """Every change. If they exceed ``space`` lines, diffs are omitted first, and then the
         changes of the most hosts."""
         if not self._rows:
             return
         pieces = self._pieces(self._choice)
         maximum = len(self._rows) if self._choice.everything else MAX_ROWS
-        if room is not None and self._length(pieces) > room and self._choice.diffs:
+        if space is not None and self._length(pieces) > space and self._choice.diffs:
             pieces = self._pieces(self._choice._replace(diffs=False))
         kept = set(range(len(pieces)))
-        if len(pieces) > maximum or (room is not None and self._length(pieces) > room):
-            kept = self._rarest(pieces, maximum, room)
+        if len(pieces) > maximum or (space is not None and self._length(pieces) > space):
+            kept = self._rarest(pieces, maximum, space)
         manifest = ""
         for at, lines in enumerate(pieces):
             if at not in kept:
@@ -118,7 +118,7 @@ class ChangeList:
         headings = sum(one != other for one, other in zip(manifests, ["", *manifests]))
         return sum(map(len, pieces)) + headings
 
-    def _rarest(self, pieces: Sequence[list[str]], maximum: int, room: int | None) -> set[int]:
+    def _rarest(self, pieces: Sequence[list[str]], maximum: int, space: int | None) -> set[int]:
         """The shown rows: skipped ones and those of few hosts come first, so that the limit does
         not hide what only one host has.
         """
@@ -128,7 +128,7 @@ class ChangeList:
         }
         kept: set[int] = set()
         manifests: set[str] = set()
-        left = None if room is None else room - 1
+        left = None if space is None else space - 1
         for at in sorted(rank, key=rank.__getitem__):
             manifest = next(iter(self._rows[at])).manifest
             needed = len(pieces[at]) + (2 if manifest and manifest not in manifests else 0)

@@ -107,10 +107,10 @@ class CommandOutput(Subscriber):
 
     def _key(self, result: HostResult, fold: bool) -> tuple[object, ...]:
         answer, host = self._of_host(result.host), result.host
-        why = (result.outcome, result.kind, normalized(result.message, host), result.phase)
+        reason = (result.outcome, result.kind, normalized(result.message, host), result.phase)
         if not fold:
-            return *why, answer.code, normalized(answer.error, host), answer.output
-        return *why, answer.code, normalized(answer.error, host), folded(answer.output, host)
+            return *reason, answer.code, normalized(answer.error, host), answer.output
+        return *reason, answer.code, normalized(answer.error, host), folded(answer.output, host)
 
     def _group(self, results: list[HostResult]) -> OutputGroup:
         answers = {self._of_host(result.host) for result in results}

@@ -70,12 +70,12 @@ class Differences:
         in_first, in_second = (host in hosts for hosts in self._of_run)
         if not in_first or not in_second:
             return [Difference(HOST, FIRST if in_first else SECOND, "", "")]
-        fate = list(self._fate(host))
-        if fate and (host not in self._before or host not in self._after):
-            return fate  # all of its resources are in one run only, and that is why
-        return [*fate, *self._resources(host)]
+        outcome = list(self._host_outcome(host))
+        if outcome and (host not in self._before or host not in self._after):
+            return outcome  # all of its resources are in one run only, and that is why
+        return [*outcome, *self._resources(host)]
 
-    def _fate(self, host: str) -> Iterator[Difference]:
+    def _host_outcome(self, host: str) -> Iterator[Difference]:
         before, after = (_outcome(results.get(host)) for results in self._results)
         if normalized(before, host) != normalized(after, host):
             yield Difference(HOST, OUTCOME, before, after)

@@ -17,22 +17,22 @@ FEW_HOSTS = 10  # are read one by one
 
 
 def failures_first(
-    failures: Failures, style: Style, asked: RetryOptions, *, everything: bool = False
+    failures: Failures, style: Style, options: RetryOptions, *, everything: bool = False
 ) -> Iterator[str]:
     """A paragraph for each failure, the most hosts first; if there is no room, a failure gets one
     line.
     """
     found = failures.all()
-    room = MAX_FAILURE_LINES
+    space = MAX_FAILURE_LINES
     for at, failure in enumerate(found):
         left = len(found) - at - 1
-        lines = list(paragraph(failure, style, asked, everything=everything))
-        if not everything and len(lines) > room - min(left, 2):
-            if room <= 1 and left:
+        lines = list(paragraph(failure, style, options, everything=everything))
+        if not everything and len(lines) > space - min(left, 2):
+            if space <= 1 and left:
                 yield _left_out(found[at:], style)
                 break
             lines = [in_one_line(failure, style)]
-        room -= len(lines)
+        space -= len(lines)
         yield from lines
     if failures.skipped:
         what = "resources were" if failures.skipped > 1 else "resource was"

@@ -224,10 +224,10 @@ def listed(names: list[str], maximum: int) -> str:
     """The names in about this many characters; names that differ in a number are merged."""
     folded = [one_line(name, MAX_VALUE) for name in fold(names)]
     shown: list[str] = []
-    room = maximum
+    space = maximum
     for name in folded:
-        room -= len(name) + 2
-        if shown and room < 0:
+        space -= len(name) + 2
+        if shown and space < 0:
             break
         shown.append(name)
     left = len(folded) - len(shown)

@@ -266,11 +266,11 @@ class RolloutScheduler:
             if budget.spent:
                 self._stop(BUDGET, "")
 
-    def _stop(self, why: str, text: str) -> None:
+    def _stop(self, reason: str, text: str) -> None:
         if not self._stopped:
             self._stopped = True
             left = tuple(host.name for host in (*self._left(), *self._stage.behind))
-            self._publish(run_events.RolloutHeld(why, text, left, self._clock()))
+            self._publish(run_events.RolloutHeld(reason, text, left, self._clock()))
 
     def _left(self) -> Iterator[Target]:
         yield from self._skipped

@@ -49,7 +49,7 @@ class EngineChoice(NamedTuple):
 class Workers(Protocol):
     """The inputs of an engine before the run has a bus."""
 
-    def engage(self, means: EngineContext) -> Engine:
+    def engage(self, context: EngineContext) -> Engine:
         """The engine."""
         ...
 

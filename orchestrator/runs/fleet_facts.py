@@ -83,8 +83,8 @@ def show_hosts(
         if record is None or (oldest is not None and record.age(now) > oldest):
             stale.append(host)
             if record is not None:
-                why = f"the stored ones are from {record.moment} and too old"
-                view.facts.reasons[host.name] = f"{why}; 'ccm facts -l {host.name}' gathers them"
+                reason = f"the stored ones are from {record.moment} and too old"
+                view.facts.reasons[host.name] = f"{reason}; 'ccm facts -l {host.name}' gathers them"
         else:
             view.facts.known[host.name] = PackedFacts.of(
                 record.moment, record.facts, record.unavailable
@@ -130,6 +130,6 @@ def keep_facts(host: Host, gathered: HostFacts, failed: dict[str, None]) -> Host
         if not FactCache(state_directory()).keep(host, *record):
             return None
     except (OSError, UsageError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        failed[f"facts cannot be stored below {state_directory()}: {why}"] = None
+        reason = error.strerror if isinstance(error, OSError) else error
+        failed[f"facts cannot be stored below {state_directory()}: {reason}"] = None
     return record

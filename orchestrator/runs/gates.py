@@ -61,8 +61,8 @@ def _gate(
     hosts: dict[str, Any] = {host.name: host_itself(host) for host in targets.hosts}
     connector: Any = targets.connector
     planner: Any = push.planner
-    means = VerifyContext(connector, planner)
-    return VerifyGate(hosts, means, forks=targets.forks, seconds=seconds)
+    context = VerifyContext(connector, planner)
+    return VerifyGate(hosts, context, forks=targets.forks, seconds=seconds)
 
 
 def _monitor(push: "PushJob", targets: "Targets", config: "PushConfig") -> Any:

@@ -72,8 +72,8 @@ def _preview(flow: PushFlow, valid: float) -> RunResult:
     about = {**_about(request, push), "created": created, "expires": created + int(valid)}
     plan = maker.finish(about, _named_files(request), request.data.fetched)
     left_out = maker.too_large()
-    for host, why in left_out.items():
-        reporter.say(f"{host} is omitted from the plan: {why}")
+    for host, reason in left_out.items():
+        reporter.say(f"{host} is omitted from the plan: {reason}")
     if not plan.hosts:
         reporter.say("no plan was made: it would contain no hosts")
     return result._replace(plan=plan if plan.hosts else None, left_out=left_out)

@@ -205,7 +205,7 @@ def fact_overlay(
     def overlay(host: Host, gathered: HostFacts) -> tuple[dict[str, Any], list[str]]:
         """The facts of a host with overrides, and warnings about missing families."""
         facts, warnings = over(host, gathered)
-        late = [f"{name} is unavailable: {why}" for name, why in facts.unavailable.items()]
+        late = [f"{name} is unavailable: {reason}" for name, reason in facts.unavailable.items()]
         # Facts cannot be read as a whole while a family is missing; here the rest is needed.
         return dict(dict.items(facts)), [*warnings, *late]
 

@@ -109,21 +109,21 @@ def is_key(bucket: str, key: str) -> bool:
     )
 
 
-def _check_kv(bucket: str, path: str, rest: str, shown: str) -> None:
+def _check_kv(bucket: str, path: str, rest: str, display_name: str) -> None:
     if rest or not is_key(bucket, path[1:]):
         hint = "use kv://BUCKET/KEY with letters, digits, - and _; a key may also have . / and ="
-        raise SourceError(f"{shown} does not name a key of a NATS bucket", hint=hint)
+        raise SourceError(f"{display_name} does not name a key of a NATS bucket", hint=hint)
 
 
-def _options(fragment: str, shown: str) -> dict[str, str]:
+def _options(fragment: str, display_name: str) -> dict[str, str]:
     """The options after ``#``; SourceError."""
     found = dict(parse_qsl(fragment, keep_blank_values=True))
     unknown = [name for name in found if name not in _OPTIONS]
     if unknown or (fragment and not found):
         what = repr(one_line((unknown or [fragment])[0], 40))
-        raise SourceError(f"{shown} has {what} after #", hint="write #sha256=HEX")
+        raise SourceError(f"{display_name} has {what} after #", hint="write #sha256=HEX")
     digest = found.get("sha256", "")
     if "sha256" in found and not re.fullmatch(_HEX, digest):
         hint = "sha256sum FILE prints one"
-        raise SourceError(f"{shown}: sha256 must be 64 hexadecimal digits", hint=hint)
+        raise SourceError(f"{display_name}: sha256 must be 64 hexadecimal digits", hint=hint)
     return {"digest": digest.lower(), "manifest": found.get("manifest", "")}

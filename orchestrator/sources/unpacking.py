@@ -50,7 +50,7 @@ class _TooLargeError(Exception):
     """The archive unpacks to more than the allowed size."""
 
 
-def files_of(data: bytes, shown: str) -> dict[str, File]:
+def files_of(data: bytes, display_name: str) -> dict[str, File]:
     """The files of a gzip-compressed tar archive by their paths; SourceError.
 
     Only files and directories below the archive's own directory are accepted.
@@ -61,13 +61,15 @@ def files_of(data: bytes, shown: str) -> dict[str, File]:
         with tarfile.open(fileobj=_Bounded(data, MAX_UNPACKED + _HEADERS), mode="r|") as archive:
             for number, member in enumerate(archive):
                 if number >= MAX_MEMBERS:
-                    raise _refused(shown, f"it has more than {MAX_MEMBERS:,} members")
-                path = _path(member, shown)
+                    raise _refused(display_name, f"it has more than {MAX_MEMBERS:,} members")
+                path = _path(member, display_name)
                 archive.members = []  # type: ignore[attr-defined]  # they are not needed again
                 if member.isdir():
                     continue
                 if path in found or not path:
-                    raise _refused(shown, f"{one_line(path, 80)!r} is in it twice or has no name")
+                    raise _refused(
+                        display_name, f"{one_line(path, 80)!r} is in it twice or has no name"
+                    )
                 stream = archive.extractfile(member)
                 content = b"" if stream is None else stream.read()
                 if len(content) != member.size:
@@ -75,13 +77,15 @@ def files_of(data: bytes, shown: str) -> dict[str, File]:
                 found[path] = File(content, bool(member.mode & 0o100))
     except _TooLargeError as error:
         text = f"it unpacks to more than {MAX_UNPACKED >> 20} MiB"
-        raise _refused(shown, text) from error
+        raise _refused(display_name, text) from error
     except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError) as error:
-        raise _refused(shown, "it is not a complete gzip-compressed tar archive") from error
+        raise _refused(display_name, "it is not a complete gzip-compressed tar archive") from error
     for path in found:
         for above in _above(path):
             if above in found:
-                raise _refused(shown, f"{one_line(above, 80)!r} is both a file and a directory")
+                raise _refused(
+                    display_name, f"{one_line(above, 80)!r} is both a file and a directory"
+                )
     return found
 
 
@@ -114,24 +118,24 @@ def is_below(files: Mapping[str, File], directory: Path) -> bool:
         return False
 
 
-def _path(member: tarfile.TarInfo, shown: str) -> str:
+def _path(member: tarfile.TarInfo, display_name: str) -> str:
     """Return the clean path of a member; SourceError if it is refused."""
     name = one_line(member.name, 80)
     if not (member.isdir() or member.isreg()) or member.issparse():
-        raise _refused(shown, f"{name!r} is neither a file nor a directory")
+        raise _refused(display_name, f"{name!r} is neither a file nor a directory")
     if member.size < 0 or member.size > MAX_UNPACKED:
-        raise _refused(shown, f"it unpacks to more than {MAX_UNPACKED >> 20} MiB")
+        raise _refused(display_name, f"it unpacks to more than {MAX_UNPACKED >> 20} MiB")
     parts = [part for part in member.name.split("/") if part not in ("", ".")]
     if member.name.startswith("/") or ".." in parts:
-        raise _refused(shown, f"{name!r} points outside of it")
+        raise _refused(display_name, f"{name!r} points outside of it")
     try:
         sizes = [len(part.encode()) for part in parts]
     except UnicodeEncodeError as error:
-        raise _refused(shown, f"{name!r} is not a UTF-8 name") from error
+        raise _refused(display_name, f"{name!r} is not a UTF-8 name") from error
     if max(sizes, default=0) > _MAX_PART_LENGTH or sum(sizes) + len(sizes) > _MAX_PATH_LENGTH:
-        raise _refused(shown, f"the name {name!r} is too long")
+        raise _refused(display_name, f"the name {name!r} is too long")
     if not "".join(parts).isprintable():
-        raise _refused(shown, f"{name!r} has a control character")
+        raise _refused(display_name, f"{name!r} has a control character")
     return "/".join(parts)
 
 
@@ -141,6 +145,6 @@ def _above(path: str) -> Iterator[str]:
         yield path
 
 
-def _refused(shown: str, why: str) -> SourceError:
+def _refused(display_name: str, reason: str) -> SourceError:
     hint = "create it with: tar czf NAME.tar.gz -C DIR ."
-    return SourceError(f"the archive {shown} is refused: {why}", hint=hint)
+    return SourceError(f"the archive {display_name} is refused: {reason}", hint=hint)

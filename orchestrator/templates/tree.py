@@ -241,8 +241,8 @@ def below_directory(path: Any) -> str:
     if clean in (".", "..") or clean.startswith("../") or path.endswith("/"):
         raise ValueError(f"the path {path!r} does not name a file below the directory")
     for name in clean.split("/"):
-        if why := name_problem(name):
-            raise ValueError(f"the path {path!r}: {why}")
+        if reason := name_problem(name):
+            raise ValueError(f"the path {path!r}: {reason}")
     return clean
 
 

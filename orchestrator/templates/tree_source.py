@@ -65,8 +65,10 @@ def _walk(
         return
     for entry in entries:
         path = posixpath.join(at, entry.name)
-        if why := name_problem(entry.name):
-            problems.append(Problem(f"{prefix}{path!r}: {why}", None, "rename it", "plan.source"))
+        if reason := name_problem(entry.name):
+            problems.append(
+                Problem(f"{prefix}{path!r}: {reason}", None, "rename it", "plan.source")
+            )
             continue
         yield path, entry
         if entry.is_dir(follow_symlinks=False):

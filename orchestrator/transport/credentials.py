@@ -227,10 +227,10 @@ def _run(variable: str, command: str) -> str:
         raise UsageError(message, hint="run the command manually")
     text = done.stdout.decode("utf-8", "surrogateescape").split("\n", 1)[0].rstrip("\r")
     if done.returncode or not text:
-        why = f"exit status {done.returncode}" if done.returncode else "it printed nothing"
+        reason = f"exit status {done.returncode}" if done.returncode else "it printed nothing"
         said = readable(done.stderr).strip().splitlines()
-        why += f": {said[-1][:200]}" if said else ""
-        message = f"the command in {variable} failed: {why}"
+        reason += f": {said[-1][:200]}" if said else ""
+        message = f"the command in {variable} failed: {reason}"
         raise UsageError(
             message,
             hint=("run the command manually; the first line of its output must be the password"),

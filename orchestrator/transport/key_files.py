@@ -60,17 +60,17 @@ def permission_problem(path: Path) -> str:
 
 def unreadable(path: Path, error: Exception) -> str:
     """The reason why a file could not be read as a key."""
-    why = error.strerror if isinstance(error, OSError) else None
+    reason = error.strerror if isinstance(error, OSError) else None
     with contextlib.suppress(OSError):
         head = path.read_bytes()[:64]
         if head.startswith(b"PuTTY-"):
-            why = "it is in PuTTY's format; convert it with puttygen -O private-openssh"
+            reason = "it is in PuTTY's format; convert it with puttygen -O private-openssh"
         elif head.decode("ascii", "replace").startswith(_PUBLIC):
-            why = "it is a public key; name the private key, or add that one to the agent"
+            reason = "it is a public key; name the private key, or add that one to the agent"
         elif not head.startswith(b"-----BEGIN"):
-            why = "it is not a private key in OpenSSH's format or PEM"
-    why = why or "it is damaged or has an unknown format"
-    return f"{display_path(path)} cannot be read as a key: {why}"
+            reason = "it is not a private key in OpenSSH's format or PEM"
+    reason = reason or "it is damaged or has an unknown format"
+    return f"{display_path(path)} cannot be read as a key: {reason}"
 
 
 def display_path(path: Path) -> str:

@@ -85,13 +85,13 @@ def bootstrap_failed(
 
 def _no_python(host: str, detail: str, python: str | None) -> UnreachableError:
     tried = [word.rpartition("=") for word in detail.split()]
-    reasons = [f"{name} {_WHY.get(why, why)}" for name, _, why in tried]
+    reasons = [f"{name} {_WHY.get(reason, reason)}" for name, _, reason in tried]
     found = "; ".join(reasons) or (f"{python} not found" if python else "none found")
     hint = (
         "install Python 3.6 or newer on the host (package python3), or set 'python:' in "
         "the inventory"
     )
-    if any(why == "incomplete" for _, _, why in tried):
+    if any(reason == "incomplete" for _, _, reason in tried):
         hint = "install the complete standard library on the host (Debian: apt-get install python3)"
     return UnreachableError(
         f"no usable Python on {host}: {readable(found.encode())}",

@@ -136,17 +136,23 @@ class Router:
             raise InputError(problems)
         jumps, command = self._way(label, host, found, via)
         return _decide(
-            self._settings, label, name=name, host=host, found=found, jumps=jumps, command=command
+            self._settings,
+            label,
+            name=name,
+            host=host,
+            directives=found,
+            jumps=jumps,
+            command=command,
         )
 
     def _way(
-        self, label: str, host: Target | None, found: Directives, via: tuple[str, ...]
+        self, label: str, host: Target | None, directives: Directives, via: tuple[str, ...]
     ) -> tuple[tuple[Route, ...], str]:
         jump = host.jump if host is not None else None
         if jump is None:
             # the first of the two wins, as in OpenSSH, even if its value is `none`
-            key = next((key for key in found if key in ("proxyjump", "proxycommand")), "")
-            value = found.first(key)
+            key = next((key for key in directives if key in ("proxyjump", "proxycommand")), "")
+            value = directives.first(key)
             if key == "proxycommand" and is_active(value):
                 return (), str(value)
             jump = value if key == "proxyjump" else None
@@ -216,36 +222,38 @@ def _decide(
     *,
     name: str,
     host: Target | None,
-    found: Directives,
+    directives: Directives,
     jumps: tuple[Route, ...],
     command: str,
 ) -> Route:
-    values = Tokens(name, found)
+    values = Tokens(name, directives)
     try:
         return Route(
             label=label,
             address=values["h"].strip("[]"),
-            port=int(found.first("port") or 22),
-            user=found.first("user") or getpass.getuser(),
-            key_name=(found.first("hostkeyalias") or values["h"]).strip("[]").lower(),
-            key_port=22 if found.first("hostkeyalias") else int(found.first("port") or 22),
-            known_hosts=_known_hosts(host, found, values),
-            identities=_identities(host, found, values),
-            identities_only=_yes(found, "identitiesonly", False),
-            agent=_agent(found, values),
-            methods=_methods(found),
-            host_key_algorithms=found.first("hostkeyalgorithms") or "",
-            family=(found.first("addressfamily") or "any").lower(),
-            timeout=_timeout(settings, host, found),
-            alive=_alive(found),
+            port=int(directives.first("port") or 22),
+            user=directives.first("user") or getpass.getuser(),
+            key_name=(directives.first("hostkeyalias") or values["h"]).strip("[]").lower(),
+            key_port=22
+            if directives.first("hostkeyalias")
+            else int(directives.first("port") or 22),
+            known_hosts=_known_hosts(host, directives, values),
+            identities=_identities(host, directives, values),
+            identities_only=_yes(directives, "identitiesonly", False),
+            agent=_agent(directives, values),
+            methods=_methods(directives),
+            host_key_algorithms=directives.first("hostkeyalgorithms") or "",
+            family=(directives.first("addressfamily") or "any").lower(),
+            timeout=_timeout(settings, host, directives),
+            alive=_alive(directives),
             proxy_command=expand(command, values),
             jumps=jumps,
-            hash_names=_yes(found, "hashknownhosts", False),
+            hash_names=_yes(directives, "hashknownhosts", False),
             trust=settings.trust_command,
             listed=host is not None,
-            certificates=_certificates(found, values),
-            ca_algorithms=found.first("casignaturealgorithms") or "",
-            revoked=_revoked(found, values),
+            certificates=_certificates(directives, values),
+            ca_algorithms=directives.first("casignaturealgorithms") or "",
+            revoked=_revoked(directives, values),
         )
     except KeyError as error:
         message = (
@@ -257,7 +265,7 @@ def _decide(
 
 
 def _known_hosts(
-    host: Target | None, found: Directives, values: dict[str, str]
+    host: Target | None, directives: Directives, values: dict[str, str]
 ) -> tuple[Path, ...]:
     if host is not None and host.known_hosts:
         return (_path(host.known_hosts),)
@@ -266,32 +274,34 @@ def _known_hosts(
         ("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2"),
         ("globalknownhostsfile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"),
     ):
-        given = found[key][0].words if key in found else default.split()
+        given = directives[key][0].words if key in directives else default.split()
         paths += [_path(expand_path(word, values)) for word in given if word.lower() != "none"]
     return tuple(paths)
 
 
-def _identities(host: Target | None, found: Directives, values: dict[str, str]) -> tuple[Path, ...]:
+def _identities(
+    host: Target | None, directives: Directives, values: dict[str, str]
+) -> tuple[Path, ...]:
     paths = [_path(host.key_file)] if host is not None and host.key_file else []
-    for line in found.get("identityfile", []):
+    for line in directives.get("identityfile", []):
         text = line.value.strip('"')
         if text.lower() != "none":
             paths.append(_path(expand_path(text, values)))
-    if "identityfile" not in found:
+    if "identityfile" not in directives:
         paths += [_path(f"{values['d']}/.ssh/{name}") for name in DEFAULT_KEYS]
     return tuple(dict.fromkeys(paths))
 
 
-def _certificates(found: Directives, values: dict[str, str]) -> tuple[Path, ...] | None:
-    if "certificatefile" not in found:
+def _certificates(directives: Directives, values: dict[str, str]) -> tuple[Path, ...] | None:
+    if "certificatefile" not in directives:
         return None
-    given = [line.value.strip('"') for line in found["certificatefile"]]
+    given = [line.value.strip('"') for line in directives["certificatefile"]]
     named = [_path(expand_path(text, values)) for text in given if text.lower() != "none"]
     return tuple(dict.fromkeys(named)) or None
 
 
-def _revoked(found: Directives, values: dict[str, str]) -> tuple[Path, ...]:
-    given = found["revokedhostkeys"][0].words if "revokedhostkeys" in found else []
+def _revoked(directives: Directives, values: dict[str, str]) -> tuple[Path, ...]:
+    given = directives["revokedhostkeys"][0].words if "revokedhostkeys" in directives else []
     return tuple(_path(expand_path(word, values)) for word in given if word.lower() != "none")
 
 
@@ -301,10 +311,10 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
-def _agent(found: Directives, values: dict[str, str]) -> str:
+def _agent(directives: Directives, values: dict[str, str]) -> str:
     import os
 
-    given = found.first("identityagent")
+    given = directives.first("identityagent")
     if given is None or given == "SSH_AUTH_SOCK":
         return os.environ.get("SSH_AUTH_SOCK", "")
     if given.lower() == "none":
@@ -312,38 +322,38 @@ def _agent(found: Directives, values: dict[str, str]) -> str:
     return os.environ.get(given[1:], "") if given.startswith("$") else expand_path(given, values)
 
 
-def _methods(found: Directives) -> tuple[str, ...]:
+def _methods(directives: Directives) -> tuple[str, ...]:
     allowed = {
-        "publickey": _yes(found, "pubkeyauthentication", True),
-        "password": _yes(found, "passwordauthentication", True),
-        "keyboard-interactive": _yes(found, "kbdinteractiveauthentication", True)
-        and _yes(found, "challengeresponseauthentication", True),
+        "publickey": _yes(directives, "pubkeyauthentication", True),
+        "password": _yes(directives, "passwordauthentication", True),
+        "keyboard-interactive": _yes(directives, "kbdinteractiveauthentication", True)
+        and _yes(directives, "challengeresponseauthentication", True),
     }
-    preferred = found.first("preferredauthentications")
+    preferred = directives.first("preferredauthentications")
     order = preferred.lower().split(",") if preferred else _METHODS
     return tuple(m.strip() for m in order if allowed.get(m.strip(), False))
 
 
-def _timeout(settings: Settings, host: Target | None, found: Directives) -> float:
+def _timeout(settings: Settings, host: Target | None, directives: Directives) -> float:
     if settings.connect_timeout is not None:
         return settings.connect_timeout
     if host is not None and host.connect_timeout is not None:
         return host.connect_timeout
-    given = found.first("connecttimeout")
+    given = directives.first("connecttimeout")
     return float(given) if given and given.isdigit() and int(given) else CONNECT_TIMEOUT
 
 
-def _alive(found: Directives) -> float:
+def _alive(directives: Directives) -> float:
     """The number of seconds after which a silent peer is considered dead: at most 30."""
-    interval = found.first("serveraliveinterval")
-    count = found.first("serveralivecountmax")
+    interval = directives.first("serveraliveinterval")
+    count = directives.first("serveralivecountmax")
     if interval and interval.isdigit() and int(interval):
         return min(30.0, float(interval) * int(count if count and count.isdigit() else 3))
     return 30.0
 
 
-def _yes(found: Directives, key: str, default: bool) -> bool:
-    value = found.first(key)
+def _yes(directives: Directives, key: str, default: bool) -> bool:
+    value = directives.first(key)
     if value is None:
         return default
     return value.lower() not in ("no", "false")

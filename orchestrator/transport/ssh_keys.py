@@ -160,9 +160,9 @@ class Keyring:
         held = [] if route.identities_only else [parse_certificate(key.blob) for key in agent.keys]
         named = [one for one, _ in self._shown(route)]
         for one in dict.fromkeys([*named, *(one for one in held if one is not None)]):
-            why = one.invalid_for("user", route.user)
-            if why:
-                found.append(f"possibly because of the {one.title}: {why}")
+            reason = one.invalid_for("user", route.user)
+            if reason:
+                found.append(f"possibly because of the {one.title}: {reason}")
         return [*found, agent.trouble] if agent.trouble else found
 
     def worked(self, candidate: Candidate) -> None:
@@ -213,16 +213,16 @@ class Keyring:
     def _with_certificate(
         self, certificate: Certificate, path: Path, files: Iterable[Path]
     ) -> paramiko.PKey | str:
-        why = f"no private key found for {display_path(path)}"
+        reason = f"no private key found for {display_path(path)}"
         for file in files:
             key = self._from_file(file)
             if isinstance(key, str):
-                why = key
+                reason = key
             elif key.asbytes() == certificate.key_blob:
                 with_it = copy.copy(key)
                 with_it.public_blob = PublicBlob(certificate.type, certificate.blob)
                 return with_it
-        return why
+        return reason
 
     def _named(self, path: Path, held: dict[str, AgentKey]) -> Candidate:
         identity = _print(path)

@@ -168,14 +168,14 @@ class Authenticator:
         )
         return UnreachableError(f"{self._route.label} {how}; tried: {tried}", kind, hint=hint)
 
-    def _failed(self, transport: EagerTransport, why: str) -> UnreachableError:
+    def _failed(self, transport: EagerTransport, reason: str) -> UnreachableError:
         route = self._route
         parts = [f"login as {route.user} on {route.label} failed"]
         if self._tried:
             accepts = ", ".join(transport.accepted_methods) or "no other methods"
-            parts += [f"tried: {', '.join(self._tried)}", why or f"the server accepts {accepts}"]
+            parts += [f"tried: {', '.join(self._tried)}", reason or f"the server accepts {accepts}"]
         else:
-            parts += [why or "no key and no password available"]
+            parts += [reason or "no key and no password available"]
         parts += [*self._troubles, *self._keyring.troubles(route)]
         return UnreachableError("; ".join(parts), "transport.auth", hint=self._advice(transport))
 

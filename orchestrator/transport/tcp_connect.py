@@ -196,5 +196,5 @@ def _unreachable(address: str, port: int, error: OSError | None) -> UnreachableE
     if isinstance(error, TimeoutError):
         hint = "is the host up, and is the address correct? Raise --connect-timeout to wait longer"
         return UnreachableError(f"{where}: connection timed out", "transport.connect", hint=hint)
-    why = _GONE.get(error.errno or 0, error.strerror or str(error)) if error else "no address"
-    return UnreachableError(f"cannot connect to {where}: {why}", "transport.connect")
+    reason = _GONE.get(error.errno or 0, error.strerror or str(error)) if error else "no address"
+    return UnreachableError(f"cannot connect to {where}: {reason}", "transport.connect")

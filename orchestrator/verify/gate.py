@@ -26,11 +26,11 @@ class VerifyGate:
     hears_all = False
 
     def __init__(
-        self, hosts: Mapping[str, Host], means: VerifyContext, *, forks: int, seconds: float
+        self, hosts: Mapping[str, Host], context: VerifyContext, *, forks: int, seconds: float
     ) -> None:
         self.seconds = seconds
         self._hosts = hosts
-        self._means = means
+        self._context = context
         self._forks = forks
 
     def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
@@ -38,7 +38,7 @@ class VerifyGate:
         from orchestrator.verify.host_check import verify_all
         from orchestrator.verify.verify_hosts import Member
 
-        members = [Member(self._hosts[result.host], self._means) for result in results]
+        members = [Member(self._hosts[result.host], self._context) for result in results]
         with contextlib.ExitStack() as stack:
             try:
                 found = verify_all(

@@ -39,14 +39,14 @@ _MAX_LENGTH = 64 << 10  # characters of all arguments: a system limits their tot
 
 
 class Answer(NamedTuple):
-    """The output and result of a command: ``fate`` is "", or the reason why it was killed or not
+    """The output and result of a command: ``killed`` is "", or the reason why it was killed or not
     run.
     """
 
     code: int
     out: bytes
     err: bytes
-    fate: str = ""
+    killed: str = ""
 
 
 _NOT_RUN = Answer(
@@ -145,13 +145,13 @@ class Shell:
         # Commands that run together may run a second time, one by one.
         end = time.monotonic() + self._timeout * (1 if together == 1 else 2) + GRACE
         until: Callable[[int], bytes] = functools.partial(self._exactly, end)
-        code, fate, out, err = shell_server.ANSWER.unpack(until(shell_server.ANSWER.size))
+        code, status, out, err = shell_server.ANSWER.unpack(until(shell_server.ANSWER.size))
         self._left -= out + err
-        if fate > shell_server.TOO_LARGE or max(out, err) > MAX_OUTPUT or self._left < 0:
+        if status > shell_server.TOO_LARGE or max(out, err) > MAX_OUTPUT or self._left < 0:
             raise ProtocolError(f"{self._host} sent an invalid answer")
-        return Answer(code, until(out), until(err), self._fate(fate))
+        return Answer(code, until(out), until(err), self._kill_reason(status))
 
-    def _fate(self, number: int) -> str:
+    def _kill_reason(self, number: int) -> str:
         if number == shell_server.TIMED_OUT:
             self._timed_out += 1
             return f"timed out after {self._timeout:g} s"

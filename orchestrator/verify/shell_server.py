@@ -8,9 +8,9 @@ commands are answered in order; integers are big-endian:
 
 - request: number of commands (4 bytes), timeout of each in milliseconds (4), most bytes of each
   stream (4), then for each command its length (4) and itself
-- answer: return code (4, signed), fate (1), length of stdout (4), of stderr (4), then both
+- answer: return code (4, signed), status (1), length of stdout (4), of stderr (4), then both
 
-A fate is 0 if the command ended, 1 if it was killed at its timeout, 2 if it wrote too much. A
+A status is 0 if the command ended, 1 if it was killed at its timeout, 2 if it wrote too much. A
 command runs in its own process group, which is killed at the end of the command or of the channel.
 The commands of one request must only read: one shell runs them, each in a subshell, because a
 separate shell for each would cost as much as the command. If that shell cannot report the results,
@@ -73,14 +73,14 @@ class RunningCommand:
         self.pipes: dict[int, list[bytes]] = {pipe.fileno(): [] for pipe in self.streams}
 
     def collect(self, timeout: float, maximum: int) -> "tuple[int, int, bytes, bytes]":
-        """Wait for the end; return the return code, fate, stdout and stderr."""
-        fate, end = ENDED, time.monotonic() + timeout
+        """Wait for the end; return the return code, status, stdout and stderr."""
+        status, end = ENDED, time.monotonic() + timeout
         ended: float | None = None
         poll = select.poll()
         for pipe in self.pipes:
             poll.register(pipe, select.POLLIN)
         left = set(self.pipes)
-        while left and fate == ENDED:
+        while left and status == ENDED:
             for pipe, _ in poll.poll(100 if ended is None else 20):
                 data = os.read(pipe, 65536)
                 self.pipes[pipe].append(data)
@@ -88,30 +88,30 @@ class RunningCommand:
                     poll.unregister(pipe)
                     left.discard(pipe)
                 elif sum(map(len, self.pipes[pipe])) > maximum:
-                    fate = TOO_LARGE
+                    status = TOO_LARGE
             now = time.monotonic()
             if ended is None and self.process.poll() is not None:
                 ended = now
             if ended is not None and now - ended > DRAIN:
                 break
             if ended is None and now > end:
-                fate = TIMED_OUT
-        return self.finish(fate, end, maximum)
+                status = TIMED_OUT
+        return self.finish(status, end, maximum)
 
-    def finish(self, fate: int, end: float, maximum: int) -> "tuple[int, int, bytes, bytes]":
+    def finish(self, status: int, end: float, maximum: int) -> "tuple[int, int, bytes, bytes]":
         """Kill its remaining processes, and create its answer."""
-        if fate == ENDED:
+        if status == ENDED:
             try:
                 self.process.wait(max(0.01, end - time.monotonic()))
             except subprocess.TimeoutExpired:
-                fate = TIMED_OUT
-        if fate != ENDED:
+                status = TIMED_OUT
+        if status != ENDED:
             self.kill()
         code = self.process.wait()
         out, err = (b"".join(pieces)[:maximum] for pieces in self.pipes.values())
         for pipe in self.streams:
             pipe.close()
-        return code, fate, out, err
+        return code, status, out, err
 
     def kill(self) -> None:
         """Kill the command and all processes that it started."""
@@ -155,9 +155,9 @@ class Server:
         """The answers of many commands that one shell runs; None if they are unknown."""
         mark = binascii.hexlify(os.urandom(16))
         script = b"".join(EACH % (command, mark, mark) for command in commands)
-        code, fate, out, err = self.answer(script, timeout, maximum)
+        code, status, out, err = self.answer(script, timeout, maximum)
         outs, errs = out.split(mark), err.split(mark + b"\n")
-        if code or fate != ENDED or not len(outs) == len(errs) == len(commands) + 1:
+        if code or status != ENDED or not len(outs) == len(errs) == len(commands) + 1:
             return None
         found = []
         for number in range(len(commands)):
@@ -182,9 +182,9 @@ class Server:
         finally:
             self.running = None
 
-    def write(self, code: int, fate: int, out: bytes, err: bytes) -> None:
+    def write(self, code: int, status: int, out: bytes, err: bytes) -> None:
         """Send an answer."""
-        data = memoryview(ANSWER.pack(code, fate, len(out), len(err)) + out + err)
+        data = memoryview(ANSWER.pack(code, status, len(out), len(err)) + out + err)
         while data:
             data = data[os.write(self.answers, data) :]
 

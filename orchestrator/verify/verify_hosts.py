@@ -47,10 +47,10 @@ class VerifyContext(NamedTuple):
 class Member:
     """One host: its connection, its shell, its plan. Thread-safe."""
 
-    def __init__(self, host: Host, means: VerifyContext) -> None:
+    def __init__(self, host: Host, context: VerifyContext) -> None:
         self.host = host
         self.name = host.name
-        self._means = means
+        self._context = context
         self._lock = threading.RLock()
         self._login: Login | None = None
         self._shell: Shell | None = None
@@ -68,7 +68,7 @@ class Member:
         """The channel for commands; UnreachableError."""
         with self._lock:
             if self._shell is None:
-                self._shell = Shell(self.name, self._start(image()), self._means.timeout)
+                self._shell = Shell(self.name, self._start(image()), self._context.timeout)
             return self._shell
 
     def run_commands(self, items: Sequence[Item]) -> list[dict[str, Any]]:
@@ -80,8 +80,8 @@ class Member:
             if self._shell is not None:  # a server may allow one session at a time
                 self._shell.close()
                 self._shell = None
-            plan = self.plan().of([with_timeout(item, self._means.timeout) for item in items])
-            link = FramedLink(self._start(self._means.connector.image))
+            plan = self.plan().of([with_timeout(item, self._context.timeout) for item in items])
+            link = FramedLink(self._start(self._context.connector.image))
             with contextlib.closing(link):
                 return inspect_resources(link, plan, self.name)
 
@@ -139,24 +139,24 @@ class Member:
         self._hang_up()
 
     def _planner(self) -> Planner:
-        if self._means.planner is None:
+        if self._context.planner is None:
             raise UsageError(
                 "a manifest is required for facts, data and resources",
                 hint="write ccm://HOST?inventory=hosts.yaml&manifest=site.yaml",
             )
-        return self._means.planner
+        return self._context.planner
 
     def _gather(self) -> HostFacts:
         if self._gathered is None:
-            link = FramedLink(self._logged_in().start(self._means.connector.image))
+            link = FramedLink(self._logged_in().start(self._context.connector.image))
             with contextlib.closing(link):
                 self._gathered = gather(link, host=self.name, require=self._require)
         return self._gathered
 
     def _require(self, gathered: HostFacts) -> None:
         """See ``gather``."""
-        if self._means.planner is not None:
-            self._means.planner.require_answers(self.host, gathered)
+        if self._context.planner is not None:
+            self._context.planner.require_answers(self.host, gathered)
 
     def _hang_up(self) -> None:
         shell, login = self._shell, self._login
@@ -169,18 +169,18 @@ class Member:
         if self._abandoned:
             raise InterruptedRunError
         if self._login is None:
-            self._login = self._means.connector.login(self.host, lambda phase: None)
+            self._login = self._context.connector.login(self.host, lambda phase: None)
         return self._login
 
 
 class Fleet:
     """The members by name, and the members that a pattern selects."""
 
-    def __init__(self, inventory: Inventory, means: VerifyContext, hosts: Iterable[Host]) -> None:
+    def __init__(self, inventory: Inventory, context: VerifyContext, hosts: Iterable[Host]) -> None:
         self._inventory = inventory
-        self._means = means
+        self._context = context
         self._picked: dict[str, list[str]] = {}
-        self._members = {host.name: Member(host, means) for host in hosts}
+        self._members = {host.name: Member(host, context) for host in hosts}
 
     @property
     def members(self) -> list[Member]:
@@ -190,7 +190,7 @@ class Fleet:
     def member(self, name: str) -> Member:
         """The host with that name; InputError."""
         if name not in self._members:
-            self._members[name] = Member(self._inventory.host(name), self._means)
+            self._members[name] = Member(self._inventory.host(name), self._context)
         return self._members[name]
 
     def names(self, pattern: str) -> list[str]:
@@ -209,4 +209,4 @@ class Fleet:
     def hang_up(self) -> None:
         """Close everything, and release the resources that the connections share."""
         self.close()
-        self._means.connector.close()
+        self._context.connector.close()

@@ -120,30 +120,30 @@ def _implied(text: str) -> str:
     return sys.intern(text)
 
 
-def _require_event(told: Any, host: str) -> None:
+def _require_event(message: Any, host: str) -> None:
     """ValueError if it is not a transaction event of the host."""
     problem = "it is not an object"
-    if isinstance(told, dict):
-        problem = shape_problem({key: told[key] for key in told.keys() - ADDED})
-        if not problem and told.get("host", host) != host:
+    if isinstance(message, dict):
+        problem = shape_problem({key: message[key] for key in message.keys() - ADDED})
+        if not problem and message.get("host", host) != host:
             problem = "it belongs to another host"
     if problem:
         raise ValueError(f"an event: {problem}")
 
 
-def _require_plan_part(told: Any) -> None:
+def _require_plan_part(message: Any) -> None:
     """Raise ValueError or TypeError unless it is facts or a part of a plan."""
-    if type(told) is not dict:
+    if type(message) is not dict:
         raise TypeError("the plan's data must be an object")
-    if "facts" in told:
+    if "facts" in message:
         return
-    texts = [*told["files"], *told.get("secrets", ())]
-    for name, digest, secret in told.get("items", ()):
+    texts = [*message["files"], *message.get("secrets", ())]
+    for name, digest, secret in message.get("items", ()):
         bytes.fromhex(secret)
         texts += [name, digest]
-    if not all(type(text) is str for text in texts) or type(told.get("host", {})) is not dict:
+    if not all(type(text) is str for text in texts) or type(message.get("host", {})) is not dict:
         raise TypeError("the plan's data must consist of texts")
-    if "host" in told and not {"items", "secrets"} <= told.keys():
+    if "host" in message and not {"items", "secrets"} <= message.keys():
         raise ValueError("the plan's data must have items and secrets")
 
 

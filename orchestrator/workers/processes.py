@@ -52,7 +52,7 @@ class ProcessEngine:
         self._sticky = len(self._jobs) > 1  # the next stage needs the data of a host from this one
         self._of_host: dict[str, WorkerHandle] = {}
         self._of_task: dict[str, WorkerHandle] = {}
-        self._hands: list[WorkerHandle] = []
+        self._workers: list[WorkerHandle] = []
         self._lock = threading.Lock()
         self._package_metadata: PackageMetadataCache | None = None
         self._closing = threading.Event()
@@ -77,22 +77,22 @@ class ProcessEngine:
             for _ in range(count):
                 pid, channel = forking.start(serve, channels)
                 channels.append(channel)
-                self._hands.append(
+                self._workers.append(
                     WorkerHandle(str(pid), forking.Process(pid), channel, self._lose)
                 )
         except OSError:
             self.close()
             raise
 
-    def engage(self, means: EngineContext) -> "ProcessEngine":
+    def engage(self, context: EngineContext) -> "ProcessEngine":
         """Start receiving and publishing the events of workers."""
-        self._package_metadata = means.package_metadata
-        self._bus = means.bus
-        answers = RpcServer([*self._planners, means.package_metadata])
-        for hand in self._hands:
+        self._package_metadata = context.package_metadata
+        self._bus = context.bus
+        answers = RpcServer([*self._planners, context.package_metadata])
+        for handle in self._workers:
             run_id = self._jobs[0].settings.run_id
             receiver = EventReceiver(run_id)
-            hand.listen(receiver, means.bus, means.publisher, answers=answers)
+            handle.listen(receiver, context.bus, context.publisher, answers=answers)
         self._watch.start()
         return self
 
@@ -116,30 +116,30 @@ class ProcessEngine:
         """
         name = host_itself(task.host).name
         with self._lock:
-            hand = self._of_host.get(name) if self._sticky else None
-            if hand is None:
-                alive = [one for one in self._hands if one.ended is None]
-                hand = min(alive or self._hands, key=lambda one: len(one.running))
+            handle = self._of_host.get(name) if self._sticky else None
+            if handle is None:
+                alive = [one for one in self._workers if one.ended is None]
+                handle = min(alive or self._workers, key=lambda one: len(one.running))
             if self._sticky:
-                self._of_host[name] = hand
-            self._of_task[task.name] = hand
-        hand.begin([task])
+                self._of_host[name] = handle
+            self._of_task[task.name] = handle
+        handle.begin([task])
 
     def tell(self, task: RemoteTask, word: str) -> None:
         """Send a message to the worker of a running host."""
-        hand = self._of_task.get(task.name)
-        if hand is not None:
-            hand.tell(task, word)
+        handle = self._of_task.get(task.name)
+        if handle is not None:
+            handle.tell(task, word)
 
     def close(self) -> None:
         """Stop the workers within a time limit; local planners receive their data."""
         self._closing.set()
-        for hand in self._hands:
-            hand.close()
+        for handle in self._workers:
+            handle.close()
         until = time.monotonic() + SHUTDOWN_TIMEOUT
-        for hand in self._hands:
-            hand.join(until)
-            hand.teach(self._remembering)
+        for handle in self._workers:
+            handle.join(until)
+            handle.teach(self._remembering)
 
     def _watching(self) -> None:
         """Detect unresponsive workers, until everything is closed."""
@@ -147,23 +147,23 @@ class ProcessEngine:
         while not self._closing.wait(_LOOKING):
             now = time.monotonic()
             if now - looked > SILENCE / 3:  # this process itself was stopped
-                for hand in self._hands:
-                    hand.last_received = now
+                for handle in self._workers:
+                    handle.last_received = now
             looked = now
-            for hand in self._hands:
-                if hand.ended is None and hand.running:
-                    self._look_at(hand, now - hand.last_received)
+            for handle in self._workers:
+                if handle.ended is None and handle.running:
+                    self._look_at(handle, now - handle.last_received)
 
-    def _look_at(self, hand: WorkerHandle, silent: float) -> None:
+    def _look_at(self, handle: WorkerHandle, silent: float) -> None:
         if silent > SILENCE:
-            hand.give_up(f"no response from process {hand.name} for {SILENCE:.0f} s")
-        elif silent > SILENCE / 3 and hand.name not in self._warned:
-            self._warned.add(hand.name)
+            handle.give_up(f"no response from process {handle.name} for {SILENCE:.0f} s")
+        elif silent > SILENCE / 3 and handle.name not in self._warned:
+            self._warned.add(handle.name)
             text = (
-                f"no response from its worker process {hand.name} for {SILENCE:.0f} s; "
+                f"no response from its worker process {handle.name} for {SILENCE:.0f} s; "
                 "ccm terminates it"
             )
-            notices = [HostNotice(name, "warning", text) for name in list(hand.running)]
+            notices = [HostNotice(name, "warning", text) for name in list(handle.running)]
             self._bus.publish(*notices)
 
     def _lose(self, tasks: Sequence[RemoteTask], loss: WorkerLostError) -> None:

@@ -173,8 +173,8 @@ class RemoteTask(HostTask[HostResult]):
             phases=tuple(self._phases),
             confirmed=False,
         )
-        why: dict[str, Any] = ending_of(error, isinstance(error, InterruptedRunError))
-        return known._replace(**why)
+        reason: dict[str, Any] = ending_of(error, isinstance(error, InterruptedRunError))
+        return known._replace(**reason)
 
     def _tally(self) -> Tally:
         """The total of the events so far."""

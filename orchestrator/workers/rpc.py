@@ -41,11 +41,11 @@ class RpcClient:
         for place, asker in enumerate(_services(askers)):
             asker.forward_to(functools.partial(self._ask, place))
 
-    def receive(self, number: int, told: Any) -> None:
+    def receive(self, number: int, message: Any) -> None:
         """Receive the answer to the question with that number."""
         with self._lock:
             waiting = self._open.pop(number)
-        waiting.put(told)
+        waiting.put(message)
 
     def _ask(self, place: int, question: Any) -> Any:
         answer: queue.SimpleQueue[Any] = queue.SimpleQueue()

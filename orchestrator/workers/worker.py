@@ -59,7 +59,7 @@ class StatefulPlanner(Protocol):
         """Its data, for JSON."""
         ...
 
-    def remember(self, told: Any) -> None:
+    def remember(self, message: Any) -> None:
         """Add the data of another planner."""
         ...
 
@@ -114,16 +114,16 @@ class Worker:
             self._tend()
         self._outbox.close()
 
-    def _handle(self, kind: str, told: Any) -> None:
+    def _handle(self, kind: str, message: Any) -> None:
         if kind == "begin":
-            for job, name in told:
+            for job, name in message:
                 task = self._running[name] = self._makers[job](self._hosts[name])
                 task.begin(self._over)
             return
         if kind == "answer":
-            self._questions.receive(*told)
+            self._questions.receive(*message)
             return
-        task_of = self._running.get(told)  # it may have ended in the meantime
+        task_of = self._running.get(message)  # it may have ended in the meantime
         if task_of is not None and kind == "cancel":
             task_of.cancel()
         elif task_of is not None:

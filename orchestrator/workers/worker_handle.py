@@ -125,9 +125,9 @@ class WorkerHandle:
         if task.name in self.running:
             self._send(word, task.name)
 
-    def give_up(self, why: str) -> None:
+    def give_up(self, reason: str) -> None:
         """Kill a worker that hangs; its hosts receive the reason."""
-        self._given_up = why
+        self._given_up = reason
         self._life.kill()
 
     def close(self) -> None:

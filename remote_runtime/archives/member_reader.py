@@ -63,30 +63,30 @@ class ArchiveErrors(object):
 
 
 def members(
-    kind: str, file: Any, *, beat: ProgressCallback, maximum: int, most: int, program: str = ""
+    kind: str, file: Any, *, heartbeat: ProgressCallback, maximum: int, most: int, program: str = ""
 ) -> Members:
     """Yield the members of an open archive; the ``content`` of one is valid until the next one is
     requested.
 
-    ``beat`` is called often and may raise; at most ``maximum`` bytes are unpacked after the last
-    member. A zip whose directory is too large for ``most`` members is refused. ``program`` unpacks
-    a tar.zst if Python cannot. For use inside ``ArchiveErrors``.
+    ``heartbeat`` is called often and may raise; at most ``maximum`` bytes are unpacked after the
+    last member. A zip whose directory is too large for ``most`` members is refused. ``program``
+    unpacks a tar.zst if Python cannot. For use inside ``ArchiveErrors``.
     """
     file.seek(0)
     if kind == "zip":
-        return _zip(_Bounded(file, max(most, _FEW) * _PER_ENTRY), beat)
+        return _zip(_Bounded(file, max(most, _FEW) * _PER_ENTRY), heartbeat)
     if kind == "tar.zst" and program:
-        return _tar_of_program([program, "-dcq"], file, beat, maximum)
-    return _tar(_unpacked(kind, file), beat, maximum)
+        return _tar_of_program([program, "-dcq"], file, heartbeat, maximum)
+    return _tar(_unpacked(kind, file), heartbeat, maximum)
 
 
 class _Stream(object):
     """An unpacked stream that is skipped in blocks, and whose headers are read with a size
     limit; ``headers_left`` is how many bytes those of the next member may still have."""
 
-    def __init__(self, raw: Any, beat: ProgressCallback) -> None:
+    def __init__(self, raw: Any, heartbeat: ProgressCallback) -> None:
         self._raw = raw
-        self._beat = beat
+        self._beat = heartbeat
         self.headers_left = _LARGEST_HEADERS
 
     def tell(self) -> int:
@@ -128,21 +128,23 @@ class _Stream(object):
                 raise ValueError("too much data after the last member")
 
 
-def _tar_of_program(argv: List[str], file: Any, beat: ProgressCallback, maximum: int) -> Members:
+def _tar_of_program(
+    argv: List[str], file: Any, heartbeat: ProgressCallback, maximum: int
+) -> Members:
     from remote_runtime.system.process.filters import FilteredFile
 
     unpacked = FilteredFile(argv, file)
     try:
-        for member in _tar(unpacked, beat, maximum):
+        for member in _tar(unpacked, heartbeat, maximum):
             yield member
     finally:
         unpacked.close()
 
 
-def _tar(unpacked: Any, beat: ProgressCallback, maximum: int) -> Members:
+def _tar(unpacked: Any, heartbeat: ProgressCallback, maximum: int) -> Members:
     import tarfile
 
-    stream = _Stream(unpacked, beat)
+    stream = _Stream(unpacked, heartbeat)
     archive: Any = tarfile.TarFile(
         fileobj=stream,  # type: ignore[arg-type]  # it has what tarfile calls
         mode="r",
@@ -279,12 +281,12 @@ class _Bounded(object):
         return data
 
 
-def _zip(file: Any, beat: ProgressCallback) -> Members:
+def _zip(file: Any, heartbeat: ProgressCallback) -> Members:
     import zipfile
 
     with zipfile.ZipFile(file) as archive:
         for entry in archive.infolist():
-            beat()
+            heartbeat()
             if entry.flag_bits & 1:
                 raise ValueError("member %r is encrypted" % entry.filename)
             yield _of_zip(archive, entry)

@@ -81,8 +81,8 @@ class Staging(object):
         self._known: Set[str] = {""}
         self._files: Set[str] = set()
 
-    def add(self, path: str, member: Member, linked: str, beat: Callable[[int], None]) -> None:
-        """Write one admitted member; ``linked`` is the target of a hard link; ``beat``
+    def add(self, path: str, member: Member, linked: str, heartbeat: Callable[[int], None]) -> None:
+        """Write one admitted member; ``linked`` is the target of a hard link; ``heartbeat``
         gets bytes.
         """
         if member.kind == DIRECTORY:
@@ -93,15 +93,17 @@ class Staging(object):
         if member.kind == HARDLINK and linked == path:
             return
         try:
-            self._put(path, member, linked, beat)
+            self._put(path, member, linked, heartbeat)
         except FileExistsError:  # an archive may hold a path twice; the last one counts
             os.unlink(path, dir_fd=self._top)
             self._files.discard(path)
-            self._put(path, member, linked, beat)
+            self._put(path, member, linked, heartbeat)
 
-    def _put(self, path: str, member: Member, linked: str, beat: Callable[[int], None]) -> None:
+    def _put(
+        self, path: str, member: Member, linked: str, heartbeat: Callable[[int], None]
+    ) -> None:
         if member.kind == FILE:
-            self._write(path, member, beat)
+            self._write(path, member, heartbeat)
         elif member.kind == SYMLINK:
             os.symlink(member.link, path, dir_fd=self._top)
         else:
@@ -117,7 +119,7 @@ class Staging(object):
         os.mkdir(path, 0o755, dir_fd=self._top)
         self._known.add(path)
 
-    def _write(self, path: str, member: Member, beat: Callable[[int], None]) -> None:
+    def _write(self, path: str, member: Member, heartbeat: Callable[[int], None]) -> None:
         descriptor = os.open(path, _NEW_FILE, 0o600, dir_fd=self._top)
         try:
             written = 0
@@ -127,7 +129,7 @@ class Staging(object):
                     if not data:
                         break
                     written += len(data)
-                    beat(len(data))
+                    heartbeat(len(data))
                     write_all(descriptor, data)
             if written != member.size:
                 raise ValueError("%r has %d of %d bytes" % (member.name, written, member.size))
@@ -138,11 +140,11 @@ class Staging(object):
         finally:
             os.close(descriptor)
 
-    def finish(self, beat: Callable[[int], None]) -> None:
+    def finish(self, heartbeat: Callable[[int], None]) -> None:
         """Set the modes and times of the directories, inner ones first, and return once everything
         is on disk.
         """
-        sync_files(self._top, sorted(self._files), lambda: beat(0))
+        sync_files(self._top, sorted(self._files), lambda: heartbeat(0))
         for path in sorted(self._known, reverse=True):
             descriptor = os.open(path or ".", _DIRECTORY, dir_fd=self._top)
             try:
@@ -153,7 +155,7 @@ class Staging(object):
                 sync_now(descriptor)
             finally:
                 os.close(descriptor)
-            beat(0)
+            heartbeat(0)
 
     def move(self, last: str, sync: Callable[[int], None]) -> List[str]:
         """Move everything into place; return the relative paths that were moved.

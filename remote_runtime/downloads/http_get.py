@@ -66,11 +66,11 @@ def display_url(url: str) -> str:
     return _Target(url).shown
 
 
-def redirected(asked: Request, url: str) -> Request:
+def redirected(request: Request, url: str) -> Request:
     """Return the request for another URL; credentials are sent only to the same server."""
-    if _Target(asked.url).trusts(_Target(url)):
-        return asked._replace(url=url, verified=False)
-    return asked._replace(url=url, verified=False, username=None, password="", headers={})
+    if _Target(request.url).trusts(_Target(url)):
+        return request._replace(url=url, verified=False)
+    return request._replace(url=url, verified=False, username=None, password="", headers={})
 
 
 def fetch(guard: Guard, asked: Request, probe: bool = False) -> Tuple[Any, str]:
@@ -181,9 +181,9 @@ def explained(error: Exception, guard: Guard, shown: str) -> ResourceError:
         cause = error  # urllib's own holds the error, one of TLS a word
     name = type(cause).__name__
     if "Cert" in name or "CERTIFICATE_VERIFY_FAILED" in str(cause):
-        why = getattr(cause, "verify_message", "") or str(cause)
+        reason = getattr(cause, "verify_message", "") or str(cause)
         return _failure(
-            "the certificate of %s is not trusted: %s" % (shown, why),
+            "the certificate of %s is not trusted: %s" % (shown, reason),
             "install the CA certificate in this host's certificate store",
             "tls",
         )
@@ -194,8 +194,8 @@ def explained(error: Exception, guard: Guard, shown: str) -> ResourceError:
         text = "cannot resolve the host %s of the url" % host
         return _failure(text, slug="connect", passing=True)
     if isinstance(cause, OSError) and not isinstance(cause, http.client.HTTPException):
-        why = cause.strerror or str(cause) or name
-        return _failure("could not download %s: %s" % (shown, why), slug="connect", passing=True)
+        reason = cause.strerror or str(cause) or name
+        return _failure("could not download %s: %s" % (shown, reason), slug="connect", passing=True)
     text = "%s sent an invalid HTTP response: %s %s" % (shown, name, cause)
     return _failure(text, passing=True)
 

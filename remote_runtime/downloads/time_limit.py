@@ -18,10 +18,10 @@ class Limit(object):
     limit.
     """
 
-    def __init__(self, context: "Context", seconds: float, doing: str, setting: str) -> None:
+    def __init__(self, context: "Context", seconds: float, action: str, setting: str) -> None:
         self._context = context
         self._seconds = seconds
-        self._doing = doing
+        self._doing = action
         self._setting = setting
         self._deadline = time.monotonic() + seconds
 
@@ -44,11 +44,11 @@ class Limit(object):
 class ProgressCheck(object):
     """Checks the limit during a transfer, and reports its progress."""
 
-    def __init__(self, context: "Context", limit: Limit, doing: str) -> None:
+    def __init__(self, context: "Context", limit: Limit, action: str) -> None:
         self._clock = time.monotonic
         self._context = context
         self._limit = limit
-        self._doing = doing
+        self._doing = action
         self._checked = 0.0
         self._told = 0.0
 

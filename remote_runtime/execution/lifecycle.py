@@ -219,9 +219,9 @@ class Lifecycle(object):
         outcome.refreshed = resource.accepts_refresh(refresh)
         state = resource.observe()
         outcome.final_ensure = state.ensure
-        why = resource.unachieved(state)
-        if why:
-            raise UnsettledError(why)
+        reason = resource.unachieved(state)
+        if reason:
+            raise UnsettledError(reason)
         resource.state_left = state
 
     def _act(self, action: Action, outcome: Outcome, read_only: bool) -> None:

@@ -25,12 +25,12 @@ class CannotTellError(ResourceError):
     default_kind = "resource.health"
 
 
-def nothing(why: str, attributes: Iterable[str]) -> ObservedValues:
+def nothing(reason: str, attributes: Iterable[str]) -> ObservedValues:
     """Return the values of a missing thing: it does not exist, and each other attribute reports
-    ``why``."""
+    ``reason``."""
 
     def missing() -> Any:
-        raise ResourceError(why)
+        raise ResourceError(reason)
 
     return dict(dict.fromkeys(attributes, missing), exists=False)
 

@@ -22,9 +22,9 @@ def predict(outcome: Outcome, context: Context) -> None:
         return
     failures, uncertainty = _unstartable(outcome, context)
     if failures and uncertainty.level:  # a planned change may fix that
-        why = "%s, but %s" % (failures[0], uncertainty.reason)
-        outcome.prediction, outcome.prediction_reason = UNKNOWN, why
-        outcome.passing = Uncertainty(UNKNOWN, "it depends on %s: %s" % (name, why))
+        reason = "%s, but %s" % (failures[0], uncertainty.reason)
+        outcome.prediction, outcome.prediction_reason = UNKNOWN, reason
+        outcome.passing = Uncertainty(UNKNOWN, "it depends on %s: %s" % (name, reason))
         return
     for message in failures:
         outcome.fail(message)
@@ -35,13 +35,16 @@ def _unstartable(outcome: Outcome, context: Context) -> Tuple[List[str], Uncerta
     found = []
     with context.for_resource(outcome.item, True):
         for number, check in enumerate(outcome.item.health_checks, 1):
-            why = _lacking(str(check.get("command") or ""), context)
-            if why:
+            reason = _lacking(str(check.get("command") or ""), context)
+            if reason:
                 sensitive = outcome.item.sensitive
                 fallback = "check %d" % number if sensitive else own_name(check)
                 found.append(
                     "health check %s would be UNKNOWN: %s"
-                    % (check.get("name") or fallback, "it cannot be started" if sensitive else why)
+                    % (
+                        check.get("name") or fallback,
+                        "it cannot be started" if sensitive else reason,
+                    )
                 )
         return found, context.uncertainty
 

@@ -156,9 +156,9 @@ class CommandReader(object):
 
     def require(self, program: str) -> None:
         """``ResourceError`` for a program that cannot start."""
-        why, hint = self._adapter.lacking(program)
-        if why:
-            raise ResourceError(why, kind="resource.command", hint=hint)
+        reason, hint = self._adapter.lacking(program)
+        if reason:
+            raise ResourceError(reason, kind="resource.command", hint=hint)
 
     def words(self, command: Command) -> interpreters.Start:
         """The program of a command with its arguments."""
@@ -172,12 +172,12 @@ class CommandReader(object):
         if cwd is not None and not self._files.is_directory(cwd):
             raise Missing("%s: the working directory %s does not exist" % (own, cwd))
         for kind, name in (("user", command.user), ("group", command.group)):
-            why, hint = self._accounts.lacking(kind, name) if name is not None else ("", "")
-            if why:
-                raise Missing(why, hint=hint)
-        why, hint = self._adapter.lacking(self.words(command).argv[0], command.path, cwd)
-        if why:
-            raise Missing("%s: %s" % (own, why), hint=hint)
+            reason, hint = self._accounts.lacking(kind, name) if name is not None else ("", "")
+            if reason:
+                raise Missing(reason, hint=hint)
+        reason, hint = self._adapter.lacking(self.words(command).argv[0], command.path, cwd)
+        if reason:
+            raise Missing("%s: %s" % (own, reason), hint=hint)
 
     def look(self, command: Command) -> "Result":
         """Run a command that changes nothing; in a preview, on the predicted host."""

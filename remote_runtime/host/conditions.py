@@ -98,10 +98,10 @@ class ConditionReader(object):
         patience = probe.bound(_PATIENCE)
         address = "tcp://%s:%d" % (condition.host, condition.port)
         try:
-            why = probe.wait(patience, lambda: refusal(address, patience))
+            reason = probe.wait(patience, lambda: refusal(address, patience))
         except ResourceError as error:
-            why = error.message  # the time of this check is up
-        return ConditionResult(not why, why or "it accepts connections")
+            reason = error.message  # the time of this check is up
+        return ConditionResult(not reason, reason or "it accepts connections")
 
     def _url(self, condition: Condition, seconds: float) -> ConditionResult:
         from remote_runtime.health.kinds.http import KIND

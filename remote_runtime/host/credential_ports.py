@@ -47,10 +47,10 @@ class CredentialReader(object):
 
     def require(self) -> None:
         """``ResourceError`` if the program is missing, or the user may not read the host's key."""
-        why, _ = self._adapter.lacking(PROGRAM)
-        if why:
+        reason, _ = self._adapter.lacking(PROGRAM)
+        if reason:
             raise ResourceError(
-                why,
+                reason,
                 kind="resource.command",
                 hint="encrypted credentials need systemd 250 or newer",
             )

@@ -132,8 +132,8 @@ class FileReader(object):
         """The content of a regular file of at most ``limit`` bytes."""
         node = self.stat(path)
         if node is None or node.kind != "file":
-            why = "it is not a regular file" if node is not None else "it does not exist"
-            raise ResourceError("could not read %s: %s" % (path, why), kind="resource.file.kind")
+            reason = "it is not a regular file" if node is not None else "it does not exist"
+            raise ResourceError("could not read %s: %s" % (path, reason), kind="resource.file.kind")
         return self._adapter.read(path, limit, follow=True, known=node)
 
     def digest(self, path: str, algorithm: str = "sha256", known: Optional[Node] = None) -> str:

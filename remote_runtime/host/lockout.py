@@ -127,15 +127,15 @@ def _require_root_login(host: HostReader, path: str, before: bytes, after: bytes
     )
 
 
-def require_way_in(host: HostReader, unit: str, doing: str) -> None:
+def require_way_in(host: HostReader, unit: str, action: str) -> None:
     """``ResourceError`` if this run reached the host through a unit, such as the SSH server.
-    ``doing`` is ``stopping`` or ``disabling``; a unit with a socket may be disabled."""
+    ``action`` is ``stopping`` or ``disabling``; a unit with a socket may be disabled."""
     if not host.units.carries_run(unit):
         return
-    if doing == "disabling" and _starts_otherwise(host, unit):
+    if action == "disabling" and _starts_otherwise(host, unit):
         return
     raise ResourceError(
-        "%s %s could lock out this run, which reached the host through it" % (doing, unit),
+        "%s %s could lock out this run, which reached the host through it" % (action, unit),
         kind="resource.service.lockout",
         hint="connect in another way for this change",
     )

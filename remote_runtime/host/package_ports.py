@@ -202,10 +202,10 @@ class PackageReader(object):
         return self._context.options.refresh_lists and not self._manager.refreshed
 
     def _refresh(self, outdated: str, changed: Sequence[str] = ()) -> None:
-        why = outdated or "requested by --refresh-lists"
+        reason = outdated or "requested by --refresh-lists"
         if changed:
-            why = "this run has changed the repository %s" % ", ".join(changed)
-        self._context.notice("info", "refreshing the package lists: %s" % why)
+            reason = "this run has changed the repository %s" % ", ".join(changed)
+        self._context.notice("info", "refreshing the package lists: %s" % reason)
         try:
             self._tried(lambda: self._manager.refresh_lists(self._lock_timeout()))
         except ResourceError:

@@ -25,9 +25,9 @@ def run(commands: "Commands", command: str, *, finished: str, path: str) -> None
     """
     words = shell_words.split(command)
     if words and "{}" not in words[0]:
-        why, hint = commands.lacking(words[0])
-        if why:
-            raise Missing("it cannot be validated: %s" % why, hint=hint)
+        reason, hint = commands.lacking(words[0])
+        if reason:
+            raise Missing("it cannot be validated: %s" % reason, hint=hint)
     result = commands.run([word.replace("{}", finished) for word in words])
     if result.code != 0:
         raise ResourceError(

@@ -109,9 +109,9 @@ class ManagedResource(object):
     def _supported(self) -> HostReader:
         """A host that can be read, on which the resource can be managed."""
         reader = self._reader()
-        why = self._type.unsupported(reader)
-        if why:
-            raise ResourceError(why, kind="resource.unsupported")
+        reason = self._type.unsupported(reader)
+        if reason:
+            raise ResourceError(reason, kind="resource.unsupported")
         return reader
 
     def wanted(self) -> List[str]:
@@ -267,13 +267,13 @@ class ManagedResource(object):
         old = before if isinstance(before, FileText) else None
         return diff_of(old, after, self.name, options.diff_private)
 
-    def _action(self, doing: str, message: str, step: Step, changes: List[Change]) -> Action:
+    def _action(self, action: str, message: str, step: Step, changes: List[Change]) -> Action:
         """A step with the effects that its dry run recorded."""
         effects: List[Effect] = []
         unfinished: List[Effect] = []
 
         def call() -> None:
-            self.context.progress("%s %s %s" % (doing, self._noun, self.name))
+            self.context.progress("%s %s %s" % (action, self._noun, self.name))
             host = self._machine()
             try:
                 step(host)
@@ -282,7 +282,7 @@ class ManagedResource(object):
 
         def preflight() -> None:
             effects.extend(
-                self._predicted_effects(step, unfinished, achieves=doing != "refreshing")
+                self._predicted_effects(step, unfinished, achieves=action != "refreshing")
             )
 
         return Action(

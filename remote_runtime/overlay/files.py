@@ -53,13 +53,13 @@ class OverlayFiles(ReadOnly, Files):
             self._require_seen(found)
         return found
 
-    def _walked(self, path: str, follow: bool, doing: str = "inspect") -> ResolvedPath:
+    def _walked(self, path: str, follow: bool, action: str = "inspect") -> ResolvedPath:
         """Resolve a path that we walk ourselves, like the host; the walk may find something
         planned.
         """
         found = self._find(path, follow)
         if found.laid and (found.links or os.geteuid() != 0):
-            self._walk.require_reached(path, follow, doing)
+            self._walk.require_reached(path, follow, action)
         return found
 
     def _read(self, path: str, follow: bool) -> ResolvedPath:
@@ -422,9 +422,9 @@ class OverlayFiles(ReadOnly, Files):
         if resolved.node is not None and shut:
             raise closed(resolved.path, resolved.node)
 
-    def _require_readable(self, path: str, node: Node, doing: str = "read") -> None:
+    def _require_readable(self, path: str, node: Node, action: str = "read") -> None:
         if os.geteuid() != 0 and not ours(node) & 4 and not _is_by_acl(path, node):
-            raise refusal(doing, path, errno.EACCES)
+            raise refusal(action, path, errno.EACCES)
 
     # -- our own work ------------------------------------------------------------------------------
 

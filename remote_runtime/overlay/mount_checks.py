@@ -41,12 +41,12 @@ class MountPreconditions(Preconditions):
             mount.inodes - files if mount.inodes else None,
         )
 
-    def _enter(self, doing: str, size: int) -> None:
+    def _enter(self, action: str, size: int) -> None:
         """Check the space for a new file: it exists next to the old one until it replaces it."""
-        self._writable(doing, self.spot.path)
+        self._writable(action, self.spot.path)
         if not self.spare().holds(-(-size // PAGE) * PAGE, 1 + self.spot.missing):
-            raise self._failure(doing, errno.ENOSPC)
+            raise self._failure(action, errno.ENOSPC)
 
-    def _writable(self, doing: str, path: str) -> None:
+    def _writable(self, action: str, path: str) -> None:
         if self._mount.read_only:
-            raise self._failure(doing, errno.EROFS)
+            raise self._failure(action, errno.EROFS)

@@ -156,8 +156,8 @@ class HostOverlay(object):
             if uncertainty.level and isinstance(effect, PathEffect):
                 self._lay_elsewhere(effect, uncertainty)
             if uncertainty.level == UNKNOWN:
-                why = Uncertainty(UNKNOWN, "the result of %s is unknown" % by)
-                self.unknown_regions.add(UnknownEffect(why, _named(effect)), self.sequence, by)
+                reason = Uncertainty(UNKNOWN, "the result of %s is unknown" % by)
+                self.unknown_regions.add(UnknownEffect(reason, _named(effect)), self.sequence, by)
             elif isinstance(effect, MountEffect):
                 self._mount(effect, by)
             elif isinstance(effect, PathEffect):
@@ -259,9 +259,10 @@ class HostOverlay(object):
     def _put(self, effect: Effect, by: str) -> None:
         if isinstance(effect, AccountEffect):
             self.accounts.planned[effect.kind, effect.name] = effect, self.sequence
-            why = "%s changes the accounts in this file" % by
+            reason = "%s changes the accounts in this file" % by
             unknown = UnknownEffect(
-                Uncertainty(UNKNOWN, why), lambda kind, value, _: is_account_database(kind, value)
+                Uncertainty(UNKNOWN, reason),
+                lambda kind, value, _: is_account_database(kind, value),
             )
             self.unknown_regions.add(unknown, self.sequence)
         elif isinstance(effect, KernelEffect):
@@ -284,14 +285,14 @@ def _accounts_of(path: str, today: Optional[Set[str]]) -> UnknownEffect:
     is not in the planned one may also be in another database of the host. If the content of a file
     is unknown (None), its accounts may be removed.
     """
-    why = "whether it exists depends on the planned %s" % path
+    reason = "whether it exists depends on the planned %s" % path
 
     def covers(kind: str, name: str, there: bool) -> bool:
         if kind != _ACCOUNTS[path] or name == "root":
             return False
         return today is None or (not there and name in today)
 
-    return UnknownEffect(Uncertainty(UNKNOWN, why), covers)
+    return UnknownEffect(Uncertainty(UNKNOWN, reason), covers)
 
 
 def _kernel_reads(path: str) -> Covers:

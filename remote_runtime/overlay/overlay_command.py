@@ -116,8 +116,8 @@ class OverlayCommand(object):
         own = [line for line in result.stderr.splitlines(True) if not line.startswith(self._token)]
         result = result._replace(stderr="".join(own))
         if "ready" not in self._told:
-            why = (result.stderr.strip().splitlines() or ["exit code %d" % result.code])[0]
-            raise Unknowable("%s cannot run on the planned state: %s" % (program, why))
+            reason = (result.stderr.strip().splitlines() or ["exit code %d" % result.code])[0]
+            raise Unknowable("%s cannot run on the planned state: %s" % (program, reason))
         for line in self._told:
             word, _, about = line.partition(" ")
             if word == "read":

@@ -61,11 +61,11 @@ class PlannedWalk(object):
         self._layer, self._rights = layer, rights
         self._links = 0
 
-    def require_reached(self, path: str, follow: bool, doing: str) -> None:
+    def require_reached(self, path: str, follow: bool, action: str) -> None:
         """Raise ``ResourceError`` if the walk to a path is refused; a missing path counts as
         reached.
 
-        ``doing`` is the purpose.
+        ``action`` is the purpose.
         """
         try:
             place = self._place(path, follow)
@@ -75,9 +75,9 @@ class PlannedWalk(object):
         except FileNotFoundError:
             return
         except OSError as error:
-            raise failure(doing, path, error) from error
+            raise failure(action, path, error) from error
 
-    def require_end(self, path: str, doing: str) -> None:
+    def require_end(self, path: str, action: str) -> None:
         """Raise ``ResourceError`` if the machine would refuse the resolved form of this path, see
         ``Files.real``.
         """
@@ -94,7 +94,7 @@ class PlannedWalk(object):
             if place.by is not None:
                 _admit(place.by, there)
         except OSError as error:
-            raise failure(doing, path, error) from error
+            raise failure(action, path, error) from error
 
     def directory_of(self, path: str) -> PlannedPath:
         """Return the directory that contains a path without links."""

@@ -31,8 +31,8 @@ def main(plan: Plan) -> NoReturn:
         try:
             become(plan, base)
         except OSError as error:
-            why = error.strerror or str(error)
-            os.write(2, b"\n" + token + b" lost " + why.encode("utf-8", "replace") + b"\n")
+            reason = error.strerror or str(error)
+            os.write(2, b"\n" + token + b" lost " + reason.encode("utf-8", "replace") + b"\n")
         os._exit(127)
     status = os.waitpid(child, 0)[1]
     for path, upper in stand_ins:
@@ -181,9 +181,9 @@ def mount(*words: bytes) -> None:
             os._exit(127)
     os.close(writing)
     with os.fdopen(reading, "rb") as said:
-        why = said.read().decode("utf-8", "replace").strip()
+        reason = said.read().decode("utf-8", "replace").strip()
     if os.waitpid(child, 0)[1]:
-        raise OSError(why or "could not mount %s" % words[-1].decode("utf-8", "replace"))
+        raise OSError(reason or "could not mount %s" % words[-1].decode("utf-8", "replace"))
 
 
 def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:

@@ -61,8 +61,8 @@ def carry_out(
         else:
             not_changed(other.item)
     if failed is not None and not manager.has_reached(first):
-        why = "%s failed together with other packages; ccm retries it alone" % str(first)
-        context.notice("info", why)
+        reason = "%s failed together with other packages; ccm retries it alone" % str(first)
+        context.notice("info", reason)
         return tried(lambda: manager.carry_out(first, lock_timeout))
     return found[0]
 

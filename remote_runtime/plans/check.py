@@ -190,12 +190,12 @@ class PushPreview(object):
     """
 
     def __init__(
-        self, binding: Binding, observer: Observer, maker: EventMaker, seen: int = 0
+        self, binding: Binding, observer: Observer, event_builder: EventMaker, seen: int = 0
     ) -> None:
         self._observed = binding.observed
         self._certain = frozenset(binding.certain)
         self._observer = observer
-        self._maker = maker
+        self._maker = event_builder
         self._seen = seen
         self._drifted: List[Tuple[str, List[str]]] = []
         self._behind: List[Tuple[str, List[str]]] = []

@@ -21,22 +21,26 @@ _SMALL = LARGEST // 8  # characters; masking may make it longer
 _OF_PLAN = ("type", "name", "alias", "manifest", "properties", "requested_ensure")
 
 
-def is_plain(item: Item, maker: EventMaker, text: str) -> bool:
+def is_plain(item: Item, event_builder: EventMaker, text: str) -> bool:
     """Return whether an event shows an item exactly as in its JSON ``text``, neither masked nor
     shortened.
     """
-    return len(text) < _SMALL and maker.leaves_plain(item, text)
+    return len(text) < _SMALL and event_builder.leaves_plain(item, text)
 
 
-def implied_members(item: Item, maker: EventMaker, text: str = "") -> Dict[str, Any]:
-    """The members of an event that follow from its plan, masked; ``maker`` is the event maker of
-    its host's run.
+def implied_members(item: Item, event_builder: EventMaker, text: str = "") -> Dict[str, Any]:
+    """The members of an event that follow from its plan, masked; ``event_builder`` is the event
+    maker of its host's run.
 
     ``requested_ensure`` is included only if the plan contains it. For most resources, a search of
     the JSON ``text`` of the item shows that nothing must be masked and that nothing is too large.
     """
     quick = text and len(text) < _SMALL
-    event = maker.of_plan(item, text) if quick else maker.make(Outcome(item), False, 0.0)
+    event = (
+        event_builder.of_plan(item, text)
+        if quick
+        else event_builder.make(Outcome(item), False, 0.0)
+    )
     if item.properties.get("ensure") is None:
         del event["requested_ensure"]
     return {key: event[key] for key in _OF_PLAN if key in event}

@@ -42,8 +42,8 @@ class EventReporter(object):
     is being written.
     """
 
-    def __init__(self, channel: Channel, maker: EventMaker) -> None:
-        self.maker = maker
+    def __init__(self, channel: Channel, event_builder: EventMaker) -> None:
+        self.maker = event_builder
         self.events = 0
         self.tally: Dict[str, int] = {}
         self.whole = False
@@ -86,7 +86,7 @@ class EventReporter(object):
         self._channel.send_unchanged(unchanged)
 
 
-def unplanned_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Unplanned]:
+def unplanned_of(outcome: Outcome, noop: bool, event_builder: EventMaker) -> Optional[Unplanned]:
     """The row of a resource; None if its event must be sent completely."""
     item = outcome.item
     said = vars(outcome)  # of an outcome: most of these are as they were at first
@@ -99,10 +99,10 @@ def unplanned_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Un
     wanted = item.properties.get("ensure")
     if wanted is None:
         wanted = requested_of(item)
-        requested = maker.labelled(item, wanted)
+        requested = event_builder.labelled(item, wanted)
     final = None
     if outcome.final_ensure != str(wanted):
-        final = maker.labelled(item, outcome.final_ensure)
+        final = event_builder.labelled(item, outcome.final_ensure)
     for text in (outcome.provider, final or "", requested or ""):
         if len(text) > MAX_TEXT_LENGTH:
             return None

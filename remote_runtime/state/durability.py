@@ -36,13 +36,13 @@ class DirectorySync(object):
         except OSError as error:
             self._failed = error
 
-    def settle(self, beat: Callable[[], None]) -> bytes:
+    def settle(self, heartbeat: Callable[[], None]) -> bytes:
         """Return once all changes so far are on disk, with a warning for the controller if they may
-        not be. ``beat`` is called in the meantime, as often as the controller needs it."""
+        not be. ``heartbeat`` is called in the meantime, as often as the controller needs it."""
         if self._syncs is None:
             return b""
         try:
-            self._syncs.sync_while(beat, wire.PING_INTERVAL)
+            self._syncs.sync_while(heartbeat, wire.PING_INTERVAL)
         except OSError as error:
             self._failed = error
         failed, self._failed = self._failed, None

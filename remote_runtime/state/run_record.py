@@ -50,12 +50,12 @@ class RunRecord(object):
     state cannot be written, the run continues without a record.
     """
 
-    def __init__(self, directory: str, receipt: str, last: int, maker: EventMaker) -> None:
+    def __init__(self, directory: str, receipt: str, last: int, event_builder: EventMaker) -> None:
         self._memory = StateStore(directory)
         self._receipt = receipt
         self._last = last
         self._reserved = -1  # the greatest index whose change may start before the next sync
-        self._maker = maker
+        self._maker = event_builder
         self._waiting: List[str] = []  # lines of resources without a change
         self._descriptor = -1
         self._size = 0

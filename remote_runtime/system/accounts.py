@@ -110,8 +110,8 @@ class Accounts(object):
     def _number(self, kind: str, name: str) -> int:
         found = self._find(kind, name)
         if found is None:
-            why, hint = self.lacking(kind, name)
-            raise ResourceError(why, kind="resource.account", hint=hint)
+            reason, hint = self.lacking(kind, name)
+            raise ResourceError(reason, kind="resource.account", hint=hint)
         return found
 
     def _find(self, kind: str, name: str) -> Optional[int]:

@@ -39,11 +39,11 @@ def sync_now(directory: int) -> None:
     _sync(_opened(directory))
 
 
-def sync_files(at: int, paths: Sequence[str], beat: Callable[[], None]) -> None:
+def sync_files(at: int, paths: Sequence[str], heartbeat: Callable[[], None]) -> None:
     """Return once these files in the open directory ``at`` are on disk.
 
     ``OSError`` Many are synced in parallel, because a disk writes its cache once for all waiting
-    threads. ``beat`` is called in the meantime.
+    threads. ``heartbeat`` is called in the meantime.
     """
     waiting = list(paths)
     failed: List[OSError] = []
@@ -61,7 +61,7 @@ def sync_files(at: int, paths: Sequence[str], beat: Callable[[], None]) -> None:
     try:
         if not threads:
             work()
-        _join(threads, beat)
+        _join(threads, heartbeat)
     finally:
         del waiting[:]  # ``beat`` may have ended it
         _join(threads, lambda: None)
@@ -90,10 +90,10 @@ def _started(work: Callable[[], None], count: int) -> List[Thread]:
     return threads
 
 
-def _join(threads: Sequence[Thread], beat: Callable[[], None]) -> None:
+def _join(threads: Sequence[Thread], heartbeat: Callable[[], None]) -> None:
     for thread in threads:
         while not thread.join(_BEAT):
-            beat()
+            heartbeat()
 
 
 class DirectorySyncs(object):
@@ -128,8 +128,10 @@ class DirectorySyncs(object):
         if failed is not None:
             raise failed
 
-    def sync_while(self, beat: Callable[[], None], seconds: float) -> None:
-        """Sync like ``sync``, and call ``beat`` at regular intervals, because disks can be slow."""
+    def sync_while(self, heartbeat: Callable[[], None], seconds: float) -> None:
+        """Sync like ``sync``, and call ``heartbeat`` at regular intervals, because disks can be
+        slow.
+        """
         if not (self._waiting or self._lock.locked()):
             return
         failed: List[OSError] = []
@@ -146,7 +148,7 @@ class DirectorySyncs(object):
         except RuntimeError:  # there may be no more threads: without a beat, then
             return self.sync()
         while not syncing.join(seconds):
-            beat()
+            heartbeat()
         if failed:
             raise failed[0]
         return None

@@ -33,31 +33,31 @@ _WORDS = {
 }
 
 
-def many_names(doing: str, path: str, count: int) -> ResourceError:
+def many_names(action: str, path: str, count: int) -> ResourceError:
     """The error for a file with other hard links in a directory to which another user can write."""
     return ResourceError(
         "could not %s %s: it has %d hard links, and its directory is writable by other users"
-        % (doing, path, count),
+        % (action, path, count),
         kind="resource.file.names",
         hint="check who owns the file",
     )
 
 
-def failure(doing: str, path: str, error: OSError) -> ResourceError:
+def failure(action: str, path: str, error: OSError) -> ResourceError:
     """Return the error with the action, the path, the reason and a hint."""
     number = error.errno or 0
     words, hint = _WORDS.get(number, (error.strerror or str(error), ""))
-    if number == errno.ENOENT and doing == "write" and os.path.isdir(os.path.dirname(path)):
+    if number == errno.ENOENT and action == "write" and os.path.isdir(os.path.dirname(path)):
         words = "cannot create files in %s" % os.path.dirname(path)
         hint = "this is a kernel file system: use an exec with the kernel's own tools"
     if number == errno.ENAMETOOLONG and is_too_long(path):
         words, hint = "the path is too long", "a path has at most 4095 bytes"
     kind = "resource.file." + errno.errorcode.get(number, "other").lower()
-    return ResourceError("could not %s %s: %s" % (doing, path, words), kind=kind, hint=hint)
+    return ResourceError("could not %s %s: %s" % (action, path, words), kind=kind, hint=hint)
 
 
-def refusal(doing: str, path: str, number: int) -> ResourceError:
+def refusal(action: str, path: str, number: int) -> ResourceError:
     """Return the same error without an attempt, based on the number that the system
     would return.
     """
-    return failure(doing, path, OSError(number, os.strerror(number)))
+    return failure(action, path, OSError(number, os.strerror(number)))

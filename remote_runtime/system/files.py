@@ -214,7 +214,7 @@ class Files(object):
         finally:
             os.close(descriptor)
 
-    def opened(self, path: str, doing: str, follow: bool = False) -> int:
+    def opened(self, path: str, action: str, follow: bool = False) -> int:
         """A descriptor of the path, which the caller closes.
 
         ``ResourceError`` names the intended action. A file with other hard links in a directory to
@@ -233,7 +233,7 @@ class Files(object):
                     if not shared or stat.S_ISDIR(found.st_mode):
                         return descriptor
                     if found.st_nlink > 1:
-                        raise many_names(doing, place.path, found.st_nlink)
+                        raise many_names(action, place.path, found.st_nlink)
                     # Its other name may be gone by now. A file that did not change since before it
                     # was opened, or for a while, has had no other.
                     held = stamp(found)
@@ -246,7 +246,7 @@ class Files(object):
                 os.close(descriptor)
                 time.sleep(_TICK)
         except OSError as error:
-            raise failure(doing, path, error) from error
+            raise failure(action, path, error) from error
 
     def read(
         self, path: str, limit: int, follow: bool = False, known: Optional[Status] = None
@@ -342,12 +342,12 @@ class Files(object):
         """Record that the staged directory is gone."""
         self._staged.discard(name)
 
-    def place(self, path: str, doing: str) -> Place:
+    def place(self, path: str, action: str) -> Place:
         """Return the place of a path. ``ResourceError`` names the intended action."""
         try:
             return self.walker.place(path)
         except OSError as error:
-            raise failure(doing, path, error) from error
+            raise failure(action, path, error) from error
 
     def discard_temporary(self) -> None:
         """Remove all remaining temporary files and directories; may be called from any thread."""

@@ -148,11 +148,11 @@ class Lock(object):
             )
 
     def _unusable(
-        self, why: str, hint: str = "the user's home or runtime directory must be writable"
+        self, reason: str, hint: str = "the user's home or runtime directory must be writable"
     ) -> HostError:
         self.release()
         return HostError(
-            "could not open the lock %s: %s" % (self._path, why), kind="host.lock", hint=hint
+            "could not open the lock %s: %s" % (self._path, reason), kind="host.lock", hint=hint
         )
 
     def _wait(

@@ -79,8 +79,8 @@ class UncheckedError(ResourceError):
 class CheckErrors(object):
     """Converts an ``OSError`` of the checks in its block into an ``UncheckedError``."""
 
-    def __init__(self, doing: str, path: str) -> None:
-        self._doing, self._path = doing, path
+    def __init__(self, action: str, path: str) -> None:
+        self._doing, self._path = action, path
 
     def __enter__(self) -> None:
         pass
@@ -150,11 +150,11 @@ class Preconditions(object):
                     raise self._failure(doing, errno.EPERM)
                 self._owned(doing, (uid, gid, 0), (found.st_uid, found.st_gid))
 
-    def _require_changeable(self, doing: str) -> None:
+    def _require_changeable(self, action: str) -> None:
         there = self.spot.there
-        self._writable(doing, there or self.spot.directory)
+        self._writable(action, there or self.spot.directory)
         if there and flags(there):
-            raise self._failure(doing, errno.EPERM)
+            raise self._failure(action, errno.EPERM)
 
     def removing(self, tree: bool = False) -> None:
         """Check removing the path; ``tree``: with everything in it."""
@@ -189,55 +189,55 @@ class Preconditions(object):
                 inodes - files if system.f_files else None,
             )
 
-    def _enter(self, doing: str, size: int) -> None:
+    def _enter(self, action: str, size: int) -> None:
         """Check for write permission and space for a new name in the directory."""
         if is_too_long(self.spot.path) or has_long_name(self.spot.path):
-            raise self._failure(doing, errno.ENAMETOOLONG)
-        self._writable(doing, self.spot.directory)
+            raise self._failure(action, errno.ENAMETOOLONG)
+        self._writable(action, self.spot.directory)
         if self.spot.direct:
-            self._permitted(doing, self.spot.missing > 0)
+            self._permitted(action, self.spot.missing > 0)
             number = _of_kernel(self.spot.directory)
             if number:
-                raise self._failure(doing, number)
+                raise self._failure(action, number)
         elif self.spot.writable is False:
-            raise self._failure(doing, errno.EACCES)
+            raise self._failure(action, errno.EACCES)
         block = os.statvfs(self.spot.directory).f_frsize or PAGE
         if not self.spare().holds(-(-size // block) * block, 1 + self.spot.missing):
-            raise self._failure(doing, errno.ENOSPC)
+            raise self._failure(action, errno.ENOSPC)
 
-    def _writable(self, doing: str, path: str) -> None:
+    def _writable(self, action: str, path: str) -> None:
         if os.statvfs(path).f_flag & _READ_ONLY:
-            raise self._failure(doing, errno.EROFS)
+            raise self._failure(action, errno.EROFS)
 
-    def _permitted(self, doing: str, directories: bool = False) -> None:
+    def _permitted(self, action: str, directories: bool = False) -> None:
         """Check that names may be created and removed in the directory; ``directories``: only
         created."""
         directory = self.spot.directory
-        renamed = not directories and doing not in (MAKING, "remove")
+        renamed = not directories and action not in (MAKING, "remove")
         held = flags(directory)
         # The run itself checks whether what it renames there could be moved.
         if held & (inode_flags.IMMUTABLE | (inode_flags.APPEND if renamed else 0)):
-            raise self._failure(doing, errno.EPERM)
+            raise self._failure(action, errno.EPERM)
         writable = self.spot.writable
         if writable is None:
             writable = os.access(directory, os.W_OK | os.X_OK, effective_ids=True)
         if not writable:
-            raise self._failure(doing, errno.EACCES)
-        if doing == "remove" and held:
-            raise self._failure(doing, errno.EPERM)
+            raise self._failure(action, errno.EACCES)
+        if action == "remove" and held:
+            raise self._failure(action, errno.EPERM)
 
-    def _replaced(self, doing: str) -> None:
+    def _replaced(self, action: str) -> None:
         """Check that the path can be removed from its directory."""
         there, directory = self.spot.there, os.stat(self.spot.directory)
         found, us = os.lstat(there), os.geteuid()
         if there in mount_points():
-            raise self._failure(doing, errno.EBUSY)
+            raise self._failure(action, errno.EBUSY)
         sticky = directory.st_mode & stat.S_ISVTX and us not in (0, found.st_uid, directory.st_uid)
         if sticky or flags(there):
-            raise self._failure(doing, errno.EPERM)
+            raise self._failure(action, errno.EPERM)
 
     def _owned(
-        self, doing: str, wanted: Tuple[int, int, int], now: Optional[Tuple[int, int]]
+        self, action: str, wanted: Tuple[int, int, int], now: Optional[Tuple[int, int]]
     ) -> None:
         """Only root can change the owner of a file; other users can set only groups that they
         belong to, and Linux drops setgid for other groups without an error."""
@@ -249,12 +249,12 @@ class Preconditions(object):
         uid, gid, mode = wanted
         gid = group if gid == -1 else gid
         if uid not in (-1, owner) or gid not in {group, *ours}:
-            raise self._failure(doing, errno.EPERM)
+            raise self._failure(action, errno.EPERM)
         if mode & stat.S_ISGID and gid not in ours:
             raise UnsettledError("mode is '%04o', not '%04o'" % (mode & ~stat.S_ISGID, mode))
 
-    def _failure(self, doing: str, number: int) -> Exception:
-        return refusal(doing, self.spot.path, number)
+    def _failure(self, action: str, number: int) -> Exception:
+        return refusal(action, self.spot.path, number)
 
 
 def at(

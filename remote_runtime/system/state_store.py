@@ -350,10 +350,10 @@ class StateStore(object):
         for path, status in [linked] + around:
             others = status.st_mode & _OTHERS and not stat.S_ISLNK(status.st_mode)
             if status.st_uid not in (0, os.geteuid()) or others:
-                why = "it is a symlink, and other users own %s or can write to it" % path
+                reason = "it is a symlink, and other users own %s or can write to it" % path
                 raise self._error(
                     "",
-                    why,
+                    reason,
                     (
                         "replace it with a directory, or with a symlink "
                         "that only its user can change"
@@ -382,11 +382,11 @@ class StateStore(object):
             hint="the state directory must belong to this user and be writable",
         )
 
-    def _error(self, path: str, why: str, hint: str) -> StateError:
-        return StateError("could not use %s: %s" % (self._whole(path), why), hint=hint)
+    def _error(self, path: str, reason: str, hint: str) -> StateError:
+        return StateError("could not use %s: %s" % (self._whole(path), reason), hint=hint)
 
-    def _damaged(self, path: str, why: str) -> StateError:
-        error = self._error(path, why, "its contents are ignored, and ccm creates a new one")
+    def _damaged(self, path: str, reason: str) -> StateError:
+        error = self._error(path, reason, "its contents are ignored, and ccm creates a new one")
         error.damaged = True
         return error
 

@@ -114,7 +114,7 @@ def _directory(unit: Definition, context: "Context", own: _Own, real: str) -> Li
     uid, gid, known = _owner(unit, context)
     effects: List[Effect] = [PathEffect(real, "directory", mode=mode, uid=uid, gid=gid)]
     if not known:
-        why = "the owner of %s is not known until systemd has assigned a user to %s" % (
+        reason = "the owner of %s is not known until systemd has assigned a user to %s" % (
             real,
             unit.name,
         )
@@ -122,7 +122,7 @@ def _directory(unit: Definition, context: "Context", own: _Own, real: str) -> Li
         def covers(kind: str, value: str, present: bool) -> bool:
             return kind == "attributes" and value == real
 
-        effects.append(UnknownEffect(Uncertainty(UNKNOWN, why), covers))
+        effects.append(UnknownEffect(Uncertainty(UNKNOWN, reason), covers))
     return effects
 
 

@@ -300,9 +300,9 @@ class Systemd(object):
     def _preflight_reload(self, full: str, units: "PlannedUnits") -> None:
         from remote_runtime.units.preview.run_checks import RunChecks
 
-        why = RunChecks(self.context, units).reload_obstacle(full)
-        if why:
-            what = "%s would not be reloaded: it %s" % (full, why)
+        reason = RunChecks(self.context, units).reload_obstacle(full)
+        if reason:
+            what = "%s would not be reloaded: it %s" % (full, reason)
             raise ResourceError(what, kind="service.failed")
 
     def _preflight_start(self, name: str, full: str, units: "PlannedUnits") -> None:
@@ -318,9 +318,9 @@ class Systemd(object):
         from remote_runtime.units.preview.run_checks import RunChecks
 
         checks = RunChecks(self.context, units)
-        why = checks.obstacle(full)
-        if why:
-            raise ResourceError("%s would not start: it %s" % (full, why), kind="service.failed")
+        reason = checks.obstacle(full)
+        if reason:
+            raise ResourceError("%s would not start: it %s" % (full, reason), kind="service.failed")
         if checks.ends(full):
             raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
 

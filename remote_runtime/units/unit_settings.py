@@ -37,9 +37,9 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
             if not re.match(_KEY, key):
                 yield "%r in %s is not a setting such as Restart" % (key, section)
             for each in value if isinstance(value, list) else [value]:
-                why = _why_no_value(each)
-                if why:
-                    yield "%s in %s %s" % (key, section, why)
+                reason = _why_no_value(each)
+                if reason:
+                    yield "%s in %s %s" % (key, section, reason)
 
 
 def _why_no_value(value: Any) -> str:

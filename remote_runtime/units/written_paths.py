@@ -83,7 +83,7 @@ def _owners(unit: Definition, directories: List[str]) -> UnknownEffect:
     """The effects if systemd changes the owner of the whole tree because the unit's user does not
     own its top directory.
     """
-    why = "systemd changes the owner of %s and its contents to the user of %s" % (
+    reason = "systemd changes the owner of %s and its contents to the user of %s" % (
         directories[0],
         unit.name,
     )
@@ -92,4 +92,4 @@ def _owners(unit: Definition, directories: List[str]) -> UnknownEffect:
         below = any(value != directory and is_within(value, directory) for directory in directories)
         return kind == "attributes" and below
 
-    return UnknownEffect(Uncertainty(UNKNOWN, why), covers)
+    return UnknownEffect(Uncertainty(UNKNOWN, reason), covers)

@@ -58,7 +58,7 @@ def _reads_what_may_be_unset(builder: Conversion, entry: Entry) -> bool:
         if entry.type != "exec" and key not in _AT_ITS_TURN
     }
     read = set(_DATA.findall(f"{entry.name} {entry.foreach} {written}"))
-    always = builder.given | set(builder.facts) | set(builder.manifest.data)
+    always = builder.project_variables | set(builder.facts) | set(builder.manifest.data)
     empty = builder.scope.uses.optional if entry.type != "exec" else set()
     if read - always or read & empty:
         return True

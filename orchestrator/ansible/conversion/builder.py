@@ -105,7 +105,7 @@ class Builder(Conversion):
             if task.problem:
                 raise NotConvertible(task.problem)
             if self._never(task):
-                self.tell(task, record, "the condition is never true on a host that ccm manages")
+                self.report(task, record, "the condition is never true on a host that ccm manages")
                 return
             keywords.refuse(task, self.is_root)
             statement = STATEMENTS.get(task.module)
@@ -351,25 +351,25 @@ class Builder(Conversion):
             return []
         context = self._context(task, scope, loop, extra)
         context.on_found = loop is not None and "Asked." in self._expanded(loop.foreach)
-        given = Arguments(keywords.arguments(task), scope, omits)
+        arguments = Arguments(keywords.arguments(task), scope, omits)
         mapper = MAPPERS.get(task.module)
         if mapper is None:
             raise NotConvertible(f"ccm has no equivalent of the module {task.full_module}")
         uncertainties = len(scope.uses.uncertainties)
         try:
-            entries = mapper(context, given)
+            entries = mapper(context, arguments)
         except OmitChoice as choice:
             if loop is None and choice.in_loop:
                 raise NotConvertible("default(omit) without a loop") from None
             raise
-        given.finish()
+        arguments.finish()
         if loop is not None:
             as_list = partial(self.as_list, task.name or task.module)
             loop_over(entries, loop, omits=omits, conditions=conditions, as_list=as_list)
-        more = [*given.checks, *conditions.checks, *scope.uses.uncertainties[uncertainties:]]
+        more = [*arguments.checks, *conditions.checks, *scope.uses.uncertainties[uncertainties:]]
         context.checks[:] = dict.fromkeys([*context.checks, *more])
         self._finish(task, record, context=context, entries=entries, conditions=conditions)
-        for note in given.notes:
+        for note in arguments.notes:
             context.note(note)
         if entries:
             entries[0].comments += context.notes
@@ -392,17 +392,19 @@ class Builder(Conversion):
         user = task.keywords.get("become_user")
         if user is not None:
             context.become_user = text_rewriter.text(str(user), scope)
-        given = {**self.environment, **(keywords.environment(task) or {})}
-        computed = given.pop(keywords.TEMPLATE, None)
+        arguments = {**self.environment, **(keywords.environment(task) or {})}
+        computed = arguments.pop(keywords.TEMPLATE, None)
         if computed is not None and not _is_empty(computed, scope):
             context.environment_map = expression_of(computed, scope)
-        elif empty := {key: one for key, one in given.items() if keywords.may_be_empty(one, scope)}:
+        elif empty := {
+            key: one for key, one in arguments.items() if keywords.may_be_empty(one, scope)
+        }:
             context.environment_map = expression_of(empty, scope)
-            given = {key: one for key, one in given.items() if key not in empty}
+            arguments = {key: one for key, one in arguments.items() if key not in empty}
             context.note("an empty variable of the environment is not set")
         context.environment = [
             f"{key}={text}"
-            for key, one in given.items()
+            for key, one in arguments.items()
             if (text := Arguments({key: one}, scope, {}).text(key)) is not None
         ]
         context.cache_valid = self.cache_valid

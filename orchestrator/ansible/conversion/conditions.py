@@ -38,10 +38,10 @@ class Conditions:
     checks: list[str] = field(default_factory=list)
 
 
-def read_conditions(given: list[Any], scope: Scope, entries: list[Entry]) -> Conditions:
+def read_conditions(conditions: list[Any], scope: Scope, entries: list[Entry]) -> Conditions:
     """The conditions of a task. ``entries`` are the resources before it. NotConvertible."""
     result = Conditions()
-    for one in given:
+    for one in conditions:
         if isinstance(one, bool):
             result.never |= not one
             continue
@@ -50,10 +50,10 @@ def read_conditions(given: list[Any], scope: Scope, entries: list[Entry]) -> Con
     return result
 
 
-def _parts(given: Any) -> list[nodes.Expr]:
-    if isinstance(given, (int, float)) or given is None:
-        raise NotConvertible(f"the condition {given!r} is not a boolean")
-    return parts_of(condition_tree(given), nodes.And)
+def _parts(condition: Any) -> list[nodes.Expr]:
+    if isinstance(condition, (int, float)) or condition is None:
+        raise NotConvertible(f"the condition {condition!r} is not a boolean")
+    return parts_of(condition_tree(condition), nodes.And)
 
 
 def _add(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry]) -> None:

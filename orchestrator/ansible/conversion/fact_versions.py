@@ -46,7 +46,7 @@ def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
     if not _is_known(builder, name) and _may_stay_unset(task, name):
         return True
     read = name in builder.scope.uses.data and name not in builder.facts
-    return read and name in builder.given and plain is value
+    return read and name in builder.project_variables and plain is value
 
 
 def _may_stay_unset(task: Task, name: str) -> bool:
@@ -55,18 +55,20 @@ def _may_stay_unset(task: Task, name: str) -> bool:
     return any(name not in names_in(condition_tree(one)) for one in whens)
 
 
-def set_versions(builder: Conversion, task: Task, record: Record, given: dict[str, Any]) -> None:
+def set_versions(
+    builder: Conversion, task: Task, record: Record, arguments: dict[str, Any]
+) -> None:
     """Set facts under separate names. NotConvertible."""
     scope = builder.scope_of(task)
     before = len(scope.uses.uncertainties)
     if task.loop is not None:
-        made = _looped(builder, task, scope, given)
+        made = _looped(builder, task, scope, arguments)
     else:
         when = listed(task.keywords.get("when"))
         conditions = [text_rewriter.condition(one, scope) for one in when if one is not True]
         made = {
             name: _chosen(builder, name, _expression(value, scope), conditions)
-            for name, value in given.items()
+            for name, value in arguments.items()
         }
     uncertainties = scope.uses.uncertainties[before:]
     for name, text in made.items():
@@ -105,7 +107,7 @@ def _group(text: str) -> str:
 
 def _is_known(builder: Conversion, name: str) -> bool:
     included = any(name in one for choice in builder.includes for one in choice.files.values())
-    return name in builder.given or name in builder.facts or included
+    return name in builder.project_variables or name in builder.facts or included
 
 
 def _earlier(builder: Conversion, name: str) -> str:
@@ -162,25 +164,27 @@ def _all_texts(value: Any) -> list[str]:
 # --- loops
 
 
-def _looped(builder: Conversion, task: Task, scope: Scope, given: dict[str, Any]) -> dict[str, str]:
+def _looped(
+    builder: Conversion, task: Task, scope: Scope, arguments: dict[str, Any]
+) -> dict[str, str]:
     loop = read_loop(task, scope, builder.files)
     if loop is None or loop.index:
         raise NotConvertible("set_fact in such a loop")
     if loop.elements is not None:
         loop.foreach = expression_of(loop.elements, scope)
     inner = element_scope(scope, loop)
-    if len(given) > 1 and any(other in names_in(tree_of(value)) for other in given
-                              for name, value in given.items() if other != name):  # fmt: skip
+    if len(arguments) > 1 and any(other in names_in(tree_of(value)) for other in arguments
+                              for name, value in arguments.items() if other != name):  # fmt: skip
         raise NotConvertible("facts in a loop that read each other")
     when = [one for one in listed(task.keywords.get("when")) if one is not True]
-    if any(name in names_in(parse_expression(str(one))) for one in when for name in given):
+    if any(name in names_in(parse_expression(str(one))) for one in when for name in arguments):
         raise NotConvertible("set_fact in a loop whose condition reads the fact")
     conditions = [text_rewriter.condition(one, inner) for one in when]
     return {
         name: _accumulated(
             builder, name, value=value, inner=inner, loop=loop, conditions=conditions
         )
-        for name, value in given.items()
+        for name, value in arguments.items()
     }
 
 

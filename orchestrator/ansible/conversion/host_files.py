@@ -196,32 +196,32 @@ def hosts_text(project: Project, user: str, become: bool) -> str:
     return _written(found)
 
 
-def _share(project: Project, found: dict[str, Any]) -> None:
+def _share(project: Project, group_vars: dict[str, Any]) -> None:
     """Add the variables that other hosts read, each where the original sets it."""
     for layer in project.layers:
         shared = {k: v for k, v in layer.values.items() if k in project.fleet.read}
         if not shared:
             continue
         if layer.name == "all":
-            target = found.setdefault("defaults", {})
+            target = group_vars.setdefault("defaults", {})
         elif layer.order.startswith("host:"):
-            target = found["hosts"][layer.name] = found["hosts"].get(layer.name) or {}
-        elif layer.name in found.get("groups", {}):
-            target = found["groups"][layer.name]
+            target = group_vars["hosts"][layer.name] = group_vars["hosts"].get(layer.name) or {}
+        elif layer.name in group_vars.get("groups", {}):
+            target = group_vars["groups"][layer.name]
         else:
             continue
         target["vars"] = {**target.get("vars", {}), **shared}
 
 
-def _written(found: dict[str, Any]) -> str:
+def _written(group_vars: dict[str, Any]) -> str:
     result: list[str] = []
-    if "defaults" in found:
-        result += ["defaults:", *lines(found["defaults"], 2), ""]
+    if "defaults" in group_vars:
+        result += ["defaults:", *lines(group_vars["defaults"], 2), ""]
     result.append("hosts:")
-    for name, one in found["hosts"].items():
+    for name, one in group_vars["hosts"].items():
         result += [f"  {scalar(name)}:"] if one is None else lines({name: one}, 2)
-    if "groups" in found:
-        result += ["", "groups:", *lines(found["groups"], 2)]
+    if "groups" in group_vars:
+        result += ["", "groups:", *lines(group_vars["groups"], 2)]
     return "\n".join(result) + "\n"
 
 

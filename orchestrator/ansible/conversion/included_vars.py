@@ -49,14 +49,14 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
         for file_name, tests in by_value(builder, task, names[0], "vars"):
             when = [*listed(task.keywords.get("when")), *tests]
             _as_facts(builder, task.with_keywords(when=when), record, [file_name])
-        builder.tell(task, record, "in data")
+        builder.report(task, record, "in data")
         return
     if conditions == ["false"]:
         record.reasons.append("the condition is never true on a host that ccm manages")
         return
     if others and not any(is_template(one) for one in names):
         _as_facts(builder, task, record, names)
-        builder.tell(task, record, "in data")
+        builder.report(task, record, "in data")
         return
     if others:
         text = f"the original reads these variables only if {' and '.join(map(str, others))}"
@@ -68,10 +68,10 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
         builder, names, conditions=conditions, first_found=first_found,
         none_is_fine=_may_find_none(task),
     ):  # fmt: skip
-        builder.tell(task, record, "not needed: the role has none of these files")
+        builder.report(task, record, "not needed: the role has none of these files")
         return
     by_facts = bool(conditions) or is_template(names[0])
-    builder.tell(task, record, "in overrides, by the hierarchy" if by_facts else "in data")
+    builder.report(task, record, "in overrides, by the hierarchy" if by_facts else "in data")
 
 
 def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str]) -> None:
@@ -216,7 +216,9 @@ def note_unset(builder: Conversion, task: Task, name: str) -> None:
     """
     uses = builder.scope.uses
     conditions = [str(one) for one in listed(task.keywords.get("when")) if one is not True]
-    known = name in builder.given or name in builder.facts or _is_included(builder, name)
+    known = (
+        name in builder.project_variables or name in builder.facts or _is_included(builder, name)
+    )
     if conditions and known:
         uses.uncertain[name] = (
             f"{name} has its value from before “{task.name or task.module}”, which is not "

@@ -100,10 +100,10 @@ def environment(task: Task) -> dict[str, Any] | None:
     return None if found is None or found == {} else environment_of(found)
 
 
-def environment_of(found: Any) -> dict[str, Any]:
+def environment_of(value: Any) -> dict[str, Any]:
     """The value of a keyword ``environment``. NotConvertible if it is a string."""
     result: dict[str, Any] = {}
-    for one in listed(found):
+    for one in listed(value):
         if isinstance(one, dict):
             result.update(one)
         elif is_template(one):

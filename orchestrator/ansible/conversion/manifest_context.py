@@ -65,7 +65,13 @@ class Roles(Protocol):
         """The resource that applies a role. NotConvertible."""
 
     def file_entry(
-        self, builder: Any, path: Path, *, name: str, sample: Any, given: dict[str, tuple[Any, Any]]
+        self,
+        builder: Any,
+        path: Path,
+        *,
+        name: str,
+        sample: Any,
+        variables: dict[str, tuple[Any, Any]],
     ) -> Entry:
         """The resource that applies a task file for one element of a loop. NotConvertible."""
 
@@ -95,7 +101,7 @@ class Conversion(ABC):
     aliases: set[str] = field(default_factory=set)
     directories: set[str] = field(default_factory=set)
     lines: dict[str, list[str]] = field(default_factory=dict)
-    given: set[str] = field(default_factory=set)  # variables that the project sets
+    project_variables: set[str] = field(default_factory=set)  # variables that the project sets
     ended: list[str] = field(default_factory=list)  # conditions of all later tasks
     is_rescued: bool = False  # whether something of the original follows a failure
     element: str = ""  # the variable of the loop that applies the manifest several times
@@ -158,7 +164,7 @@ class Conversion(ABC):
         """The scope of a task, with its variables."""
         return self.scope.having(task_vars={**self.scope.task_vars, **task.variables}, **changes)
 
-    def tell(self, task: Task, record: Record, text: str, *more: str) -> None:
+    def report(self, task: Task, record: Record, text: str, *more: str) -> None:
         """Record the result of a task that has no resources."""
         self.manifest.items.append(Comment([*([task.name] if task.name else []), text, *more]))
         record.reasons.append(text)

@@ -149,12 +149,12 @@ def _note_missing(project: Project, builder: Builder, missing: set[str]) -> None
 
 def _play_vars(project: Project, play: Play, base: Path) -> Map:
     found = Map()
-    given = play.keywords.get("vars")
-    for one in listed(given):
+    variables = play.keywords.get("vars")
+    for one in listed(variables):
         if isinstance(one, dict):
             found.update(one)
-    if isinstance(given, Map):
-        found.path, found.lines = given.path, dict(given.lines)
+    if isinstance(variables, Map):
+        found.path, found.lines = variables.path, dict(variables.lines)
     for name in listed(play.keywords.get("vars_files")):
         name = _with_defaults(project, found, name)
         if not isinstance(name, str) or is_template(name):
@@ -191,15 +191,15 @@ def _with_defaults(project: Project, play_vars: Map, name: Any) -> Any:
 
 def _role(project: Project, builder: Builder, value: Any, play: Play) -> None:
     name = role_name(value)
-    given = dict(value) if isinstance(value, dict) else {}
+    variables = dict(value) if isinstance(value, dict) else {}
     try:
         for word in ("delegate_to", "run_once", "become_user", "connection"):
-            if word in given:
+            if word in variables:
                 raise NotConvertible(f"the keyword {word} of a role")
-        entry = project.role_entry(builder, name, "main", parameters(given))
-        conditions = [*play.when, *listed(given.get("when"))]
+        entry = project.role_entry(builder, name, "main", parameters(variables))
+        conditions = [*play.when, *listed(variables.get("when"))]
         entry.conditions = [text_rewriter.condition(one, builder.scope) for one in conditions]
-        entry.tags = tags_of(given.get("tags"))
+        entry.tags = tags_of(variables.get("tags"))
     except NotConvertible as error:
         builder.manifest.items.append(
             Comment([f"NOT CONVERTED: the role {name}: {error.reason}", f"  {value}"])

@@ -121,7 +121,7 @@ class Project:
         )  # fmt: skip
         builder.scope.locate = partial(look_up_file, files)
         builder.scope.statements = template_text
-        builder.given = set(plan.values())
+        builder.project_variables = set(plan.values())
         builder.scope.uses.broken.update(
             uncertain_variables.unreadable(plan.values(), builder.scope)
         )
@@ -199,12 +199,12 @@ class Project:
 
     def file_entry(
         self, builder: Builder, path: Path, *, name: str, sample: Sample,
-        given: dict[str, tuple[Any, Any]],
+        variables: dict[str, tuple[Any, Any]],
     ) -> Entry:  # fmt: skip
         """The resource that applies a task file for one element of a loop. NotConvertible.
 
-        Its manifest gets all variables that it reads from the manifest that applies it. ``given``
-        are further variables of each element, in the syntax of Ansible and of ccm.
+        Its manifest gets all variables that it reads from the manifest that applies it.
+        ``variables`` are further variables of each element, in the syntax of Ansible and of ccm.
         """
         if len(self._active) >= _MAX_NESTING:
             raise NotConvertible("task files that are nested too deeply")
@@ -213,12 +213,12 @@ class Project:
         known = {one.path.removeprefix(folder).removesuffix(".yaml") for one in self.manifests}
         word = numbered(word, known)
         manifest = Manifest(f"{folder}{word}.yaml", [f"{path.name}, applied for each element"])
-        further = {key: [one] for key, (one, _) in given.items()}
+        further = {key: [one] for key, (one, _) in variables.items()}
         values = {**builder.scope.values, name: list(sample.values), **further}
         scope = Scope(
             values,
             late=builder.scope.late,
-            place=builder.scope.place | {name, *given},
+            place=builder.scope.place | {name, *variables},
             role=builder.role,
             files=builder.scope.files,
             templates=builder.scope.templates,
@@ -243,8 +243,8 @@ class Project:
         builder.scope.uses.in_place |= inner.scope.uses.in_place
         manifest.asks = asks_that_are_read(inner)
         properties: dict[str, Any] = {"manifest": f"{word}.yaml"}
-        renamed = _inherit(builder, sorted(missing - {name, *given}), properties)
-        written = {key: one for key, (_, one) in given.items()}
+        renamed = _inherit(builder, sorted(missing - {name, *variables}), properties)
+        written = {key: one for key, (_, one) in variables.items()}
         properties["data"] = {name: "{{ item }}", **written, **renamed}
         key = _key_of("item", sample).removeprefix("Data.")
         title = f"{path.stem} {{{{ {key} }}}}"
@@ -252,11 +252,11 @@ class Project:
         entry.notifies = notifies
         return entry
 
-    def _inherited(self, found: RoleManifest, variables: dict[str, Any]) -> list[str]:
+    def _inherited(self, role_manifest: RoleManifest, variables: dict[str, Any]) -> list[str]:
         """The variables of the play that the role reads and that nothing in the role overrides."""
-        stronger = set(found.plan.own) | set(found.builder.facts)
-        stronger |= {k for c in found.builder.includes for m in c.files.values() for k in m}
-        read = found.builder.scope.uses.data | set(found.builder.manifest.data)
+        stronger = set(role_manifest.plan.own) | set(role_manifest.builder.facts)
+        stronger |= {k for c in role_manifest.builder.includes for m in c.files.values() for k in m}
+        read = role_manifest.builder.scope.uses.data | set(role_manifest.builder.manifest.data)
         return [
             key
             for key in self.play_vars

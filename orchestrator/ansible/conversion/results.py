@@ -98,21 +98,21 @@ class Question:
 
     def __call__(self, scope: Scope) -> dict[str, Any]:
         """The look-up."""
-        given = Arguments(keywords.arguments(self.task), scope, {})
+        arguments = Arguments(keywords.arguments(self.task), scope, {})
         if self.kind == "stat":
-            found = {"stat": _stat_path(given)}
+            found = {"stat": _stat_path(arguments)}
         elif self.kind == "uri":
-            found = _page(self.task, given)
+            found = _page(self.task, arguments)
         elif self.kind == "find":
-            found = {"command": found_files(given)}
+            found = {"command": found_files(arguments)}
         else:
-            found = self._command(scope, given)
-        given.finish()
+            found = self._command(scope, arguments)
+        arguments.finish()
         if "Asked." in str(found):
             raise NotConvertible("a look-up that reads the answer of another one")
         return found
 
-    def _command(self, scope: Scope, given: Arguments) -> dict[str, Any]:
+    def _command(self, scope: Scope, arguments: Arguments) -> dict[str, Any]:
         task = self.task
         context = Context(task, scope, self.builder.files, lambda text: text)
         user = task.keywords.get("become_user")
@@ -127,7 +127,7 @@ class Question:
             for key, one in variables.items()
             if key not in self.unset
         ]
-        return guard_of(command_properties(context, given))
+        return guard_of(command_properties(context, arguments))
 
 
 def note_reading(builder: Conversion, task: Task, record: Record) -> None:
@@ -243,29 +243,32 @@ def result_scopes(task: Task, register: Register, scope: Scope) -> list[Scope] |
     return inner.having(registers={**scope.registers, variable: one})
 
 
-def _page(task: Task, given: Arguments) -> dict[str, Any]:
+def _page(task: Task, arguments: Arguments) -> dict[str, Any]:
     """A request that only reads, as a command. NotConvertible."""
-    given.refuse("method", unless=("GET",))
-    given.refuse(
+    arguments.refuse("method", unless=("GET",))
+    arguments.refuse(
         "body", "dest", "src", "client_cert", "client_key", "unix_socket", "creates", "removes"
     )
-    given.refuse("status_code", unless=(200, "200"))
-    given.refuse("body_format", unless=("raw", "json"))
-    given.ignore("return_content", "http_agent", "force", "use_proxy", "force_basic_auth",
+    arguments.refuse("status_code", unless=(200, "200"))
+    arguments.refuse("body_format", unless=("raw", "json"))
+    arguments.ignore("return_content", "http_agent", "force", "use_proxy", "force_basic_auth",
                  "follow_redirects", "timeout")  # fmt: skip
     words = ["curl", "--fail", "--silent", "--show-error", "--location"]
-    if given.flag("validate_certs", default=True) is False:
+    if arguments.flag("validate_certs", default=True) is False:
         words.append("--insecure")
-    headers = given.raw("headers") or {}
+    headers = arguments.raw("headers") or {}
     if not isinstance(headers, dict):
         raise NotConvertible("headers as text")
     for key, one in headers.items():
-        words += ["--header", _word(f"{key}: {text_rewriter.text(str(one), given.scope)}")]
-    user, password = given.text("url_username", "user"), given.text("url_password", "password")
+        words += ["--header", _word(f"{key}: {text_rewriter.text(str(one), arguments.scope)}")]
+    user, password = (
+        arguments.text("url_username", "user"),
+        arguments.text("url_password", "password"),
+    )
     if user is not None or password is not None:
         login = ["--user", _word(f"{user or ''}:{password or ''}")]
         words += login if user is None or "default('')" not in user else [_if_set(user, login)]
-    words.append(_word(given.required("url")))
+    words.append(_word(arguments.required("url")))
     found: dict[str, Any] = {"command": " ".join(words)}
     if password is not None or headers or task.keywords.get("no_log"):
         found["sensitive"] = True
@@ -289,7 +292,7 @@ def _word(text: str) -> str:
 
 def _note(builder: Conversion, task: Task, record: Record, text: str) -> None:
     condition = task.keywords.get("when")
-    builder.tell(
+    builder.report(
         task,
         record,
         text,
@@ -318,11 +321,11 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
     builder.scope.registers[str(name)] = register
 
 
-def _stat_path(given: Arguments) -> str:
-    given.ignore("get_checksum", "get_md5", "get_mime", "get_attributes", "checksum_algorithm",
+def _stat_path(arguments: Arguments) -> str:
+    arguments.ignore("get_checksum", "get_md5", "get_mime", "get_attributes", "checksum_algorithm",
                 "checksum", "mime", "get_selinux_context")  # fmt: skip
-    given.flag("follow", default=False)
-    return given.required("path", "dest", "name")
+    arguments.flag("follow", default=False)
+    return arguments.required("path", "dest", "name")
 
 
 def stat(builder: Conversion, task: Task, record: Record) -> None:
@@ -340,9 +343,9 @@ def stat(builder: Conversion, task: Task, record: Record) -> None:
 
 def slurp(builder: Conversion, task: Task, record: Record) -> None:
     """``slurp``: a look-up of a file."""
-    given = Arguments(keywords.arguments(task), builder.scope, {})
-    path = given.required("src", "path")
-    given.finish()
+    arguments = Arguments(keywords.arguments(task), builder.scope, {})
+    path = arguments.required("src", "path")
+    arguments.finish()
     name = str(task.keywords.get("register") or "")
     if not name or task.loop is not None:
         raise NotConvertible("slurp in a loop, or without register")

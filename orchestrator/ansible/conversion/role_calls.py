@@ -21,13 +21,13 @@ _IGNORED = ("public", "allow_duplicates", "rolespec_validate", "handlers_from")
 
 def include_role(builder: Conversion, task: Task, record: Record) -> None:
     """Convert the inclusion of a role to a resource that applies its manifest."""
-    given = dict(task.args)
+    arguments = dict(task.args)
     for name in _IGNORED:
-        given.pop(name, None)
-    role = given.pop("name", None) or given.pop("role", None)
-    tasks_from = given.pop("tasks_from", "main")
-    if given:
-        raise NotConvertible(f"the parameter {next(iter(given))}")
+        arguments.pop(name, None)
+    role = arguments.pop("name", None) or arguments.pop("role", None)
+    tasks_from = arguments.pop("tasks_from", "main")
+    if arguments:
+        raise NotConvertible(f"the parameter {next(iter(arguments))}")
     if not isinstance(role, str) or is_template(role) or is_template(tasks_from):
         raise NotConvertible("a role with a computed name")
     if task.loop is not None:
@@ -67,14 +67,14 @@ def _apply_in_loop(
     if loop.index:
         scope.renames[loop.index] = "index"
     scope = scope.having(task_vars={**scope.task_vars, **task.variables})
-    given: dict[str, tuple[Any, Any]] = {
+    arguments: dict[str, tuple[Any, Any]] = {
         key: (one, text_rewriter.value("{{ " + key + " }}", scope))
         for key, one in task.variables.items()
     }
     if loop.index:
-        given[loop.index] = (0, "{{ index }}")
+        arguments[loop.index] = (0, "{{ index }}")
     entry = builder.project.file_entry(
-        builder, path, name=loop.variable, sample=loop.sample, given=given
+        builder, path, name=loop.variable, sample=loop.sample, variables=arguments
     )
     conditions = read_conditions(
         listed(task.keywords.get("when")), scope, builder.manifest.entries()

@@ -43,12 +43,12 @@ _MAX_NESTING = 12
 
 def debug(builder: Conversion, task: Task, record: Record) -> None:
     """``debug``: a message changes nothing."""
-    builder.tell(task, record, "debug: ccm prints no messages between resources")
+    builder.report(task, record, "debug: ccm prints no messages between resources")
 
 
 def setup(builder: Conversion, task: Task, record: Record) -> None:
     """``setup``: ccm always gathers facts."""
-    builder.tell(task, record, "not needed: ccm always gathers facts")
+    builder.report(task, record, "not needed: ccm always gathers facts")
 
 
 def meta(builder: Conversion, task: Task, record: Record) -> None:
@@ -65,7 +65,7 @@ def meta(builder: Conversion, task: Task, record: Record) -> None:
             builder.manifest.items.append(Comment([f"CHECK: {text}"]))
         builder.flush()
     elif action == "reset_connection":
-        builder.tell(task, record, "not needed: each resource sees the groups of its user")
+        builder.report(task, record, "not needed: each resource sees the groups of its user")
     elif action in ("end_host", "end_play", "end_role", "end_batch"):
         _end(builder, task, record, action)
     elif action not in ("noop", "clear_host_errors", "refresh_inventory", "clear_facts"):
@@ -93,21 +93,21 @@ def _end(builder: Conversion, task: Task, record: Record, action: str) -> None:
 
 def assertion(builder: Conversion, task: Task, record: Record) -> None:
     """``assert``: conditions that must be met before the first change."""
-    given = dict(keywords.arguments(task))
+    variables = dict(keywords.arguments(task))
     scope = builder.scope_of(task)
     if task.loop is not None:
-        _looped_assertion(builder, task, scope, given)
-        builder.tell(task, record, "checked by ccm.assert, before the first change")
+        _looped_assertion(builder, task, scope, variables)
+        builder.report(task, record, "checked by ccm.assert, before the first change")
         return
     uncertainties = len(scope.uses.uncertainties)
     when = _expressions(builder, task, scope)
-    message = given.pop("fail_msg", None) or given.pop("msg", None) or task.name
+    message = variables.pop("fail_msg", None) or variables.pop("msg", None) or task.name
     if isinstance(message, list):
         message = " ".join(str(one) for one in message)
     for name in ("success_msg", "quiet"):
-        given.pop(name, None)
-    that = listed(given.pop("that", None))
-    if given or not that:
+        variables.pop(name, None)
+    that = listed(variables.pop("that", None))
+    if variables or not that:
         raise NotConvertible("assert with other parameters")
     written = _message(message or "the assertion is false", scope)
     made = []
@@ -117,7 +117,7 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
             condition = f"not ({both(when)}) or {_group(condition)}"
         made.append({"that": condition, "message": written})
     builder.manifest.assertions += made
-    builder.tell(task, record, "checked by ccm.assert, before the first change")
+    builder.report(task, record, "checked by ccm.assert, before the first change")
     _uncertain(builder, record, scope.uses.uncertainties[uncertainties:])
     if _is_tolerant(task):
         text = "the original continues if this is false; here, the host is refused"
@@ -125,8 +125,8 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def _is_tolerant(task: Task) -> bool:
-    given = task.keywords.get("ignore_errors")
-    return given is not None and text_rewriter.as_bool(given) is not False
+    variables = task.keywords.get("ignore_errors")
+    return variables is not None and text_rewriter.as_bool(variables) is not False
 
 
 def _uncertain(builder: Conversion, record: Record, uncertainties: list[str]) -> None:
@@ -135,10 +135,12 @@ def _uncertain(builder: Conversion, record: Record, uncertainties: list[str]) ->
         builder.manifest.items.append(Comment([f"CHECK: {text}"]))
 
 
-def _looped_assertion(builder: Conversion, task: Task, scope: Any, given: dict[str, Any]) -> None:
+def _looped_assertion(
+    builder: Conversion, task: Task, scope: Any, arguments: dict[str, Any]
+) -> None:
     """An assertion about each element of a list: no element may violate it."""
     loop = read_loop(task, scope, builder.files)
-    that = [one for one in listed(given.get("that")) if one is not True]
+    that = [one for one in listed(arguments.get("that")) if one is not True]
     if loop is None or not that or loop.index:
         raise NotConvertible("an assertion in such a loop")
     if loop.elements is not None:
@@ -184,22 +186,22 @@ def fail(builder: Conversion, task: Task, record: Record) -> None:
         when = [str(one) for one in listed(task.keywords.get("when")) if one is not True]
         if not when:
             raise NotConvertible("fail in a loop")
-        plain, given = task.with_keywords(when=None), {"that": [opposite(when)]}
-        _looped_assertion(builder, plain, builder.scope_of(task), given)
-        builder.tell(task, record, "checked by ccm.assert, before the first change")
+        plain, variables = task.with_keywords(when=None), {"that": [opposite(when)]}
+        _looped_assertion(builder, plain, builder.scope_of(task), variables)
+        builder.report(task, record, "checked by ccm.assert, before the first change")
         return
     scope = builder.scope_of(task)
     uncertainties = len(scope.uses.uncertainties)
     when = _expressions(builder, task, scope)
     if when == ["false"]:
-        builder.tell(task, record, "the condition is never true on a host that ccm manages")
+        builder.report(task, record, "the condition is never true on a host that ccm manages")
         return
     message = task.args.get("msg") or task.name or "the original fails here"
     that = f"not ({both(when)})" if when else "false"
     if len(when) == 1:
         that = unparse(nodes.Not(parse_expression(when[0])))
     builder.manifest.assertions.append({"that": that, "message": _message(message, scope)})
-    builder.tell(task, record, "checked by ccm.assert, before the first change")
+    builder.report(task, record, "checked by ccm.assert, before the first change")
     _uncertain(builder, record, scope.uses.uncertainties[uncertainties:])
 
 
@@ -212,7 +214,7 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
         raise NotConvertible("set_fact with a computed name")
     if any(fact_versions.is_needed(builder, task, name, one) for name, one in given.items()):
         fact_versions.set_versions(builder, task, record, given)
-        builder.tell(task, record, f"in data: {', '.join(given)}")
+        builder.report(task, record, f"in data: {', '.join(given)}")
         return
     variables = {**builder.scope.task_vars, **task.variables}
     for name, value in given.items():
@@ -224,20 +226,20 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
             when = [*when, f"{name} is not defined"]
         kept = replace(task, keywords=dict(task.keywords))
         builder.facts.setdefault(name, []).append((plain, when, kept))
-    builder.tell(task, record, f"in data: {', '.join(given)}")
+    builder.report(task, record, f"in data: {', '.join(given)}")
 
 
 def getent(builder: Conversion, task: Task, record: Record) -> None:
     """``getent``: a look-up of one entry, read as ``ansible_facts.getent_group``."""
-    given = {key: one for key, one in keywords.arguments(task).items() if key != "fail_key"}
-    database, key = given.pop("database", None), given.pop("key", None)
-    given.pop("split", None)
-    if given or not isinstance(database, str) or task.loop is not None:
+    variables = {key: one for key, one in keywords.arguments(task).items() if key != "fail_key"}
+    database, key = variables.pop("database", None), variables.pop("key", None)
+    variables.pop("split", None)
+    if variables or not isinstance(database, str) or task.loop is not None:
         raise NotConvertible("getent with other parameters, or in a loop")
     certain = builder.is_untouched
     if key is None and not is_template(database):
         builder.scope.uses.entries[database, "*"] = ("", certain)
-        builder.tell(task, record, "it reads only the entries that something names")
+        builder.report(task, record, "it reads only the entries that something names")
         return
     if not isinstance(key, str):
         raise NotConvertible("getent of a list of entries")
@@ -245,14 +247,14 @@ def getent(builder: Conversion, task: Task, record: Record) -> None:
         raise NotConvertible("getent of a computed entry")
     name = f"{database}_{slug(key).replace('-', '_')}"
     builder.scope.uses.entries[database, key] = (name, certain)
-    builder.tell(task, record, f"the answer is Asked.{name}")
+    builder.report(task, record, f"the answer is Asked.{name}")
 
 
 def facts_of(builder: Conversion, task: Task, record: Record) -> None:
     """``service_facts`` and ``package_facts``: look-ups of the names in the conditions."""
     kind = "services" if task.module == "service_facts" else "packages"
     builder.scope.uses.listed[kind] = builder.is_untouched
-    builder.tell(task, record, f"not needed: conditions query the {kind} that they name")
+    builder.report(task, record, f"not needed: conditions query the {kind} that they name")
 
 
 def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
@@ -292,7 +294,7 @@ def _file_name(task: Task) -> str:
 def fetch(builder: Conversion, task: Task, record: Record) -> None:
     """``fetch``: a file for the controller; no host changes."""
     text = "ccm fetches no files from hosts; this changes nothing on the host"
-    builder.tell(task, record, text)
+    builder.report(task, record, text)
     builder.mark(record, CHECK, text)
 
 

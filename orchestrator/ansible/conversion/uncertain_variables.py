@@ -33,18 +33,18 @@ def spread(builder: Conversion, uncertain: dict[str, str], more: list[Any]) -> N
                 builder.check(entry, text)
 
 
-def _readers(values: list[Any], found: dict[str, str]) -> dict[str, str]:
+def _readers(values: list[Any], readers: dict[str, str]) -> dict[str, str]:
     new: dict[str, str] = {}
     for one in values:
         for name, value in one.items() if isinstance(one, dict) else ():
-            if name in found:
+            if name in readers:
                 continue
             if isinstance(value, dict) and ":" in name:
-                new.update(_readers([value], found))  # an entry of the hierarchy
+                new.update(_readers([value], readers))  # an entry of the hierarchy
                 continue
             for read in _READ.findall(repr(value)):
-                if read in found:
-                    new[name] = found[read]
+                if read in readers:
+                    new[name] = readers[read]
     return new
 
 
@@ -65,9 +65,9 @@ def unreadable(values: dict[str, list[Any]], scope: Scope) -> dict[str, str]:
         uses = Uses(broken=dict(found))
         probe = scope.having(uses=uses)
         new: dict[str, str] = {}
-        for name, given in values.items():
+        for name, versions in values.items():
             if name not in found:
-                reason = _reason(given, probe)
+                reason = _reason(versions, probe)
                 if reason:
                     new[name] = f"the variable {name}: {reason}"
         if not new:
@@ -75,8 +75,8 @@ def unreadable(values: dict[str, list[Any]], scope: Scope) -> dict[str, str]:
         found.update(new)
 
 
-def _reason(given: list[Any], scope: Scope) -> str:
-    for one in given:
+def _reason(versions: list[Any], scope: Scope) -> str:
+    for one in versions:
         try:
             text_rewriter.value(one, scope)
         except NotConvertible as error:

@@ -113,13 +113,13 @@ def _check_names(name: str, arguments: list[Any], whole: bool) -> None:
         check_pattern(arguments[position + 1])
 
 
-def _format(inner: Any, arguments: list[Any]) -> Any:
+def _format(expression: Any, arguments: list[Any]) -> Any:
     """``'%s-%s' | format(a, b)`` as ``a ~ '-' ~ b``, other forms as ``text % (a, b)``."""
-    parts = re.split(r"(%%|%s|%d|%)", inner.value if _is_text(inner) else "%")
+    parts = re.split(r"(%%|%s|%d|%)", expression.value if _is_text(expression) else "%")
     if any(one in ("%", "%%") for one in parts) or sum(one in ("%s", "%d") for one in parts) != len(
         arguments
     ):
-        return nodes.Mod(inner, nodes.Tuple(arguments, "load"))
+        return nodes.Mod(expression, nodes.Tuple(arguments, "load"))
     rest = iter(arguments)
     words = [next(rest) if one in ("%s", "%d") else nodes.Const(one) for one in parts if one]
     return (

@@ -105,9 +105,9 @@ def only_expression(text: str) -> nodes.Expr | None:
     return None
 
 
-def condition_tree(given: Any) -> nodes.Expr:
+def condition_tree(condition: Any) -> nodes.Expr:
     """The expression of a condition, which may be in braces. NotConvertible."""
-    text = str(given)
+    text = str(condition)
     node = only_expression(text) if is_template(text) else parse_expression(text)
     if node is None:
         raise NotConvertible("a condition that is made of several parts")

@@ -29,51 +29,53 @@ def _node(value: Any) -> Any:
     return value if isinstance(value, nodes.Node) else nodes.Const(value)
 
 
-def substitute(name: str, inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+def substitute(name: str, expression: Any, arguments: list[Any], named: list[Any]) -> Any:
     """Return a ccm expression for a filter that ccm lacks, or None. NotConvertible."""
     maker = _MAKERS.get(name)
-    return maker(inner, arguments, named) if maker is not None else None
+    return maker(expression, arguments, named) if maker is not None else None
 
 
-def _version(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
-    return nodes.Test(inner, "version", arguments, named, None, None)
+def _version(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
+    return nodes.Test(expression, "version", arguments, named, None, None)
 
 
 def _hashed(kind: str) -> Callable[[Any, list[Any], list[Any]], Any]:
-    def make(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
-        return None if arguments or named else filtered(inner, "hash", kind)
+    def make(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
+        return None if arguments or named else filtered(expression, "hash", kind)
 
     return make
 
 
 def _address(kind: str) -> Callable[[Any, list[Any], list[Any]], Any]:
-    def make(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+    def make(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
         if named or len(arguments) > 1:
             return None
-        found = filtered(inner, "ipaddr", kind)
+        found = filtered(expression, "ipaddr", kind)
         return filtered(found, "ipaddr", arguments[0]) if arguments else found
 
     return make
 
 
-def _replaced(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+def _replaced(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
     """Convert ``regex_replace`` if its pattern only removes the matches."""
     if len(arguments) != 1 or any(one.key == "replacement" for one in named):
         return None
-    return nodes.Filter(inner, "regex_replace", [*arguments, nodes.Const("")], named, None, None)
+    return nodes.Filter(
+        expression, "regex_replace", [*arguments, nodes.Const("")], named, None, None
+    )
 
 
-def _query(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+def _query(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
     """Convert ``json_query`` in one of the simple forms ``a.b``, ``[*].a``, ``[?a=='b'].c``."""
     if len(arguments) != 1 or named or not isinstance(arguments[0], nodes.Const):
         raise NotConvertible("ccm has no filter json_query")
     text = str(arguments[0].value).strip()
     if _PLAIN_PATH.fullmatch(text):
-        return _below(inner, text)
+        return _below(expression, text)
     match = _PROJECTION.fullmatch(text)
     if match is None:
         raise NotConvertible("ccm has no filter json_query")
-    found = _below(inner, match["base"]) if match["base"] else inner
+    found = _below(expression, match["base"]) if match["base"] else expression
     if match["key"]:
         found = filtered(found, "selectattr", match["key"], "defined")
         found = filtered(found, "selectattr", match["key"], "equalto", match["value"])
@@ -90,28 +92,28 @@ def _below(node: Any, path: str) -> Any:
     return node
 
 
-def _joined(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+def _joined(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
     """Convert ``path_join`` of a literal list in which no part after the first is absolute."""
-    if arguments or named or not isinstance(inner, (nodes.List, nodes.Tuple)):
+    if arguments or named or not isinstance(expression, (nodes.List, nodes.Tuple)):
         return None
-    for one in inner.items[1:]:
+    for one in expression.items[1:]:
         if isinstance(one, nodes.Const) and str(one.value).startswith("/"):
             return None
-    return filtered(inner, "join", "/")
+    return filtered(expression, "join", "/")
 
 
-def _resolved(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+def _resolved(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
     raise NotConvertible("realpath, which follows the symlinks of the controller")
 
 
-def _random(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+def _random(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
     """With a seed, ccm finds the same value as Ansible."""
     if not any(one.key == "seed" for one in named) and len(arguments) < _SEED:
         raise NotConvertible("random without a seed, which returns a different value on every run")
     return None
 
 
-def _part_of_url(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+def _part_of_url(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
     part = arguments[0] if arguments else named[0].value if named else None
     if isinstance(part, nodes.Const) and part.value in ("password", "netloc"):
         raise NotConvertible(

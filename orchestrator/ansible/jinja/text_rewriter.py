@@ -32,15 +32,15 @@ def expression_text(text: str, scope: Scope) -> str:
     return unparse(translate(parse_expression(text), scope))
 
 
-def value(given: Any, scope: Scope) -> Any:
+def value(raw: Any, scope: Scope) -> Any:
     """Return a YAML value with its strings in ccm's syntax. NotConvertible."""
-    if isinstance(given, dict):
-        return {plain_key(key): value(one, scope) for key, one in given.items()}
-    if isinstance(given, list):
-        return [value(one, scope) for one in given]
-    if isinstance(given, Vaulted):
-        return given  # data may contain it unchanged
-    return text(given, scope) if isinstance(given, str) else given
+    if isinstance(raw, dict):
+        return {plain_key(key): value(one, scope) for key, one in raw.items()}
+    if isinstance(raw, list):
+        return [value(one, scope) for one in raw]
+    if isinstance(raw, Vaulted):
+        return raw  # data may contain it unchanged
+    return text(raw, scope) if isinstance(raw, str) else raw
 
 
 def plain_key(key: Any) -> Any:
@@ -48,21 +48,21 @@ def plain_key(key: Any) -> Any:
     return plain_text(key) if isinstance(key, str) else key
 
 
-def text(given: str, scope: Scope) -> str:
+def text(raw: str, scope: Scope) -> str:
     """Return a string in ccm's syntax. NotConvertible."""
-    if isinstance(given, Vaulted):
+    if isinstance(raw, Vaulted):
         raise NotConvertible("a vaulted value at this place; move it to a variable")
-    if isinstance(given, Unsafe) or not is_template(given):
-        return plain_text(str(given))
-    parts = outputs(given)
+    if isinstance(raw, Unsafe) or not is_template(raw):
+        return plain_text(str(raw))
+    parts = outputs(raw)
     if parts is not None and len(parts) == 1 and not isinstance(parts[0], nodes.TemplateData):
         return _braces(_listed(folded(translate(parts[0], scope))))
     if parts is not None:
         return "".join(_part(one, scope) for one in parts)
-    chosen = _choice(given, scope)
+    chosen = _choice(raw, scope)
     if chosen is not None:
         return chosen
-    body = template_text(given, scope.having(whole=True))
+    body = template_text(raw, scope.having(whole=True))
     return f"{{{{ template({literal(body)}) }}}}"
 
 
@@ -100,12 +100,12 @@ def _braces(node: nodes.Expr) -> str:
     return f"{{{{ {unparse(node)} }}}}"
 
 
-def _choice(given: str, scope: Scope) -> str | None:
+def _choice(raw: str, scope: Scope) -> str | None:
     """``{% if a %}x{% else %}y{% endif %}`` on one line as an expression; None for others."""
-    if "\n" in given.strip():
+    if "\n" in raw.strip():
         return None
     pieces: list[str] = []
-    for one in parse_template(given).body:
+    for one in parse_template(raw).body:
         if isinstance(one, nodes.Output):
             pieces += [_part(part, scope) for part in one.nodes]
             continue
@@ -142,14 +142,14 @@ def _joined(body: list[Any]) -> nodes.Expr | None:
     return parts[0] if len(parts) == 1 else nodes.Concat(parts)
 
 
-def boolean(given: Any, scope: Scope) -> Any:
+def boolean(raw: Any, scope: Scope) -> Any:
     """A value that must be true or false: a constant, or an expression in braces."""
-    found = as_bool(given)
+    found = as_bool(raw)
     if found is not None:
         return found
-    if not is_template(given):
-        raise NotConvertible(f"expected a boolean, not {given!r}")
-    node = only_expression(given)
+    if not is_template(raw):
+        raise NotConvertible(f"expected a boolean, not {raw!r}")
+    node = only_expression(raw)
     if node is None:
         raise NotConvertible("a boolean that is made of several parts")
     kinds = sample_of(node, scope).all_kinds()
@@ -159,14 +159,14 @@ def boolean(given: Any, scope: Scope) -> Any:
     return f"{{{{ {grouped(result, node)} | bool }}}}"
 
 
-def as_bool(given: Any) -> bool | None:
+def as_bool(raw: Any) -> bool | None:
     """Return a value as a boolean, as Ansible's modules read it; None for anything else."""
-    if isinstance(given, bool):
-        return given
-    if isinstance(given, (int, float)) and given in (0, 1):
-        return bool(given)
-    if isinstance(given, str) and not is_template(given):
-        word = given.strip().lower()
+    if isinstance(raw, bool):
+        return raw
+    if isinstance(raw, (int, float)) and raw in (0, 1):
+        return bool(raw)
+    if isinstance(raw, str) and not is_template(raw):
+        word = raw.strip().lower()
         if word in ("yes", "on", "y", "t", "true", "1"):
             return True
         if word in ("no", "off", "n", "f", "false", "0"):
@@ -174,13 +174,13 @@ def as_bool(given: Any) -> bool | None:
     return None
 
 
-def condition(given: Any, scope: Scope) -> str:
+def condition(raw: Any, scope: Scope) -> str:
     """Return one condition of ``when`` as an expression with a boolean result. NotConvertible."""
-    if isinstance(given, bool):
-        return literal(given)
-    if isinstance(given, (int, float)) or given is None:
-        raise NotConvertible(f"the condition {given!r} is not a boolean")
-    return condition_of(condition_tree(given), scope)
+    if isinstance(raw, bool):
+        return literal(raw)
+    if isinstance(raw, (int, float)) or raw is None:
+        raise NotConvertible(f"the condition {raw!r} is not a boolean")
+    return condition_of(condition_tree(raw), scope)
 
 
 def condition_of(node: nodes.Expr, scope: Scope) -> str:

@@ -243,9 +243,9 @@ class _Translator:
 
     def _fact(self, name: str, keys: list[Any]) -> Any:
         words = (name[8:], *(str(one) for one in keys))
-        told = listed_facts.of_service(words, self.scope)
-        if told is not None:
-            return told
+        converted = listed_facts.of_service(words, self.scope)
+        if converted is not None:
+            return converted
         if words[0] == "packages" and keys and "packages" in self.scope.uses.listed:
             return members(self._versions(nodes.Const(str(keys[0]))), keys[1:])
         if words[0].startswith("getent_"):

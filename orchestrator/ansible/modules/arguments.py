@@ -46,8 +46,8 @@ class OmitChoice(Exception):  # noqa: N818 - the loop catches it; no error
 class Arguments:
     """Returns arguments by name, and finally refuses those that no mapper has read."""
 
-    def __init__(self, given: dict[str, Any], scope: Scope, omits: dict[str, bool]) -> None:
-        self._args = {name: one for name, one in given.items() if one is not None}
+    def __init__(self, arguments: dict[str, Any], scope: Scope, omits: dict[str, bool]) -> None:
+        self._args = {name: one for name, one in arguments.items() if one is not None}
         self.scope = scope
         self._omits = omits
         self._read: set[str] = set()
@@ -250,15 +250,15 @@ class Arguments:
         value = self.raw(*names)
         if value is None:
             return default
-        given = value
+        arguments = value
         if is_template(value):
             once = self._single(value)
             value = self._set_once(names[0], value) if once is None else once
         found = text_rewriter.as_bool(value)
         if found is None:
-            if is_template(given):
-                raise TemplateArgument(names[0], given)
-            raise NotConvertible(f"{names[0]} is neither true nor false: {given}")
+            if is_template(arguments):
+                raise TemplateArgument(names[0], arguments)
+            raise NotConvertible(f"{names[0]} is neither true nor false: {arguments}")
         return found
 
     def value(self, *names: str) -> Any:

@@ -18,9 +18,9 @@ _PATTERN = re.compile(r"[*?\[]")
 
 
 @maps("command", "shell", "raw")
-def command(context: Context, given: Arguments) -> list[Entry]:
+def command(context: Context, arguments: Arguments) -> list[Entry]:
     """Commands with their conditions."""
-    properties = command_properties(context, given)
+    properties = command_properties(context, arguments)
     word = first_words(str(properties["command"]))
     return [context.exec(word, properties)]
 
@@ -40,15 +40,15 @@ def first_words(line: str) -> str:
     return made if made.count("{{") == made.count("}}") else made.split("{{")[0] or "command"
 
 
-def command_properties(context: Context, given: Arguments) -> dict[str, Any]:
+def command_properties(context: Context, arguments: Arguments) -> dict[str, Any]:
     """The properties of ``exec``; NotConvertible."""
     task = context.task
     shell = task.module != "command"
-    given.ignore("warn", "strip_empty_ends", "stdin_add_newline", "decrypt")
-    if given.raw("stdin") is not None:
+    arguments.ignore("warn", "strip_empty_ends", "stdin_add_newline", "decrypt")
+    if arguments.raw("stdin") is not None:
         raise NotConvertible("the parameter stdin")
-    properties: dict[str, Any] = {"command": _line(context, given, shell)}
-    executable = given.literal("executable")
+    properties: dict[str, Any] = {"command": _line(context, arguments, shell)}
+    executable = arguments.literal("executable")
     if executable and shell:
         if executable in _SHELLS:
             properties["interpreter"] = _SHELLS[executable]
@@ -58,25 +58,25 @@ def command_properties(context: Context, given: Arguments) -> dict[str, Any]:
         raise NotConvertible("executable of command")
     if shell and "interpreter" not in properties:
         properties["provider"] = "shell"
-    properties.update(given.texts_by_name(cwd="chdir"))
+    properties.update(arguments.texts_by_name(cwd="chdir"))
     if context.environment:
         properties["environment"] = list(context.environment)
     properties.update(context.user())
-    _conditions(given, properties)
+    _conditions(arguments, properties)
     return properties
 
 
-def _line(context: Context, given: Arguments, shell: bool) -> str:
-    argv = given.raw("argv")
+def _line(context: Context, arguments: Arguments, shell: bool) -> str:
+    argv = arguments.raw("argv")
     if argv is not None:
         if not isinstance(argv, list):
             raise NotConvertible("argv is a template")
         return " ".join(_word(text_rewriter.text(str(one), context.scope)) for one in argv)
-    written = context.task.free_form or str(given.raw("cmd") or "")
-    given.ignore("cmd")
+    written = context.task.free_form or str(arguments.raw("cmd") or "")
+    arguments.ignore("cmd")
     if not written.strip():
         raise NotConvertible("no command")
-    expand = given.flag("expand_argument_vars", default=True)
+    expand = arguments.flag("expand_argument_vars", default=True)
     if (
         not shell
         and expand
@@ -101,9 +101,9 @@ def _word(text: str) -> str:
     return f'"{text}"' if "{{" in text else shlex.quote(text)
 
 
-def _conditions(given: Arguments, properties: dict[str, Any]) -> None:
+def _conditions(arguments: Arguments, properties: dict[str, Any]) -> None:
     cwd = properties.get("cwd")
-    for name, path in given.texts_by_name("creates", "removes").items():
+    for name, path in arguments.texts_by_name("creates", "removes").items():
         if _PATTERN.search(re.sub(r"\{\{.*?\}\}", "", path)) or path.startswith("~"):
             if name == "removes" or path.startswith("~"):
                 raise NotConvertible(f"{name} with a pattern")
@@ -140,10 +140,10 @@ def single_quoted(text: str) -> str:
 
 
 @maps("script")
-def script(context: Context, given: Arguments) -> list[Entry]:
+def script(context: Context, arguments: Arguments) -> list[Entry]:
     """A script of the project; its text becomes the command."""
-    words = context.task.free_form or str(given.raw("cmd") or "")
-    given.ignore("cmd", "decrypt")
+    words = context.task.free_form or str(arguments.raw("cmd") or "")
+    arguments.ignore("cmd", "decrypt")
     if is_template(words):
         raise NotConvertible("a script with templates in its arguments")
     parts = shlex.split(words)
@@ -156,7 +156,7 @@ def script(context: Context, given: Arguments) -> list[Entry]:
     with original.open(encoding="utf-8", errors="replace") as stream:
         first = stream.readline()
     program = next((name for name in ("bash", "perl", "python", "ruby") if name in first), "sh")
-    executable = given.literal("executable")
+    executable = arguments.literal("executable")
     if executable:
         raise NotConvertible(f"executable {executable}")
     if not first.startswith("#!"):
@@ -165,8 +165,8 @@ def script(context: Context, given: Arguments) -> list[Entry]:
     properties: dict[str, Any] = {
         "command": f"{{{{ file('{written}') }}}}",
         "interpreter": program,
-        **given.texts_by_name(cwd="chdir"),
+        **arguments.texts_by_name(cwd="chdir"),
         **context.user(),
     }
-    _conditions(given, properties)
+    _conditions(arguments, properties)
     return [context.exec(parts[0], properties)]

@@ -10,12 +10,12 @@ from orchestrator.ansible.problems import NotConvertible
 
 
 @maps("docker_network", "docker_image", "docker_volume")
-def docker(context: Context, given: Arguments) -> list[Entry]:
+def docker(context: Context, arguments: Arguments) -> list[Entry]:
     """Networks, images and volumes of Docker."""
     kind = context.task.module.removeprefix("docker_")
-    name = given.required("name", "volume_name")
-    if state_of(given, "present", "absent") == "absent":
-        given.ignore("source", "tag", "force_absent")
+    name = arguments.required("name", "volume_name")
+    if state_of(arguments, "present", "absent") == "absent":
+        arguments.ignore("source", "tag", "force_absent")
         return by_program(context, "docker")(
             f"docker {kind} rm {shell_word(name)}",
             onlyif=f"docker {kind} inspect {shell_word(name)}",
@@ -23,7 +23,7 @@ def docker(context: Context, given: Arguments) -> list[Entry]:
         )
     command = f"docker {kind} create {shell_word(name)}"
     if kind == "network":
-        given.refuse(
+        arguments.refuse(
             "connected",
             "ipam_config",
             "driver_options",
@@ -34,13 +34,16 @@ def docker(context: Context, given: Arguments) -> list[Entry]:
             unless=(False,),
         )
         command = words(
-            "docker network create", given.piece("--driver ", "driver"), shell_word(name)
+            "docker network create", arguments.piece("--driver ", "driver"), shell_word(name)
         )
     elif kind == "image":
-        if given.literal("source", default="pull") != "pull" or given.raw("build") is not None:
+        if (
+            arguments.literal("source", default="pull") != "pull"
+            or arguments.raw("build") is not None
+        ):
             raise NotConvertible("an image that is built, loaded or local")
-        given.refuse("push", "force_source", "pull", unless=(False,))
-        tag = given.text("tag")
+        arguments.refuse("push", "force_source", "pull", unless=(False,))
+        tag = arguments.text("tag")
         name = f"{name}:{tag}" if tag else name
         command = f"docker pull {shell_word(name)}"
     return by_program(context, "docker")(
@@ -49,30 +52,30 @@ def docker(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("docker_compose", "docker_compose_v2")
-def docker_compose(context: Context, given: Arguments) -> list[Entry]:
+def docker_compose(context: Context, arguments: Arguments) -> list[Entry]:
     """Projects of Docker Compose."""
-    given.refuse("definition", "scale", "profiles", "env_files", "services", unless=([],))
-    given.ignore(
+    arguments.refuse("definition", "scale", "profiles", "env_files", "services", unless=([],))
+    arguments.ignore(
         "wait", "wait_timeout", "dependencies", "timeout", "check_files_existing", "assume_yes"
     )
-    state = state_of(given, "present", "absent", "stopped", "restarted")
-    pull = given.literal("pull", default="policy")
-    build = given.literal("build", default="policy")
-    recreate = given.literal("recreate", default="auto")
+    state = state_of(arguments, "present", "absent", "stopped", "restarted")
+    pull = arguments.literal("pull", default="policy")
+    build = arguments.literal("build", default="policy")
+    recreate = arguments.literal("recreate", default="auto")
     program = words(
         "docker compose",
-        f"--project-directory {word(given, 'project_src')}",
-        given.piece("-p ", "project_name"),
-        *[f"-f {shell_word(one)}" for one in given.listed("files")],
+        f"--project-directory {word(arguments, 'project_src')}",
+        arguments.piece("-p ", "project_name"),
+        *[f"-f {shell_word(one)}" for one in arguments.listed("files")],
     )
     up = words(
         "up -d",
         "--pull always" if pull in ("always", "True", "yes") else "",
         "--build" if build in ("always", "True", "yes") else "",
         "--force-recreate" if recreate == "always" else "",
-        "--remove-orphans" if given.flag("remove_orphans", default=False) else "",
+        "--remove-orphans" if arguments.flag("remove_orphans", default=False) else "",
     )
-    volumes = "-v" if given.flag("remove_volumes", default=False) else ""
+    volumes = "-v" if arguments.flag("remove_volumes", default=False) else ""
     line = {
         "present": up,
         "absent": words("down", volumes),
@@ -102,54 +105,59 @@ _IGNORED = (
 
 
 @maps("docker_container")
-def docker_container(context: Context, given: Arguments) -> list[Entry]:
+def docker_container(context: Context, arguments: Arguments) -> list[Entry]:
     """Containers, which are created once."""
-    given.ignore(*_IGNORED)
-    name = word(given, "name")
-    state = state_of(given, "started", "present", "absent", "stopped")
+    arguments.ignore(*_IGNORED)
+    name = word(arguments, "name")
+    state = state_of(arguments, "started", "present", "absent", "stopped")
     there = f"docker container inspect {name}"
     running = "{{ '{{' }}.State.Running}}"
     runs = f'docker container inspect -f "{running}" {name} | grep -q true'
     if state in ("absent", "stopped"):
-        given.ignore(*given.names())
+        arguments.ignore(*arguments.names())
         line = f"docker rm -f {name}" if state == "absent" else f"docker stop {name}"
         test = there if state == "absent" else runs
         title = f"{state}: container {name}"
         return by_program(context, "docker")(line, onlyif=test, fallback=title)
     verb = "docker run -d" if state == "started" else "docker create"
-    line = words(verb, f"--name {name}", *_options(given), word(given, "image"), _command(given))
+    line = words(
+        verb, f"--name {name}", *_options(arguments), word(arguments, "image"), _command(arguments)
+    )
     context.check("the container is created once; later changes of its settings do not recreate it")
     start = f"{there} >/dev/null 2>&1 && docker start {name} || {line}"
     line, test = (start, runs) if state == "started" else (line, there)
     return by_program(context, "docker")(line, unless=test, fallback=f"container {name}")
 
 
-def _options(given: Arguments) -> list[str]:
-    parts = [given.piece(option, key) for option, key in _SETTINGS]
-    parts += ["--privileged" if given.flag("privileged", default=False) else ""]
+def _options(arguments: Arguments) -> list[str]:
+    parts = [arguments.piece(option, key) for option, key in _SETTINGS]
+    parts += ["--privileged" if arguments.flag("privileged", default=False) else ""]
     for option, names in _LISTS:
-        if given.raw(*names) is None:
+        if arguments.raw(*names) is None:
             continue
-        listed = given.texts(*names)
+        listed = arguments.texts(*names)
         if not isinstance(listed, list):
             raise NotConvertible(f"{names[0]} of a variable")
         parts += [f"{option} {shell_word(one)}" for one in listed]
     for option, key in (("-e", "env"), ("-l", "labels")):
-        value = given.value(key)
+        value = arguments.value(key)
         if value is not None and not isinstance(value, dict):
             raise NotConvertible(f"{key} of a variable")
         parts += [f"{option} {shell_word(f'{k}={v}')}" for k, v in (value or {}).items()]
-    networks = given.raw("networks") or []
+    networks = arguments.raw("networks") or []
     if not isinstance(networks, list) or len(networks) > 1:
         raise NotConvertible("several networks")
     return [
         *parts,
-        *(f"--network {shell_word(str(one.get('name')))}" for one in given.value("networks") or []),
+        *(
+            f"--network {shell_word(str(one.get('name')))}"
+            for one in arguments.value("networks") or []
+        ),
     ]
 
 
-def _command(given: Arguments) -> str:
-    command = given.raw("command")
+def _command(arguments: Arguments) -> str:
+    command = arguments.raw("command")
     if isinstance(command, list):
-        return " ".join(shell_word(str(one)) for one in given.value("command"))
-    return given.text("command") or ""
+        return " ".join(shell_word(str(one)) for one in arguments.value("command"))
+    return arguments.text("command") or ""

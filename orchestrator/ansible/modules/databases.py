@@ -16,17 +16,17 @@ from orchestrator.ansible.problems import NotConvertible
 _NAME = re.compile(r"[\w.@%-]+")
 
 
-def _mysql(given: Arguments) -> tuple[str, dict[str, Any]]:
+def _mysql(arguments: Arguments) -> tuple[str, dict[str, Any]]:
     """The client with its login, and additional properties of the command."""
-    given.refuse("ca_cert", "client_cert", "client_key", "ssl_ca", "login_db")
-    given.ignore("connect_timeout", "check_hostname", "check_implicit_admin")
-    password = given.text("login_password")
+    arguments.refuse("ca_cert", "client_cert", "client_key", "ssl_ca", "login_db")
+    arguments.ignore("connect_timeout", "check_hostname", "check_implicit_admin")
+    password = arguments.text("login_password")
     parts = [
-        given.piece("--defaults-extra-file=", "config_file"),
-        given.piece("-u", "login_user"),
-        given.piece("-h", "login_host"),
-        given.piece("-P", "login_port"),
-        given.piece("-S", "login_unix_socket"),
+        arguments.piece("--defaults-extra-file=", "config_file"),
+        arguments.piece("-u", "login_user"),
+        arguments.piece("-h", "login_host"),
+        arguments.piece("-P", "login_port"),
+        arguments.piece("-S", "login_unix_socket"),
     ]
     extra: dict[str, Any] = {}
     if password:
@@ -42,9 +42,9 @@ def _of_sql(text: str) -> str:
 
 
 @maps("mysql_db")
-def mysql_db(context: Context, given: Arguments) -> list[Entry]:
+def mysql_db(context: Context, arguments: Arguments) -> list[Entry]:
     """Databases of MySQL and MariaDB."""
-    given.refuse(
+    arguments.refuse(
         "single_transaction",
         "quick",
         "ignore_tables",
@@ -57,17 +57,17 @@ def mysql_db(context: Context, given: Arguments) -> list[Entry]:
         "pipefail",
         unless=(False, True),
     )
-    client, extra = _mysql(given)
-    names = given.raw("name", "db")
+    client, extra = _mysql(arguments)
+    names = arguments.raw("name", "db")
     if not isinstance(names, str):
         raise NotConvertible("several databases")
-    name = _of_sql(given.required("name", "db"))
-    state = state_of(given, "present", "absent", "import", "dump")
-    target = given.text("target")
+    name = _of_sql(arguments.required("name", "db"))
+    state = state_of(arguments, "present", "absent", "import", "dump")
+    target = arguments.text("target")
     if state in ("import", "dump"):
         if target is None or target.endswith((".gz", ".bz2", ".xz")):
             raise NotConvertible(f"state {state} of a compressed file")
-        given.ignore("encoding", "collation")
+        arguments.ignore("encoding", "collation")
         dump = client.replace("mysql", "mysqldump", 1)
         line = f"{client} {name} < {target}" if state == "import" else f"{dump} {name} > {target}"
         return by_program(context, "mysql")(line, fallback=f"{state} {name}", **extra)
@@ -79,8 +79,8 @@ def mysql_db(context: Context, given: Arguments) -> list[Entry]:
             fallback=f"no database {name}",
             **extra,
         )
-    encoding = given.piece("CHARACTER SET ", "encoding", quote=False)
-    collation = given.piece("COLLATE ", "collation", quote=False)
+    encoding = arguments.piece("CHARACTER SET ", "encoding", quote=False)
+    collation = arguments.piece("COLLATE ", "collation", quote=False)
     create = words(f"CREATE DATABASE \\`{name}\\`", encoding, collation)
     return by_program(context, "mysql")(
         f'{client} -e "{create}"', unless=test, fallback=f"database {name}", **extra
@@ -88,9 +88,9 @@ def mysql_db(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("mysql_user")
-def mysql_user(context: Context, given: Arguments) -> list[Entry]:
+def mysql_user(context: Context, arguments: Arguments) -> list[Entry]:
     """Users of MySQL and MariaDB with their privileges."""
-    given.refuse(
+    arguments.refuse(
         "plugin",
         "plugin_auth_string",
         "plugin_hash_string",
@@ -100,7 +100,7 @@ def mysql_user(context: Context, given: Arguments) -> list[Entry]:
         "subtract_privs",
         unless=(False,),
     )
-    given.ignore(
+    arguments.ignore(
         "sql_log_bin",
         "update_password",
         "column_case_sensitive",
@@ -108,30 +108,30 @@ def mysql_user(context: Context, given: Arguments) -> list[Entry]:
         "session_vars",
         "force_context",
     )
-    client, extra = _mysql(given)
-    user, host = given.text("name", "user") or "", given.text("host") or "localhost"
+    client, extra = _mysql(arguments)
+    user, host = arguments.text("name", "user") or "", arguments.text("host") or "localhost"
     for one in (user, host):
         if one:
             _of_sql(one)
     account = f"'{user}'@'{host}'"
     query = f"SELECT 1 FROM mysql.user WHERE User='{user}' AND Host='{host}'"
     test = f'{client} -N -e "{query}" | grep -q 1'
-    if state_of(given, "present", "absent") == "absent":
-        given.ignore("password", "priv", "encrypted")
+    if state_of(arguments, "present", "absent") == "absent":
+        arguments.ignore("password", "priv", "encrypted")
         return by_program(context, "mysql")(
             f'{client} -e "DROP USER {account}"', onlyif=test, fallback=f"no user {user}", **extra
         )
     lines = [f"CREATE USER IF NOT EXISTS {account};"]
-    if given.raw("password") is not None:
-        secret = given.text("password")
+    if arguments.raw("password") is not None:
+        secret = arguments.text("password")
         extra["environment"] = [*extra.get("environment", []), f"CCM_PASSWORD={secret}"]
         how = (
             "PASSWORD '$CCM_PASSWORD'"
-            if given.flag("encrypted", default=False)
+            if arguments.flag("encrypted", default=False)
             else "'$CCM_PASSWORD'"
         )
         lines.append(f"ALTER USER {account} IDENTIFIED BY {how};")
-    lines += _grants(given, account)
+    lines += _grants(arguments, account)
     context.check(
         "password and privileges are set when the user is created; an existing user is not changed"
     )
@@ -139,19 +139,19 @@ def mysql_user(context: Context, given: Arguments) -> list[Entry]:
     return by_program(context, "mysql")(command, unless=test, fallback=f"user {user}", **extra)
 
 
-def _grants(given: Arguments, account: str) -> list[str]:
-    value = given.raw("priv")
+def _grants(arguments: Arguments, account: str) -> list[str]:
+    value = arguments.raw("priv")
     if value is None or value == "":
         return []
     if isinstance(value, dict):
         value = "/".join(f"{key}:{one}" for key, one in value.items())
     if not is_template(value):
         return [_grant(one, account) for one in str(value).split("/") if one.strip()]
-    if given.sample("priv").all_kinds() & {"map"}:
+    if arguments.sample("priv").all_kinds() & {"map"}:
         raise NotConvertible("privileges as a map in a variable")
     body = (
         "{% for one in ("
-        + expression_of(value, given.scope)
+        + expression_of(value, arguments.scope)
         + ").split('/') %}GRANT {{ one.rpartition(':')[2] | replace(',GRANT', '') }} ON "
         "{{ one.rpartition(':')[0] | replace('`', '') }} TO "
         + account
@@ -174,24 +174,24 @@ def _grant(part: str, account: str) -> str:
     return f"GRANT {', '.join(left)} ON {shown} TO {account}{option};"
 
 
-def _psql(given: Arguments) -> tuple[str, dict[str, Any]]:
-    given.refuse("ca_cert", "ssl_cert", "ssl_key", "session_role")
-    given.refuse("ssl_mode", unless=("prefer",))
-    given.ignore("trust_input")
-    password = given.text("login_password")
+def _psql(arguments: Arguments) -> tuple[str, dict[str, Any]]:
+    arguments.refuse("ca_cert", "ssl_cert", "ssl_key", "session_role")
+    arguments.refuse("ssl_mode", unless=("prefer",))
+    arguments.ignore("trust_input")
+    password = arguments.text("login_password")
     parts = [
-        given.piece("-U ", "login_user"),
-        given.piece("-h ", "login_host", "login_unix_socket"),
-        given.piece("-p ", "port", "login_port"),
+        arguments.piece("-U ", "login_user"),
+        arguments.piece("-h ", "login_host", "login_unix_socket"),
+        arguments.piece("-p ", "port", "login_port"),
     ]
     extra: dict[str, Any] = {"environment": [f"PGPASSWORD={password}"]} if password else {}
     return words("psql", *parts), extra
 
 
 @maps("postgresql_db")
-def postgresql_db(context: Context, given: Arguments) -> list[Entry]:
+def postgresql_db(context: Context, arguments: Arguments) -> list[Entry]:
     """Databases of PostgreSQL."""
-    given.refuse(
+    arguments.refuse(
         "target",
         "target_opts",
         "dump_extra_args",
@@ -201,23 +201,23 @@ def postgresql_db(context: Context, given: Arguments) -> list[Entry]:
         "icu_locale",
         unless=("postgres",),
     )
-    client, extra = _psql(given)
+    client, extra = _psql(arguments)
     options = client.removeprefix("psql")
-    name = _of_sql(given.required("name", "db"))
+    name = _of_sql(arguments.required("name", "db"))
     query = f"SELECT 1 FROM pg_database WHERE datname='{name}'"
     test = f'{client} -d postgres -tAc "{query}" | grep -q 1'
-    if state_of(given, "present", "absent") == "absent":
-        given.ignore("owner", "encoding", "lc_collate", "lc_ctype", "template")
+    if state_of(arguments, "present", "absent") == "absent":
+        arguments.ignore("owner", "encoding", "lc_collate", "lc_ctype", "template")
         return by_program(context, "psql")(
             f"dropdb{options} {name}", onlyif=test, fallback=f"no database {name}", **extra
         )
     command = words(
         f"createdb{options}",
-        given.piece("-O ", "owner"),
-        given.piece("-E ", "encoding"),
-        given.piece("--lc-collate=", "lc_collate"),
-        given.piece("--lc-ctype=", "lc_ctype"),
-        given.piece("-T ", "template"),
+        arguments.piece("-O ", "owner"),
+        arguments.piece("-E ", "encoding"),
+        arguments.piece("--lc-collate=", "lc_collate"),
+        arguments.piece("--lc-ctype=", "lc_ctype"),
+        arguments.piece("-T ", "template"),
         name,
     )
     context.check("owner, encoding and locale of an existing database are not changed")
@@ -225,30 +225,30 @@ def postgresql_db(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("postgresql_user")
-def postgresql_user(context: Context, given: Arguments) -> list[Entry]:
+def postgresql_user(context: Context, arguments: Arguments) -> list[Entry]:
     """Roles of PostgreSQL."""
-    given.refuse("groups", "conn_limit", "configuration")
-    given.ignore("encrypted", "no_password_changes", "fail_on_user", "expires", "comment")
-    client, extra = _psql(given)
-    name = _of_sql(given.required("name", "user"))
-    database = given.text("db", "login_db") or "postgres"
+    arguments.refuse("groups", "conn_limit", "configuration")
+    arguments.ignore("encrypted", "no_password_changes", "fail_on_user", "expires", "comment")
+    client, extra = _psql(arguments)
+    name = _of_sql(arguments.required("name", "user"))
+    database = arguments.text("db", "login_db") or "postgres"
     test = (
         f"{client} -d postgres -tAc \"SELECT 1 FROM pg_roles WHERE rolname='{name}'\" | grep -q 1"
     )
-    if state_of(given, "present", "absent") == "absent":
-        given.ignore("password", "priv", "role_attr_flags")
+    if state_of(arguments, "present", "absent") == "absent":
+        arguments.ignore("password", "priv", "role_attr_flags")
         return by_program(context, "psql")(
             f"dropuser{client.removeprefix('psql')} {name}",
             onlyif=test,
             fallback=f"no user {name}",
             **extra,
         )
-    rights = given.text("priv")
-    flags = given.raw("role_attr_flags")
-    shown = "" if flags is None else _flags(given)
+    rights = arguments.text("priv")
+    flags = arguments.raw("role_attr_flags")
+    shown = "" if flags is None else _flags(arguments)
     lines = [words(f'CREATE ROLE "{name}" LOGIN', shown)]
-    if given.raw("password") is not None:
-        secret = given.text("password")
+    if arguments.raw("password") is not None:
+        secret = arguments.text("password")
         extra["environment"] = [*extra.get("environment", []), f"CCM_PASSWORD={secret}"]
         client += ' -v secret="$CCM_PASSWORD"'
         lines[0] += " PASSWORD :'secret'"
@@ -264,20 +264,23 @@ def postgresql_user(context: Context, given: Arguments) -> list[Entry]:
     return by_program(context, "psql")(command, unless=test, fallback=f"user {name}", **extra)
 
 
-def _flags(given: Arguments) -> str:
-    text = given.piece("", "role_attr_flags", quote=False)
+def _flags(arguments: Arguments) -> str:
+    text = arguments.piece("", "role_attr_flags", quote=False)
     if "{{" not in text:
         return text.replace(",", " ")
     return "{{ (" + text[2:-2].strip() + ") | replace(',', ' ') }}"
 
 
 @maps("postgresql_ext")
-def postgresql_ext(context: Context, given: Arguments) -> list[Entry]:
+def postgresql_ext(context: Context, arguments: Arguments) -> list[Entry]:
     """Extensions of a database."""
-    given.refuse("version", "cascade", "schema", unless=("latest", False))
-    client, extra = _psql(given)
-    name, database = _of_sql(given.required("name", "ext")), given.required("db", "login_db")
-    present = state_of(given, "present", "absent") == "present"
+    arguments.refuse("version", "cascade", "schema", unless=("latest", False))
+    client, extra = _psql(arguments)
+    name, database = (
+        _of_sql(arguments.required("name", "ext")),
+        arguments.required("db", "login_db"),
+    )
+    present = state_of(arguments, "present", "absent") == "present"
     query = f"SELECT 1 FROM pg_extension WHERE extname='{name}'"
     test = f'{client} -d {shell_word(database)} -tAc "{query}" | grep -q 1'
     verb = "CREATE" if present else "DROP"
@@ -288,16 +291,16 @@ def postgresql_ext(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("rabbitmq_plugin")
-def rabbitmq_plugin(context: Context, given: Arguments) -> list[Entry]:
+def rabbitmq_plugin(context: Context, arguments: Arguments) -> list[Entry]:
     """Plugins of RabbitMQ."""
-    given.refuse("prefix", "broker_state", unless=("online", "offline"))
-    enabled = state_of(given, "enabled", "disabled") == "enabled"
-    if enabled and text_rewriter.as_bool(given.raw("new_only")) is not True:
+    arguments.refuse("prefix", "broker_state", unless=("online", "offline"))
+    enabled = state_of(arguments, "enabled", "disabled") == "enabled"
+    if enabled and text_rewriter.as_bool(arguments.raw("new_only")) is not True:
         context.check("plugins that the task does not name stay enabled")
-    given.ignore("new_only")
+    arguments.ignore("new_only")
     verb = "enable" if enabled else "disable"
     made: list[Entry] = []
-    for name in given.listed("names", "name"):
+    for name in arguments.listed("names", "name"):
         made += by_program(context, "rabbitmq-plugins")(
             f"rabbitmq-plugins {verb} {shell_word(name)}",
             present=enabled,
@@ -308,11 +311,11 @@ def rabbitmq_plugin(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("rabbitmq_vhost")
-def rabbitmq_vhost(context: Context, given: Arguments) -> list[Entry]:
+def rabbitmq_vhost(context: Context, arguments: Arguments) -> list[Entry]:
     """Virtual hosts of RabbitMQ."""
-    given.refuse("tracing", "node", unless=(False, "rabbit"))
-    name = word(given, "name", "vhost")
-    present = state_of(given, "present", "absent") == "present"
+    arguments.refuse("tracing", "node", unless=(False, "rabbit"))
+    name = word(arguments, "name", "vhost")
+    present = state_of(arguments, "present", "absent") == "present"
     test = f"rabbitmqctl -q list_vhosts | grep -qxF {name}"
     verb = "add_vhost" if present else "delete_vhost"
     return by_program(context, "rabbitmqctl")(
@@ -321,28 +324,28 @@ def rabbitmq_vhost(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("rabbitmq_user")
-def rabbitmq_user(context: Context, given: Arguments) -> list[Entry]:
+def rabbitmq_user(context: Context, arguments: Arguments) -> list[Entry]:
     """Users of RabbitMQ."""
-    given.refuse("permissions", "node", "topic_permissions", unless=("rabbit",))
-    given.ignore("force", "update_password", "login_protocol")
-    name = word(given, "user", "name", "username")
+    arguments.refuse("permissions", "node", "topic_permissions", unless=("rabbit",))
+    arguments.ignore("force", "update_password", "login_protocol")
+    name = word(arguments, "user", "name", "username")
     test = f"rabbitmqctl -q list_users | cut -f 1 | grep -qxF {name}"
-    if state_of(given, "present", "absent") == "absent":
-        given.ignore("password", "tags", "vhost", "configure_priv", "write_priv", "read_priv")
+    if state_of(arguments, "present", "absent") == "absent":
+        arguments.ignore("password", "tags", "vhost", "configure_priv", "write_priv", "read_priv")
         return by_program(context, "rabbitmqctl")(
             f"rabbitmqctl delete_user {name}", onlyif=test, fallback=f"no user {name}"
         )
     extra: dict[str, Any] = {}
-    secret = given.text("password")
+    secret = arguments.text("password")
     if secret is not None:
         extra["environment"] = [f"CCM_PASSWORD={secret}"]
     lines = [f'printf %s "$CCM_PASSWORD" | rabbitmqctl add_user {name}']
-    tags = given.listed("tags")
+    tags = arguments.listed("tags")
     if tags:
         lines.append(f"rabbitmqctl set_user_tags {name} {' '.join(tags)}")
-    rights = [given.text(one) for one in ("configure_priv", "write_priv", "read_priv")]
-    if any(one is not None for one in rights) or given.raw("vhost") is not None:
-        place = given.text("vhost") or "/"
+    rights = [arguments.text(one) for one in ("configure_priv", "write_priv", "read_priv")]
+    if any(one is not None for one in rights) or arguments.raw("vhost") is not None:
+        place = arguments.text("vhost") or "/"
         shown = " ".join(f'"{one or "^$"}"' for one in rights)
         lines.append(f"rabbitmqctl set_permissions -p {place} {name} {shown}")
     context.check("an existing user is not changed, including password, tags and permissions")

@@ -19,9 +19,9 @@ _ENDINGS = {
 }  # fmt: skip
 
 
-def _checksum(given: Arguments, properties: dict[str, Any]) -> tuple[str, str] | None:
+def _checksum(arguments: Arguments, properties: dict[str, Any]) -> tuple[str, str] | None:
     """Set the checksum; return it instead if ``download`` lacks its algorithm."""
-    value = given.text("checksum")
+    value = arguments.text("checksum")
     if value is None or value == "":
         return None
     match = re.fullmatch(r"(sha256|sha512):\s*(https?://\S+|\{\{.*)", value)
@@ -45,11 +45,11 @@ def _checked(context: Context, path: str, kind: str, value: str) -> Entry:
     return Entry("wait", context.unique(f"checksum of {path}"), properties, changes=False)
 
 
-def _target(context: Context, given: Arguments, url: str) -> str:
+def _target(context: Context, arguments: Arguments, url: str) -> str:
     """The path of the file: ``dest``, or the file name from the URL below ``dest`` if that is a
     directory.
     """
-    raw = given.required("dest")
+    raw = arguments.required("dest")
     path = raw
     if raw.endswith("/") or context.is_directory(raw):
         name = posixpath.basename(url.split("?")[0])
@@ -63,23 +63,23 @@ def _target(context: Context, given: Arguments, url: str) -> str:
     return path
 
 
-def _attributes(given: Arguments, properties: dict[str, Any]) -> None:
-    properties.update(given.texts_by_name("owner", "group"))
-    mode = given.mode("mode")
+def _attributes(arguments: Arguments, properties: dict[str, Any]) -> None:
+    properties.update(arguments.texts_by_name("owner", "group"))
+    mode = arguments.mode("mode")
     if mode is not None:
         properties["mode"] = mode
-    timeout = given.text("timeout")
+    timeout = arguments.text("timeout")
     if timeout is not None:
         properties["timeout"] = f"{timeout}s"
     for name, own in (("url_username", "username"), ("url_password", "password")):
-        value = given.text(name, name.removeprefix("url_"))
+        value = arguments.text(name, name.removeprefix("url_"))
         if value is not None:
             properties[own] = value
-    headers = given.raw("headers")
+    headers = arguments.raw("headers")
     if headers is not None:
         if not isinstance(headers, dict):
             raise NotConvertible("headers as text")
-        properties["headers"] = given.value("headers")
+        properties["headers"] = arguments.value("headers")
 
 
 _PLAIN = re.compile(r"[\w./:@%+,=-]*")
@@ -87,26 +87,26 @@ _PLAIN = re.compile(r"[\w./:@%+,=-]*")
 
 
 @maps("get_url")
-def get_url(context: Context, given: Arguments) -> list[Entry]:
+def get_url(context: Context, arguments: Arguments) -> list[Entry]:
     """Downloads."""
-    given.refuse(
+    arguments.refuse(
         "client_cert", "client_key", "ciphers", "use_gssapi", "unredirected_headers", "attributes",
         "seuser", "setype", "selevel", "serole",
     )  # fmt: skip
-    given.refuse("validate_certs", unless=(True,))
-    given.refuse("use_proxy", unless=(True,))
-    given.ignore("http_agent", "tmp_dest", "decompress", "force_basic_auth", "unsafe_writes",
+    arguments.refuse("validate_certs", unless=(True,))
+    arguments.refuse("use_proxy", unless=(True,))
+    arguments.ignore("http_agent", "tmp_dest", "decompress", "force_basic_auth", "unsafe_writes",
                  "use_netrc", "sha256sum")  # fmt: skip
-    if given.flag("backup", default=False):
+    if arguments.flag("backup", default=False):
         context.check("no backup of a replaced file is kept")
-    url = given.required("url")
-    path = _target(context, given, url)
+    url = arguments.required("url")
+    path = _target(context, arguments, url)
     properties: dict[str, Any] = {"url": url}
-    other = _checksum(given, properties)
-    force = given.boolean("force", "thirsty")
+    other = _checksum(arguments, properties)
+    force = arguments.boolean("force", "thirsty")
     if force is not None and force is not False:
         properties["force"] = force
-    _attributes(given, properties)
+    _attributes(arguments, properties)
     if context.task.is_local:
         context.files.on_hosts.add(clean_path(path))
     made = [Entry("download", clean_path(path), properties)]
@@ -116,18 +116,18 @@ def get_url(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("unarchive")
-def unarchive(context: Context, given: Arguments) -> list[Entry]:
+def unarchive(context: Context, arguments: Arguments) -> list[Entry]:
     """Archives from a URL, from the project or on the host."""
-    given.refuse("exclude", "include", "attributes", "seuser", "setype", unless=([],))
-    given.refuse("keep_newer", unless=(False,))
-    given.refuse("validate_certs", unless=(True,))
-    given.ignore("decrypt", "list_files", "unsafe_writes", "follow")
-    source, target = given.source("src"), clean_path(given.required("dest"))
-    remote = _is_remote(context, given, source, target)
-    creates = given.text("creates")
-    options = given.raw("extra_opts") or []
-    owner, group, mode = given.text("owner"), given.text("group"), given.mode("mode")
-    if "://" in source.split("{{")[0] or (remote and _is_url(given)):
+    arguments.refuse("exclude", "include", "attributes", "seuser", "setype", unless=([],))
+    arguments.refuse("keep_newer", unless=(False,))
+    arguments.refuse("validate_certs", unless=(True,))
+    arguments.ignore("decrypt", "list_files", "unsafe_writes", "follow")
+    source, target = arguments.source("src"), clean_path(arguments.required("dest"))
+    remote = _is_remote(context, arguments, source, target)
+    creates = arguments.text("creates")
+    options = arguments.raw("extra_opts") or []
+    owner, group, mode = arguments.text("owner"), arguments.text("group"), arguments.mode("mode")
+    if "://" in source.split("{{")[0] or (remote and _is_url(arguments)):
         if options:
             raise NotConvertible("an archive from a URL with extra_opts")
         if mode is not None:
@@ -163,14 +163,14 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
     return entries
 
 
-def _is_remote(context: Context, given: Arguments, source: str, target: str) -> bool:
+def _is_remote(context: Context, arguments: Arguments, source: str, target: str) -> bool:
     """Whether the archive is on the host."""
-    if given.raw("copy") is None:
-        remote = given.flag("remote_src", "copy", default=False)
+    if arguments.raw("copy") is None:
+        remote = arguments.flag("remote_src", "copy", default=False)
     else:
-        remote = not given.flag("copy", default=True)
+        remote = not arguments.flag("copy", default=True)
     if context.task.is_local:
-        known = context.files.is_on_hosts(source) or "://" in source or _is_url(given)
+        known = context.files.is_on_hosts(source) or "://" in source or _is_url(arguments)
         if not known:
             raise NotConvertible("delegate_to: localhost with an archive of the controller")
         context.files.on_hosts.add(target)
@@ -180,21 +180,21 @@ def _is_remote(context: Context, given: Arguments, source: str, target: str) -> 
     return remote
 
 
-def _is_url(given: Arguments) -> bool:
-    raw = given.raw("src")
+def _is_url(arguments: Arguments) -> bool:
+    raw = arguments.raw("src")
     node = only_expression(raw) if is_template(raw) else None
     path = path_of(node) if node is not None else None
-    if path is not None and not path[1] and path[0] in given.scope.values:
-        own = [str(one) for one in given.scope.values[path[0]]]
+    if path is not None and not path[1] and path[0] in arguments.scope.values:
+        own = [str(one) for one in arguments.scope.values[path[0]]]
         if own and all(one.startswith(("http://", "https://")) for one in own):
             return True
-    known = [one for one in given.sample("src").values if isinstance(one, str)]
+    known = [one for one in arguments.sample("src").values if isinstance(one, str)]
     return bool(known) and all("://" in one for one in known)
 
 
-def _require_words(*given: str | None) -> None:
+def _require_words(*arguments: str | None) -> None:
     """Raise NotConvertible if a shell does not read an unquoted string as one word."""
-    for one in given:
+    for one in arguments:
         if one and not _PLAIN.fullmatch(re.sub(r"\{\{.*?\}\}", "", one)):
             raise NotConvertible(f"an archive with {one}, which a shell does not read as one word")
 
@@ -265,31 +265,31 @@ def _from_url(
 
 
 @maps("git")
-def git(context: Context, given: Arguments) -> list[Entry]:
+def git(context: Context, arguments: Arguments) -> list[Entry]:
     """Checkouts."""
-    given.refuse(
+    arguments.refuse(
         "refspec", "reference", "separate_git_dir", "archive", "archive_prefix", "executable",
         "key_file", "ssh_opts", "verify_commit", "gpg_allowlist", "gpg_whitelist", "umask",
         "track_submodules", "remote", unless=(False, "origin"),
     )  # fmt: skip
-    given.refuse("bare", unless=(False,))
-    given.refuse("clone", unless=(True,))
-    if given.flag("accept_hostkey", "accept_newhostkey", default=False) or given.flag(
+    arguments.refuse("bare", unless=(False,))
+    arguments.refuse("clone", unless=(True,))
+    if arguments.flag("accept_hostkey", "accept_newhostkey", default=False) or arguments.flag(
         "accept_newhostkey", default=False
     ):
         context.check("ccm does not accept unknown host keys of servers: set known_host")
-    properties: dict[str, Any] = {"url": given.required("repo", "name")}
-    version = given.text("version")
+    properties: dict[str, Any] = {"url": arguments.required("repo", "name")}
+    version = arguments.text("version")
     if version not in (None, "HEAD"):
         properties["ref"] = version
-    properties.update(given.booleans_by_name("update", default=True))
-    depth = given.text("depth")
+    properties.update(arguments.booleans_by_name("update", default=True))
+    depth = arguments.text("depth")
     if depth is not None:
         properties["depth"] = number_or_text(depth)
-    recursive = given.boolean("recursive")
+    recursive = arguments.boolean("recursive")
     if recursive is not None and recursive is not True:
         properties["submodules"] = recursive
-    properties.update(given.booleans_by_name("force", default=False))
-    path = clean_path(given.required("dest"))
+    properties.update(arguments.booleans_by_name("force", default=False))
+    path = clean_path(arguments.required("dest"))
     context.directories.add(path)
     return [Entry("git", path, properties)]

@@ -18,22 +18,24 @@ _OWN = ("owner", "group", "mode")
 _MARKER = "# {mark} ANSIBLE MANAGED BLOCK"
 
 
-def _entries(context: Context, given: Arguments, edit: dict[str, Any], create: bool) -> list[Entry]:
+def _entries(
+    context: Context, arguments: Arguments, edit: dict[str, Any], create: bool
+) -> list[Entry]:
     """The edit, and a file resource if the task also sets attributes."""
     context.as_root()
-    path = clean_path(given.required("path", "dest", "destfile", "name"))
-    given.ignore("follow", "unsafe_writes", "others")
-    if given.flag("backup", default=False):
+    path = clean_path(arguments.required("path", "dest", "destfile", "name"))
+    arguments.ignore("follow", "unsafe_writes", "others")
+    if arguments.flag("backup", default=False):
         context.check("no backup of the file is kept")
     properties: dict[str, Any] = dict(edit)
     made: list[Entry] = []
     if create and properties.get("ensure") != "absent":
         properties["create"] = True
         made += directories_above(context, path)
-    properties.update(validation(given))
+    properties.update(validation(arguments))
     made.append(Entry("edit", path, properties))
-    if any(given.raw(name) is not None for name in _OWN):
-        made.append(Entry("file", path, attributes(context, given, "0644")))
+    if any(arguments.raw(name) is not None for name in _OWN):
+        made.append(Entry("file", path, attributes(context, arguments, "0644")))
     elif create:
         context.check("a file that this creates has the mode 0644 and belongs to root")
     return made
@@ -49,39 +51,39 @@ def pattern(value: str | None) -> str | None:
 
 
 @maps("lineinfile")
-def lineinfile(context: Context, given: Arguments) -> list[Entry]:
+def lineinfile(context: Context, arguments: Arguments) -> list[Entry]:
     """One line of a file."""
-    state = given.literal("state", default="present")
-    match, line = pattern(given.text("regexp", "regex")), given.text("line", "value")
-    search = given.text("search_string")
+    state = arguments.literal("state", default="present")
+    match, line = pattern(arguments.text("regexp", "regex")), arguments.text("line", "value")
+    search = arguments.text("search_string")
     if search is not None:
         match = _escaped(search)  # a line that has this text anywhere
-    given.refuse("encoding", unless=("utf-8",))
+    arguments.refuse("encoding", unless=("utf-8",))
     if state == "absent":
-        given.ignore("backrefs", "insertafter", "insertbefore", "create", "firstmatch")
+        arguments.ignore("backrefs", "insertafter", "insertbefore", "create", "firstmatch")
         if match is None and line is None:
             raise NotConvertible("no line and no regexp")
         what = {"match": match} if match is not None else {"line": line}
-        return _entries(context, given, {**what, "ensure": "absent"}, create=False)
+        return _entries(context, arguments, {**what, "ensure": "absent"}, create=False)
     if state != "present" or line is None:
         raise NotConvertible("no line")
     if "\n" in line.rstrip("\n"):
         raise NotConvertible("a line that consists of several lines; use blockinfile")
     line = line.rstrip("\n")
-    if given.flag("firstmatch", default=False):
+    if arguments.flag("firstmatch", default=False):
         context.check("with several matches, the original uses the first one, ccm the last")
-    create = given.flag("create", default=False)
-    if given.flag("backrefs", default=False):
-        return _entries(context, given, _with_groups(given, match, line), create=False)
+    create = arguments.flag("create", default=False)
+    if arguments.flag("backrefs", default=False):
+        return _entries(context, arguments, _with_groups(arguments, match, line), create=False)
     edit: dict[str, Any] = {"line": line}
     if match is not None:
         edit["match"] = match
-    place = _place(given)
+    place = _place(arguments)
     if place and match is None:
         # The original leaves a line that is anywhere in the file.
         edit["match"] = "^" + _escaped(line) + "$"
     edit.update(place)
-    return _entries(context, given, edit, create)
+    return _entries(context, arguments, edit, create)
 
 
 def _escaped(line: str) -> str:
@@ -96,9 +98,9 @@ def _escaped(line: str) -> str:
     return made
 
 
-def _with_groups(given: Arguments, match: str | None, line: str) -> dict[str, Any]:
+def _with_groups(arguments: Arguments, match: str | None, line: str) -> dict[str, Any]:
     """``backrefs``: a line that does not match is never added."""
-    given.ignore("insertafter", "insertbefore", "create")
+    arguments.ignore("insertafter", "insertbefore", "create")
     if match is None:
         raise NotConvertible("backrefs without regexp")
     if not match.startswith("^") or not match.endswith("$"):
@@ -110,8 +112,8 @@ def _with_groups(given: Arguments, match: str | None, line: str) -> dict[str, An
     return {"match": match, "replace": re.sub(r"\\(\d)", r"\\g<\1>", line)}
 
 
-def _place(given: Arguments) -> dict[str, Any]:
-    after, before = given.text("insertafter"), given.text("insertbefore")
+def _place(arguments: Arguments) -> dict[str, Any]:
+    after, before = arguments.text("insertafter"), arguments.text("insertbefore")
     if after == "BOF":
         return {"before": "BOF"}
     if after not in (None, "EOF", ""):
@@ -122,81 +124,81 @@ def _place(given: Arguments) -> dict[str, Any]:
 
 
 @maps("blockinfile")
-def blockinfile(context: Context, given: Arguments) -> list[Entry]:
+def blockinfile(context: Context, arguments: Arguments) -> list[Entry]:
     """Lines between two markers."""
-    given.refuse("append_newline", "prepend_newline", unless=(False,))
-    given.refuse("marker_begin", unless=("BEGIN",))
-    given.refuse("marker_end", unless=("END",))
-    given.refuse("encoding", unless=("utf-8",))
-    marker = given.text("marker") or _MARKER
+    arguments.refuse("append_newline", "prepend_newline", unless=(False,))
+    arguments.refuse("marker_begin", unless=("BEGIN",))
+    arguments.refuse("marker_end", unless=("END",))
+    arguments.refuse("encoding", unless=("utf-8",))
+    marker = arguments.text("marker") or _MARKER
     if "{mark}" not in marker:
         raise NotConvertible("a marker without {mark}")
-    block = given.text("block", "content") or ""
-    state = given.literal("state", default="present")
-    create = given.flag("create", default=False)
+    block = arguments.text("block", "content") or ""
+    state = arguments.literal("state", default="present")
+    create = arguments.flag("create", default=False)
     if state == "absent" or not block:
-        given.ignore("insertafter", "insertbefore")
+        arguments.ignore("insertafter", "insertbefore")
         edit = {"block": "", "marker": marker, "ensure": "absent"}
-        return _entries(context, given, edit, create=False)
+        return _entries(context, arguments, edit, create=False)
     edit = {"block": block if block.endswith("\n") else block + "\n", "marker": marker}
-    if "{{" in block and is_template(given.raw("block", "content")):
+    if "{{" in block and is_template(arguments.raw("block", "content")):
         edit["block"] = block.rstrip("\n") + "\n" if not block.strip().startswith("{{") else block
-    edit.update(_place(given))
-    return _entries(context, given, edit, create)
+    edit.update(_place(arguments))
+    return _entries(context, arguments, edit, create)
 
 
 @maps("replace")
-def replace(context: Context, given: Arguments) -> list[Entry]:
+def replace(context: Context, arguments: Arguments) -> list[Entry]:
     """Text that matches a pattern."""
-    given.refuse("after", "before")
-    given.refuse("encoding", unless=("utf-8",))
-    match = pattern(given.required("regexp"))
-    text = given.text("replace") or ""
+    arguments.refuse("after", "before")
+    arguments.refuse("encoding", unless=("utf-8",))
+    match = pattern(arguments.required("regexp"))
+    text = arguments.text("replace") or ""
     assert match is not None
     if "\n" in text or "\n" in match or "(?s" in match:
         raise NotConvertible("a replacement that may span several lines")
     if re.search(r"^\^?\\s[*+]|(?<!\\)\[\^", match):
         context.check("the pattern is searched line by line; it may match a line's end, too")
     edit = {"match": match, "replace": re.sub(r"\\(\d)", r"\\g<\1>", text)}
-    return _entries(context, given, edit, create=False)
+    return _entries(context, arguments, edit, create=False)
 
 
 @maps("ini_file")
-def ini_file(context: Context, given: Arguments) -> list[Entry]:
+def ini_file(context: Context, arguments: Arguments) -> list[Entry]:
     """A key in a section."""
-    given.refuse("allow_no_value", "ignore_spaces", unless=(False,))
-    given.refuse("section_has_values", "values")
-    given.ignore("modify_inactive_option")
-    if not given.flag("exclusive", default=True):
+    arguments.refuse("allow_no_value", "ignore_spaces", unless=(False,))
+    arguments.refuse("section_has_values", "values")
+    arguments.ignore("modify_inactive_option")
+    if not arguments.flag("exclusive", default=True):
         raise NotConvertible("exclusive: false")
-    if given.flag("no_extra_spaces", default=False):
+    if arguments.flag("no_extra_spaces", default=False):
         context.check("a new key is written as `key = value`; the original writes no spaces")
-    section, option = given.text("section"), given.text("option")
-    value = given.printed("value")
-    state = given.literal("state", default="present")
-    create = given.flag("create", default=True)
+    section, option = arguments.text("section"), arguments.text("option")
+    value = arguments.printed("value")
+    state = arguments.literal("state", default="present")
+    create = arguments.flag("create", default=True)
     if option is None:
         if state != "absent" or not section:
             raise NotConvertible("a section without a key")
-        return _entries(context, given, {"settings": {section: {}}, "ensure": "absent"}, False)
+        return _entries(context, arguments, {"settings": {section: {}}, "ensure": "absent"}, False)
     if state == "absent":
         edit: dict[str, Any] = {"settings": _nested(section, option, ""), "ensure": "absent"}
-        return _entries(context, given, _with_keys(context, given, edit), False)
+        return _entries(context, arguments, _with_keys(context, arguments, edit), False)
     if value is None:
         raise NotConvertible("a key without a value")
     if create:
         context.note("a file that this creates begins without the blank line of the original")
     edit = {"settings": _nested(section, option, value)}
-    return _entries(context, given, _with_keys(context, given, edit), create)
+    return _entries(context, arguments, _with_keys(context, arguments, edit), create)
 
 
-def _with_keys(context: Context, given: Arguments, edit: dict[str, Any]) -> dict[str, Any]:
+def _with_keys(context: Context, arguments: Arguments, edit: dict[str, Any]) -> dict[str, Any]:
     """The edit, as an expression if a key is computed: ``settings`` has literal keys only.
 
     The edits of a loop over one file become an expression anyway.
     """
     keys = [key for key, one in edit["settings"].items() for key in (key, *_keys(one))]
-    path = given.required("path", "dest")
+    path = arguments.required("path", "dest")
     if not any("{{" in one for one in keys) or (context.looped and not READS_ELEMENT.search(path)):
         return edit
     return {"edits": "{{ [" + value_expression(edit) + "] }}"}

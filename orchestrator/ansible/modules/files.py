@@ -31,18 +31,18 @@ _OF_ROOT = {"owner": "root", "group": "root", "mode": "0755"}
 
 
 def attributes(
-    context: Context, given: Arguments, mode: str, directory: bool = False
+    context: Context, arguments: Arguments, mode: str, directory: bool = False
 ) -> dict[str, Any]:
     """Owner, group and mode, with a mark if the original does not change them."""
-    given.refuse(*_UNSUPPORTED)
-    for name in given.others(*_CONTEXT):
+    arguments.refuse(*_UNSUPPORTED)
+    for name in arguments.others(*_CONTEXT):
         context.check(f"{name}, a part of the SELinux context, is not managed")
-    given.refuse(*_TIMES, unless=("preserve", "now"))
-    given.ignore("unsafe_writes")
+    arguments.refuse(*_TIMES, unless=("preserve", "now"))
+    arguments.ignore("unsafe_writes")
     user = context.become_user or "root"
-    own = {"owner": given.text("owner"), "group": given.text("group")}
+    own = {"owner": arguments.text("owner"), "group": arguments.text("group")}
     own["mode"] = (
-        mode if given.raw("mode") == "preserve" else given.mode("mode", directory=directory)
+        mode if arguments.raw("mode") == "preserve" else arguments.mode("mode", directory=directory)
     )
     missing = [name for name, one in own.items() if one is None]
     if missing:
@@ -60,19 +60,19 @@ def _words(names: list[str]) -> str:
 
 
 @maps("file")
-def file(context: Context, given: Arguments) -> list[Entry]:
+def file(context: Context, arguments: Arguments) -> list[Entry]:
     """States of paths."""
-    raw = given.raw("path", "dest", "name")
-    path = given.path("path", "dest", "name")
-    given.ignore("follow", "force" if given.raw("state") != "link" else "follow")
-    given.ignore("_original_basename", "_diff_peek")
-    state = given.literal("state")
+    raw = arguments.raw("path", "dest", "name")
+    path = arguments.path("path", "dest", "name")
+    arguments.ignore("follow", "force" if arguments.raw("state") != "link" else "follow")
+    arguments.ignore("_original_basename", "_diff_peek")
+    state = arguments.literal("state")
     if context.task.is_local:
         context.files.on_hosts.add(path)
     if state is None:
-        state = "directory" if given.raw("recurse") is not None else "file"
+        state = "directory" if arguments.raw("recurse") is not None else "file"
     if state == "absent":
-        given.ignore("owner", "group", "mode", "recurse", "src")
+        arguments.ignore("owner", "group", "mode", "recurse", "src")
         if path in context.files.temporary:
             command = {"command": f"rm -rf {path}", "onlyif": f"test -e {path}"}
             return [context.exec(f"remove {path}", command)]
@@ -80,21 +80,20 @@ def file(context: Context, given: Arguments) -> list[Entry]:
             raise NotConvertible("a pattern as the path")
         return [Entry("file", path, {"ensure": "absent", "force": True})]
     if state == "directory":
-        named = [given.raw(one) is not None for one in ("owner", "group", "mode")]
-        recurse = given.flag("recurse", default=False)
+        named = [arguments.raw(one) is not None for one in ("owner", "group", "mode")]
+        recurse = arguments.flag("recurse", default=False)
         if (context.on_found or "Asked." in path) and any(named) and not (all(named) or recurse):
-            return _existing(context, given, path)
-        return _directory(context, given, path)
+            return _existing(context, arguments, path)
+        return _directory(context, arguments, path)
     if state == "link":
-        return _link(context, given, path)
+        return _link(context, arguments, path)
     if state == "touch":
-        own = attributes(context, given, "0644")
-        times = {given.raw("access_time"), given.raw("modification_time")}
+        times = {arguments.raw("access_time"), arguments.raw("modification_time")}
         if times != {"preserve"}:
             context.note("the original also sets the times of the file on each run")
-        return [Entry("file", path, own)]
+        return [Entry("file", path, attributes(context, arguments, "0644"))]
     if state == "file":
-        return _existing(context, given, path)
+        return _existing(context, arguments, path)
     raise NotConvertible(f"state {state}")
 
 
@@ -119,32 +118,33 @@ def directories_above(
     return found
 
 
-def _check_above(context: Context, given: Arguments) -> None:
+def _check_above(context: Context, arguments: Arguments) -> None:
     """Mark a computed directory if a known value of it may be below a missing directory."""
     names = ("path", "dest", "name")
-    parents = [posixpath.dirname(str(one).rstrip("/")) for one in given.sample(*names).values]
-    parents = parents or resolve(posixpath.dirname(str(given.raw(*names))), given.scope).values
+    parents = [posixpath.dirname(str(one).rstrip("/")) for one in arguments.sample(*names).values]
+    if not parents:
+        parents = resolve(posixpath.dirname(str(arguments.raw(*names))), arguments.scope).values
     if any(one.strip("/") and not context.is_directory(one) for one in map(str, parents)):
         text = "directories above it that are missing get its owner, group and mode in the original"
         context.check(f"{text}, those of root here")
 
 
-def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
-    recurse = given.flag("recurse", default=False)
-    relative = relative_mode(given.raw("mode"))
-    raw = str(given.raw("mode"))
+def _directory(context: Context, arguments: Arguments, path: str) -> list[Entry]:
+    recurse = arguments.flag("recurse", default=False)
+    relative = relative_mode(arguments.raw("mode"))
+    raw = str(arguments.raw("mode"))
     if relative:
-        given.replace("mode", None)
-    has_mode = given.raw("mode") is not None
-    complete = has_mode and given.raw("owner") is not None and given.raw("group") is not None
-    owner, group = given.text("owner"), given.text("group")
+        arguments.replace("mode", None)
+    has_mode = arguments.raw("mode") is not None
+    complete = has_mode and None not in (arguments.raw("owner"), arguments.raw("group"))
+    owner, group = arguments.text("owner"), arguments.text("group")
     own = attributes(
-        context, given, mode_of_new_directory(raw) if relative else "0755", directory=True
+        context, arguments, mode_of_new_directory(raw) if relative else "0755", directory=True
     )
     above = [] if own == _OF_ROOT else directories_above(context, path, own)
     parent = posixpath.dirname(path)
     if own != _OF_ROOT and ("{{" in parent or not parent.startswith("/")):
-        _check_above(context, given)
+        _check_above(context, arguments)
     context.directories.add(path)
     properties: dict[str, Any] = {"ensure": "directory", **own}
     made = [*above, Entry("file", path, properties)]
@@ -180,24 +180,24 @@ def _below(
     return context.exec(f"set the content of {path}", properties)
 
 
-def _link(context: Context, given: Arguments, path: str) -> list[Entry]:
-    target = given.required("src")
-    if given.boolean("force") not in (None, False):
+def _link(context: Context, arguments: Arguments, path: str) -> list[Entry]:
+    target = arguments.required("src")
+    if arguments.boolean("force") not in (None, False):
         context.check("ccm replaces links and empty directories, never a file or a full directory")
-    if any(given.raw(name) is not None for name in ("owner", "group", "mode")):
+    if any(arguments.raw(name) is not None for name in ("owner", "group", "mode")):
         context.check("owner, group and mode of the link, or of its target, are not managed")
     return [Entry("link", path, {"target": target})]
 
 
-def _existing(context: Context, given: Arguments, path: str) -> list[Entry]:
+def _existing(context: Context, arguments: Arguments, path: str) -> list[Entry]:
     """Return the named attributes of an existing path; the others are kept."""
-    given.refuse(*_UNSUPPORTED, *_TIMES, "recurse", unless=(False, "preserve"))
-    given.ignore("unsafe_writes", "src")
-    owner, group = given.text("owner"), given.text("group")
-    relative = relative_mode(given.raw("mode"))
-    if relative and "X" in str(given.raw("mode")):
+    arguments.refuse(*_UNSUPPORTED, *_TIMES, "recurse", unless=(False, "preserve"))
+    arguments.ignore("unsafe_writes", "src")
+    owner, group = arguments.text("owner"), arguments.text("group")
+    relative = relative_mode(arguments.raw("mode"))
+    if relative and "X" in str(arguments.raw("mode")):
         raise NotConvertible("X of a mode, which depends on the file")
-    mode = None if relative else given.mode("mode")
+    mode = None if relative else arguments.mode("mode")
     words, wanted = [], []
     if owner is not None or group is not None:
         both = f"{owner or ''}:{group}" if group is not None else str(owner)
@@ -210,7 +210,7 @@ def _existing(context: Context, given: Arguments, path: str) -> list[Entry]:
         words.append(f"chmod {mode} {path}")
         wanted.append(("%a", mode.lstrip("0") or "0" if "{{" not in mode else _without_zero(mode)))
     if relative:
-        made = [_relative_mode(context, path, str(given.raw("mode")), relative)]
+        made = [_relative_mode(context, path, str(arguments.raw("mode")), relative)]
         if not words:
             return made
         raise NotConvertible("a relative mode together with an owner")
@@ -246,26 +246,26 @@ def _relative_mode(context: Context, path: str, mode: str, tests: list[str]) -> 
     return context.exec(f"set the mode of {path}", properties)
 
 
-def target_path(context: Context, given: Arguments, source: str) -> str:
+def target_path(context: Context, arguments: Arguments, source: str) -> str:
     """The path of the file: ``dest``, or the name of the source below ``dest`` if that is a
     directory.
     """
-    raw = given.at_home(given.required("dest", "path"))
+    raw = arguments.at_home(arguments.required("dest", "path"))
     if raw.endswith("/") or context.is_directory(raw):
         name = base_name(source)
         if not name:
             raise NotConvertible("dest is a directory, and the name of the file is computed")
         return clean_path(raw.rstrip("/") + "/" + name)
-    known = given.sample("dest").values if raw.startswith("{{") else []
+    known = arguments.sample("dest").values if raw.startswith("{{") else []
     ends = [posixpath.basename(one) for one in known if isinstance(one, str)]
     if ends and not any("." in one or one in source for one in ends):
         context.check("dest must be the path of the file, not of a directory")
     return clean_path(raw)
 
 
-def validation(given: Arguments) -> dict[str, Any]:
+def validation(arguments: Arguments) -> dict[str, Any]:
     """The property ``validate``, if the task has it."""
-    command = given.text("validate")
+    command = arguments.text("validate")
     if command is None:
         return {}
     if "%s" not in command:
@@ -273,80 +273,81 @@ def validation(given: Arguments) -> dict[str, Any]:
     return {"validate": command.replace("%s", "{}")}
 
 
-def _common(context: Context, given: Arguments, properties: dict[str, Any]) -> dict[str, Any]:
-    properties.update(validation(given))
-    if given.flag("backup", default=False):
+def _common(context: Context, arguments: Arguments, properties: dict[str, Any]) -> dict[str, Any]:
+    properties.update(validation(arguments))
+    if arguments.flag("backup", default=False):
         properties["backup"] = True
         context.note("backups are named .NAME.~1~, and the newest 5 are kept")
-    force = given.boolean("force")
+    force = arguments.boolean("force")
     if force is not None and force is not True:
         properties["replace"] = force
-    given.ignore("follow", "decrypt", "checksum", "_original_basename")
+    arguments.ignore("follow", "decrypt", "checksum", "_original_basename")
     return properties
 
 
 @maps("copy")
-def copy(context: Context, given: Arguments) -> list[Entry]:
+def copy(context: Context, arguments: Arguments) -> list[Entry]:
     """Files with literal content, or from the project."""
-    content = given.raw("content")
-    given.refuse("local_follow", unless=(True, False))
+    content = arguments.raw("content")
+    arguments.refuse("local_follow", unless=(True, False))
     if content is not None:
         if not isinstance(content, str):
             raise NotConvertible("content that is not text")
-        raw = given.required("dest")
+        raw = arguments.required("dest")
         if raw.endswith("/"):
             raise NotConvertible("dest is a directory")
         path = clean_path(raw)
-        given.ignore("remote_src")
+        arguments.ignore("remote_src")
         # Ansible preserves the mode of its temporary file.
-        own = attributes(context, given, "0600" if given.raw("mode") == "preserve" else "0644")
-        given.check_text("content")
-        body = given.printed("content") or ""
-        return [Entry("file", path, _common(context, given, {"content": body, **own}))]
-    source = given.source("src")
+        default = "0600" if arguments.raw("mode") == "preserve" else "0644"
+        own = attributes(context, arguments, default)
+        arguments.check_text("content")
+        body = arguments.printed("content") or ""
+        return [Entry("file", path, _common(context, arguments, {"content": body, **own}))]
+    source = arguments.source("src")
     here = context.files.is_on_hosts(source)
     if here:
         context.check(f"{source} is on each host; in the original it is on the controller")
-    if given.flag("remote_src", default=False) or here:
-        path = target_path(context, given, source)
+    if arguments.flag("remote_src", default=False) or here:
+        path = target_path(context, arguments, source)
         if source.endswith("/"):
             raise NotConvertible("a directory on the target as the source")
         context.check("the source must be a file, not a directory")
-        own = attributes(context, given, "0644")
-        return [Entry("file", path, _common(context, given, {"source": source, **own}))]
-    return _local_copy(context, given, source)
+        own = attributes(context, arguments, "0644")
+        return [Entry("file", path, _common(context, arguments, {"source": source, **own}))]
+    return _local_copy(context, arguments, source)
 
 
-def _local_copy(context: Context, given: Arguments, source: str) -> list[Entry]:
+def _local_copy(context: Context, arguments: Arguments, source: str) -> list[Entry]:
     if "{{" in source:
-        known = _known_relative(context, given.raw("src"), "files")
+        known = _known_relative(context, arguments.raw("src"), "files")
         if not (context.files.base / "files").is_dir() or (
             source.startswith(("/", "{{ Data")) and not known
         ):
-            return _beside(context, given, source)
+            return _beside(context, arguments, source)
         _take_all(context)
-        path = target_path(context, given, source)
-        own = attributes(context, given, "0644")
+        path = target_path(context, arguments, source)
+        own = attributes(context, arguments, "0644")
         written = posixpath.join(context.files.prefix, "files", source)
-        return [Entry("file", path, _common(context, given, {"source": written, **own}))]
+        return [Entry("file", path, _common(context, arguments, {"source": written, **own}))]
     found = context.files.find("files", source)
     if found is None:
         raise NotConvertible(f"{source} is not in the project")
     written, original = found
     if original.is_dir():
-        return _tree(context, given, source=source, written=written, original=original)
+        return _tree(context, arguments, source=source, written=written, original=original)
     if is_vaulted(original):
         raise NotConvertible(f"{source} is encrypted with ansible-vault")
-    path = target_path(context, given, source)
-    own = attributes(context, given, _own_mode(given, original))
+    path = target_path(context, arguments, source)
+    own = attributes(context, arguments, _own_mode(arguments, original))
     context.files.take(written, original)
-    entry = Entry("file", path, _common(context, given, {"source": written, **own}))
-    return _with_directory(context, given, entry)
+    entry = Entry("file", path, _common(context, arguments, {"source": written, **own}))
+    return _with_directory(context, arguments, entry)
 
 
-def _beside(context: Context, given: Arguments, source: str) -> list[Entry]:
+def _beside(context: Context, arguments: Arguments, source: str) -> list[Entry]:
     """A controller file that a variable names, with a path relative to the manifest."""
-    known = [one for one in given.sample("src").values if isinstance(one, str) and one]
+    known = [one for one in arguments.sample("src").values if isinstance(one, str) and one]
     for one in known:
         found = context.files.find("files", one)
         if found is not None and found[1].is_file():
@@ -356,35 +357,35 @@ def _beside(context: Context, given: Arguments, source: str) -> list[Entry]:
     context.check(
         "the path starts at this manifest; put the file there, or set the variable accordingly"
     )
-    path = target_path(context, given, source)
-    own = attributes(context, given, "0644")
-    return [Entry("file", path, _common(context, given, {"source": source, **own}))]
+    path = target_path(context, arguments, source)
+    own = attributes(context, arguments, "0644")
+    return [Entry("file", path, _common(context, arguments, {"source": source, **own}))]
 
 
-def _own_mode(given: Arguments, original: Path) -> str:
+def _own_mode(arguments: Arguments, original: Path) -> str:
     """The mode of a project file with ``mode: preserve``, else the mode of a new file."""
-    preserved = given.raw("mode") == "preserve"
+    preserved = arguments.raw("mode") == "preserve"
     return f"{original.stat().st_mode & 0o777:04o}" if preserved else "0644"
 
 
-def _with_directory(context: Context, given: Arguments, entry: Entry) -> list[Entry]:
+def _with_directory(context: Context, arguments: Arguments, entry: Entry) -> list[Entry]:
     """A file, and the directory that it is copied into, which the original creates."""
-    if not str(given.raw("dest", "path")).endswith("/"):
+    if not str(arguments.raw("dest", "path")).endswith("/"):
         return [entry]
     own = {name: entry.properties[name] for name in ("owner", "group")}
     return [*directories_above(context, entry.name, own), entry]
 
 
 def _tree(
-    context: Context, given: Arguments, *, source: str, written: str, original: Path
+    context: Context, arguments: Arguments, *, source: str, written: str, original: Path
 ) -> list[Entry]:
     """A directory of files: one resource each."""
-    base = clean_path(given.required("dest"))
+    base = clean_path(arguments.required("dest"))
     if not source.endswith("/"):
         base = posixpath.join(base, posixpath.basename(source))
-    own = attributes(context, given, "0644")
-    common = _common(context, given, {})
-    mode = given.mode("directory_mode")
+    own = attributes(context, arguments, "0644")
+    common = _common(context, arguments, {})
+    mode = arguments.mode("directory_mode")
     if mode is None:
         context.check("directories that exist keep their mode in the original; here it is 0755")
     directory = {**own, "mode": mode or "0755"}
@@ -430,27 +431,28 @@ def _take_all(context: Context) -> None:
 
 
 @maps("template")
-def template(context: Context, given: Arguments) -> list[Entry]:
+def template(context: Context, arguments: Arguments) -> list[Entry]:
     """Templates of the project."""
-    given.refuse("newline_sequence", unless=("\n", "\\n"))
-    given.refuse("output_encoding", unless=("utf-8",))
-    given.refuse(
+    arguments.refuse("newline_sequence", unless=("\n", "\\n"))
+    arguments.refuse("output_encoding", unless=("utf-8",))
+    arguments.refuse(
         "block_start_string", "block_end_string", "comment_start_string", "comment_end_string",
         "variable_start_string", "variable_end_string",
     )  # fmt: skip
     words = []
-    if given.flag("trim_blocks", default=True) is False:
+    if arguments.flag("trim_blocks", default=True) is False:
         words.append("trim_blocks: False")
-    if given.flag("lstrip_blocks", default=False):
+    if arguments.flag("lstrip_blocks", default=False):
         words.append("lstrip_blocks: True")
     context.template_header = f"#jinja2: {', '.join(words)}\n" if words else ""
-    source = given.source("src")
-    path = target_path(context, given, source)
+    source = arguments.source("src")
+    path = target_path(context, arguments, source)
     found = context.files.find("templates", source)
-    own = attributes(context, given, _own_mode(given, found[1]) if found else "0644")
-    call = template_call(context, given.raw("src"), source)
-    entry = Entry("file", path, _common(context, given, {"content": f"{{{{ {call} }}}}", **own}))
-    return _with_directory(context, given, entry)
+    own = attributes(context, arguments, _own_mode(arguments, found[1]) if found else "0644")
+    call = template_call(context, arguments.raw("src"), source)
+    properties = {"content": f"{{{{ {call} }}}}", **own}
+    entry = Entry("file", path, _common(context, arguments, properties))
+    return _with_directory(context, arguments, entry)
 
 
 def template_call(context: Context, raw: Any, source: str) -> str:
@@ -502,8 +504,8 @@ def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
         files.take(written, original)
     else:
         context = Context(_NO_TASK, scope, files, str)
-        given = _given_names(context, read_text(original))
-        if given or scope.locals:
+        arguments = _given_names(context, read_text(original))
+        if arguments or scope.locals:
             raise NotConvertible(f"lookup of the template {name}, which reads a variable of a task")
         written = _take_template(context, name, original, written)
     return written
@@ -531,11 +533,11 @@ def _take_template(context: Context, name: str, original: Path, written: str = "
     files = context.files
     written = written or posixpath.join(files.prefix, "templates", name)
     body = read_text(original)
-    given = _given_names(context, body)
+    arguments = _given_names(context, body)
     header = "" if body.startswith("#jinja2:") else context.template_header
-    given |= {header} if header else set()
+    arguments |= {header} if header else set()
     plain, number = posixpath.splitext(written), 1
-    while written in files.texts and given != files.given[written]:
+    while written in files.texts and arguments != files.given[written]:
         number += 1  # the same text with other names of variables
         written = f"{plain[0]}-{number}{plain[1]}"
     if written in files.texts:
@@ -543,7 +545,7 @@ def _take_template(context: Context, name: str, original: Path, written: str = "
             raise NotConvertible(files.problems[written])
         return written
     files.take(written, original)
-    files.given[written] = given
+    files.given[written] = arguments
     result = rewrite(body, _template_scope(context), name)
     files.texts[written] = header + result.text
     for include in result.includes:

@@ -22,43 +22,43 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SIZES = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
-def found_files(given: Arguments) -> str:
+def found_files(arguments: Arguments) -> str:
     """Return a command that lists the paths that the module finds, one per line. NotConvertible."""
-    given.refuse("contains", "read_whole_file", "mode", "exact_mode", "encoding", "limit",
+    arguments.refuse("contains", "read_whole_file", "mode", "exact_mode", "encoding", "limit",
                  unless=(False, True))  # fmt: skip
-    given.refuse("age_stamp", unless=("mtime",))
-    given.ignore("get_checksum", "checksum_algorithm")
-    paths = " ".join(shell_word(one) for one in given.listed("paths", "path", "name"))
-    kind = given.literal("file_type", default="file")
+    arguments.refuse("age_stamp", unless=("mtime",))
+    arguments.ignore("get_checksum", "checksum_algorithm")
+    paths = " ".join(shell_word(one) for one in arguments.listed("paths", "path", "name"))
+    kind = arguments.literal("file_type", default="file")
     if kind not in _KINDS or not paths:
         raise NotConvertible(f"find of the type {kind}")
-    depth = given.text("depth")
-    if not given.flag("recurse", default=False):
+    depth = arguments.text("depth")
+    if not arguments.flag("recurse", default=False):
         depth = "1"
-    sign = "-regex" if given.flag("use_regex", default=False) else "-name"
+    sign = "-regex" if arguments.flag("use_regex", default=False) else "-name"
     start = ".*/" if sign == "-regex" else ""
-    regex = given.raw("use_regex") is not None
+    regex = arguments.raw("use_regex") is not None
     for one in ("patterns", "pattern"):
-        _join_in_command(given, one, _OR, regex)
+        _join_in_command(arguments, one, _OR, regex)
     for one in ("excludes", "exclude"):
-        _join_in_command(given, one, "! -name", regex)
-    patterns = [one for one in given.listed("patterns", "pattern") if one != "*"]
+        _join_in_command(arguments, one, "! -name", regex)
+    patterns = [one for one in arguments.listed("patterns", "pattern") if one != "*"]
     names = [f"{sign} {shell_word(start + one.lstrip('^'))}" for one in patterns]
     many = len(names) > 1 or _OR in "".join(names)
     either = f"\\( {' -o '.join(names)} \\)" if many else "".join(names)
-    excluded = [f"! {sign} {shell_word(one)}" for one in given.listed("excludes", "exclude")]
-    hidden = "" if given.flag("hidden", default=False) else '! -name ".*"'
+    excluded = [f"! {sign} {shell_word(one)}" for one in arguments.listed("excludes", "exclude")]
+    hidden = "" if arguments.flag("hidden", default=False) else '! -name ".*"'
     line = words(
-        "find", "-L" if given.flag("follow", default=False) else "", paths, "-mindepth 1",
+        "find", "-L" if arguments.flag("follow", default=False) else "", paths, "-mindepth 1",
         f"-maxdepth {depth}" if depth else "", _KINDS[kind], either, *excluded, hidden,
-        _age(given), _size(given),
+        _age(arguments), _size(arguments),
     )  # fmt: skip
     return shell(f"{line} 2>/dev/null || true")
 
 
-def _join_in_command(given: Arguments, name: str, between: str, regex: bool) -> None:
+def _join_in_command(arguments: Arguments, name: str, between: str, regex: bool) -> None:
     """Write patterns that a variable joins with commas as words of the command. NotConvertible."""
-    value = given.raw(name)
+    value = arguments.raw(name)
     node = only_expression(value) if is_template(value) else None
     if (
         isinstance(node, nodes.Filter)
@@ -68,14 +68,14 @@ def _join_in_command(given: Arguments, name: str, between: str, regex: bool) -> 
     ):
         words: list[nodes.Expr] = [nodes.Const(f'" {between} "')]
         joined = nodes.Filter(node.node, "join", words, [], None, None)
-        given.replace(name, "{{ " + unparse(joined) + " }}")
+        arguments.replace(name, "{{ " + unparse(joined) + " }}")
         return
-    if node is not None and given.sample(name).all_kinds() != {"text"}:
+    if node is not None and arguments.sample(name).all_kinds() != {"text"}:
         raise NotConvertible(f"{name} of find from a list")
 
 
-def _age(given: Arguments) -> str:
-    value = given.text("age")
+def _age(arguments: Arguments) -> str:
+    value = arguments.text("age")
     if value is None:
         return ""
     match = re.fullmatch(r"(-?)(\d+)([smhdw]?)", value)
@@ -85,8 +85,8 @@ def _age(given: Arguments) -> str:
     return f"-mmin {'-' if match.group(1) else '+'}{minutes}"
 
 
-def _size(given: Arguments) -> str:
-    value = given.text("size")
+def _size(arguments: Arguments) -> str:
+    value = arguments.text("size")
     if value is None:
         return ""
     match = re.fullmatch(r"(-?)(\d+)([bkmgt]?)", value.lower())
@@ -102,10 +102,10 @@ def temporary_path(task: Task) -> str:
 
 
 @maps("tempfile")
-def tempfile(context: Context, given: Arguments) -> list[Entry]:
+def tempfile(context: Context, arguments: Arguments) -> list[Entry]:
     """A temporary file or directory, under a fixed name."""
-    state = given.literal("state", default="file")
-    given.ignore("path", "prefix", "suffix")
+    state = arguments.literal("state", default="file")
+    arguments.ignore("path", "prefix", "suffix")
     if state not in ("file", "directory"):
         raise NotConvertible(f"state {state}")
     path = temporary_path(context.task)

@@ -21,14 +21,14 @@ _LOCALE = "LC_ALL=C"
 
 
 @maps("ufw")
-def ufw(context: Context, given: Arguments) -> list[Entry]:
+def ufw(context: Context, arguments: Arguments) -> list[Entry]:
     """Rules, policies and the state of ufw."""
     context.as_root()
     made: list[Entry] = []
-    policy = given.text("default", "policy")
+    policy = arguments.text("default", "policy")
     if policy is not None:
-        made += _policy(context, given, policy)
-    level = given.raw("logging")
+        made += _policy(context, arguments, policy)
+    level = arguments.raw("logging")
     if level is not None:
         known = text_rewriter.as_bool(level)
         shown = (
@@ -39,10 +39,10 @@ def ufw(context: Context, given: Arguments) -> list[Entry]:
         made += by_program(context, "ufw")(
             f"ufw logging {shown}", unless=test, fallback=f"ufw logging {shown}"
         )
-    rule = given.text("rule")
+    rule = arguments.text("rule")
     if rule is not None:
-        made += _ufw_rule(context, given, rule)
-    state = given.literal("state")
+        made += _ufw_rule(context, arguments, rule)
+    state = arguments.literal("state")
     if state is not None:
         made += _ufw_state(context, state)
     if not made:
@@ -50,8 +50,8 @@ def ufw(context: Context, given: Arguments) -> list[Entry]:
     return made
 
 
-def _policy(context: Context, given: Arguments, policy: str) -> list[Entry]:
-    direction = given.text("direction") or "incoming"
+def _policy(context: Context, arguments: Arguments, policy: str) -> list[Entry]:
+    direction = arguments.text("direction") or "incoming"
     if "{{" in direction or "{{" in policy:
         chain = _looked_up(direction, _CHAINS)
         wanted = _looked_up(policy, _POLICIES)
@@ -76,33 +76,33 @@ def _looked_up(text: str, table: dict[str, str]) -> str:
     return "{{ {" + pairs + "}[" + text[2:-2].strip() + "] }}"
 
 
-def _ufw_rule(context: Context, given: Arguments, rule: str) -> list[Entry]:
-    delete = given.flag("delete", default=False)
-    log = given.flag("log", default=False)
-    given.refuse("insert_relative_to", unless=("zero",))
-    direction = given.piece("", "direction", quote=False)
+def _ufw_rule(context: Context, arguments: Arguments, rule: str) -> list[Entry]:
+    delete = arguments.flag("delete", default=False)
+    log = arguments.flag("log", default=False)
+    arguments.refuse("insert_relative_to", unless=("zero",))
+    direction = arguments.piece("", "direction", quote=False)
     if direction in ("incoming", "outgoing"):
         direction = direction.removesuffix("coming").removesuffix("going")
     for name in ("interface_in", "interface_out"):
-        given.refuse(name)
-    start = given.piece("from ", "from_ip", "from", "src") or "from any"
-    target = given.piece("to ", "to_ip", "to", "dest") or "to any"
-    app = given.piece("app ", "name", "app")
+        arguments.refuse(name)
+    start = arguments.piece("from ", "from_ip", "from", "src") or "from any"
+    target = arguments.piece("to ", "to_ip", "to", "dest") or "to any"
+    app = arguments.piece("app ", "name", "app")
     parts = [
-        "route" if given.flag("route", default=False) else "",
+        "route" if arguments.flag("route", default=False) else "",
         "delete" if delete else "",
-        given.piece("insert ", "insert") if not delete else "",
+        arguments.piece("insert ", "insert") if not delete else "",
         rule,
         direction,
-        given.piece("on ", "interface", "if"),
+        arguments.piece("on ", "interface", "if"),
         "log" if log else "",
         start,
-        given.piece("port ", "from_port"),
+        arguments.piece("port ", "from_port"),
         target,
-        given.piece("port ", "to_port", "port"),
-        given.piece("proto ", "proto", "protocol"),
+        arguments.piece("port ", "to_port", "port"),
+        arguments.piece("proto ", "proto", "protocol"),
         app,
-        given.piece("comment ", "comment"),
+        arguments.piece("comment ", "comment"),
     ]
     line = words(*parts)
     said = "Could not delete non-existent rule" if delete else "Skipping adding existing rule"
@@ -142,26 +142,26 @@ _FLAGS = ("masquerade", "forward", "icmp_block_inversion")
 
 
 @maps("firewalld")
-def firewalld(context: Context, given: Arguments) -> list[Entry]:
+def firewalld(context: Context, arguments: Arguments) -> list[Entry]:
     """Entries of zones."""
     context.as_root()
-    given.refuse("timeout", unless=(0,))
-    given.ignore("offline")
-    state = state_of(given, "enabled", "present", "disabled", "absent")
+    arguments.refuse("timeout", unless=(0,))
+    arguments.ignore("offline")
+    state = state_of(arguments, "enabled", "present", "disabled", "absent")
     adds = state in ("enabled", "present")
-    permanent = given.flag("permanent", default=False)
-    now = given.flag("immediate", default=not permanent)
-    zone = given.piece("--zone=", "zone")
-    names = [name for name in given.names() if name in _FIREWALLD]
+    permanent = arguments.flag("permanent", default=False)
+    now = arguments.flag("immediate", default=not permanent)
+    zone = arguments.piece("--zone=", "zone")
+    names = [name for name in arguments.names() if name in _FIREWALLD]
     if len(names) != 1 or not (permanent or now):
         raise NotConvertible("firewalld with none or several of service, port, source and so on")
     name = names[0]
     option = name.replace("_", "-")
     if name in _FLAGS:
-        adds = adds == bool(given.flag(name, default=True))
+        adds = adds == bool(arguments.flag(name, default=True))
         value = ""
     else:
-        value = "=" + shell_word(given.required(name))
+        value = "=" + shell_word(arguments.required(name))
     places = [*(["--permanent"] if permanent else []), *([""] if now else [])]
     verb = "add" if adds else "remove"
     commands = [words("firewall-cmd", one, zone, f"--{verb}-{option}{value}") for one in places]
@@ -181,73 +181,76 @@ _RULE = (
 
 
 @maps("iptables")
-def iptables(context: Context, given: Arguments) -> list[Entry]:
+def iptables(context: Context, arguments: Arguments) -> list[Entry]:
     """Rules and policies of a chain."""
     context.as_root()
-    version = given.literal("ip_version", default="ipv4")
+    version = arguments.literal("ip_version", default="ipv4")
     program = "ip6tables" if version == "ipv6" else "iptables"
-    program = words(program, "-w", given.piece("-t ", "table"))
-    given.ignore("wait", "numeric")
-    chain = given.text("chain")
-    if given.flag("flush", default=False):
+    program = words(program, "-w", arguments.piece("-t ", "table"))
+    arguments.ignore("wait", "numeric")
+    chain = arguments.text("chain")
+    if arguments.flag("flush", default=False):
         return by_program(context, "iptables")(
             words(program, "-F", chain or ""), fallback="flush rules"
         )
     if chain is None:
         raise NotConvertible("iptables without a chain")
-    policy = given.text("policy")
+    policy = arguments.text("policy")
     if policy is not None:
         test = f'{program} -S {chain} | grep -qxF -- "-P {chain} {policy}"'
         return by_program(context, "iptables")(
             f"{program} -P {chain} {policy}", unless=test, fallback=f"policy of {chain}"
         )
-    state = state_of(given, "present", "absent")
-    rule = _iptables_rule(given)
+    state = state_of(arguments, "present", "absent")
+    rule = _iptables_rule(arguments)
     check = f"{program} -C {chain} {rule} 2>/dev/null"
     if state == "absent":
         return by_program(context, "iptables")(
             f"{program} -D {chain} {rule}", onlyif=check, fallback=f"no rule of {chain}"
         )
-    place = given.literal("action", default="append")
-    number = given.text("rule_num")
+    place = arguments.literal("action", default="append")
+    number = arguments.text("rule_num")
     verb = "-A" if place == "append" else "-I"
     command = words(program, verb, chain, number or "" if verb == "-I" else "", rule)
     return by_program(context, "iptables")(command, unless=check, fallback=f"rule of {chain}")
 
 
-def _iptables_rule(given: Arguments) -> str:
-    parts: list[str] = [given.piece("-p ", "protocol")]
-    parts += [given.piece(sign, name) for name, sign in _RULE]
-    matches = given.raw("match") or []
-    states = given.listed("ctstate")
+def _iptables_rule(arguments: Arguments) -> str:
+    parts: list[str] = [arguments.piece("-p ", "protocol")]
+    parts += [arguments.piece(sign, name) for name, sign in _RULE]
+    matches = arguments.raw("match") or []
+    states = arguments.listed("ctstate")
     for one in matches if isinstance(matches, list) else [matches]:
-        parts.append(f"-m {text_rewriter.text(str(one), given.scope)}")
+        parts.append(f"-m {text_rewriter.text(str(one), arguments.scope)}")
     if states:
         module = "" if "conntrack" in str(matches) else "-m conntrack "
         parts.append(f"{module}--ctstate {','.join(states)}")
-    parts += [given.piece("--sport ", "source_port"), given.piece("--dport ", "destination_port")]
-    ports = given.listed("destination_ports")
+    parts += [
+        arguments.piece("--sport ", "source_port"),
+        arguments.piece("--dport ", "destination_port"),
+    ]
+    ports = arguments.listed("destination_ports")
     parts += [
         f"-m multiport --dports {','.join(ports)}" if ports else "",
-        given.piece("-m comment --comment ", "comment"),
-        given.piece("-m limit --limit ", "limit"),
-        given.piece("-j ", "jump"),
-        given.piece("--reject-with ", "reject_with"),
-        given.piece("--log-prefix ", "log_prefix"),
-        given.piece("--to-ports ", "to_ports"),
-        given.piece("--to-destination ", "to_destination"),
+        arguments.piece("-m comment --comment ", "comment"),
+        arguments.piece("-m limit --limit ", "limit"),
+        arguments.piece("-j ", "jump"),
+        arguments.piece("--reject-with ", "reject_with"),
+        arguments.piece("--log-prefix ", "log_prefix"),
+        arguments.piece("--to-ports ", "to_ports"),
+        arguments.piece("--to-destination ", "to_destination"),
     ]
     return words(*parts)
 
 
 @maps("selinux")
-def selinux(context: Context, given: Arguments) -> list[Entry]:
+def selinux(context: Context, arguments: Arguments) -> list[Entry]:
     """The mode of SELinux."""
     context.as_root()
-    state = given.literal("state")
-    policy = given.text("policy", "type")
-    config = given.text("configfile", "conf") or "/etc/selinux/config"
-    given.ignore("update_kernel_param")
+    state = arguments.literal("state")
+    policy = arguments.text("policy", "type")
+    config = arguments.text("configfile", "conf") or "/etc/selinux/config"
+    arguments.ignore("update_kernel_param")
     if state not in ("enforcing", "permissive", "disabled"):
         raise NotConvertible(f"state {state}")
     lines = [f"SELINUX={state}", *([f"SELINUXTYPE={policy}"] if policy else [])]
@@ -264,35 +267,35 @@ def selinux(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("sefcontext")
-def sefcontext(context: Context, given: Arguments) -> list[Entry]:
+def sefcontext(context: Context, arguments: Arguments) -> list[Entry]:
     """Contexts of files."""
     context.as_root()
-    given.refuse("substitute", "selevel", "seuser")
-    given.refuse("ftype", unless=("a",))
-    given.ignore("reload", "ignore_selinux_state")
-    target = word(given, "target", "path")
-    if state_of(given, "present", "absent") == "absent":
+    arguments.refuse("substitute", "selevel", "seuser")
+    arguments.refuse("ftype", unless=("a",))
+    arguments.ignore("reload", "ignore_selinux_state")
+    target = word(arguments, "target", "path")
+    if state_of(arguments, "present", "absent") == "absent":
         return by_program(context, "semanage")(
             f"semanage fcontext -d {target}",
             onlyif=f"semanage fcontext -l -C | grep -qF -- {target}",
             fallback="no context of files",
         )
-    kind = given.required("setype")
+    kind = arguments.required("setype")
     test = f"semanage fcontext -l -C | grep -F -- {target} | grep -q :{kind}:"
     command = f"semanage fcontext -a -t {kind} {target} || semanage fcontext -m -t {kind} {target}"
     return by_program(context, "semanage")(command, unless=test, fallback=f"context {kind}")
 
 
 @maps("seport")
-def seport(context: Context, given: Arguments) -> list[Entry]:
+def seport(context: Context, arguments: Arguments) -> list[Entry]:
     """Types of ports."""
     context.as_root()
-    given.ignore("reload", "ignore_selinux_state", "local")
-    kind, proto = given.required("setype"), given.required("proto")
-    if state_of(given, "present", "absent") == "absent":
+    arguments.ignore("reload", "ignore_selinux_state", "local")
+    kind, proto = arguments.required("setype"), arguments.required("proto")
+    if state_of(arguments, "present", "absent") == "absent":
         raise NotConvertible("state absent")
     made: list[Entry] = []
-    for port in given.listed("ports", "port"):
+    for port in arguments.listed("ports", "port"):
         test = f'semanage port -l | grep -Eq "^{kind} +{proto} .*\\b{port}\\b"'
         line = f"-t {kind} -p {proto} {port}"
         made += by_program(context, "semanage")(
@@ -304,11 +307,11 @@ def seport(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("selinux_permissive")
-def permissive(context: Context, given: Arguments) -> list[Entry]:
+def permissive(context: Context, arguments: Arguments) -> list[Entry]:
     """Domains for which SELinux only logs violations."""
     context.as_root()
-    given.ignore("no_reload", "store")
-    name, on = given.required("domain", "name"), given.flag("permissive", default=True)
+    arguments.ignore("no_reload", "store")
+    name, on = arguments.required("domain", "name"), arguments.flag("permissive", default=True)
     test = f"semanage permissive -l | grep -qxw {name}"
     command = f"semanage permissive {'-a' if on else '-d'} {name}"
     return by_program(context, "semanage")(

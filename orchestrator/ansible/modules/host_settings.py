@@ -30,24 +30,24 @@ _AWK = (
 
 
 @maps("cron", "cronvar")
-def cron(context: Context, given: Arguments) -> list[Entry]:
+def cron(context: Context, arguments: Arguments) -> list[Entry]:
     """Jobs of cron, and settings above them."""
     if context.task.module == "cronvar":
         raise NotConvertible("ccm has no settings for a whole crontab")
     context.as_root()
-    given.refuse("disabled", "insertafter", "insertbefore", unless=(False,))
-    given.refuse("reboot", unless=(False,))
-    given.ignore("backup")
-    file = _file(given)
-    if given.flag("env", default=False):
-        given.ignore("minute", "hour", "day", "dom", "month", "weekday", "dow", "special_time")
-        return _setting(context, given, file)
-    return [_job(context, given, file)]
+    arguments.refuse("disabled", "insertafter", "insertbefore", unless=(False,))
+    arguments.refuse("reboot", unless=(False,))
+    arguments.ignore("backup")
+    file = _file(arguments)
+    if arguments.flag("env", default=False):
+        arguments.ignore("minute", "hour", "day", "dom", "month", "weekday", "dow", "special_time")
+        return _setting(context, arguments, file)
+    return [_job(context, arguments, file)]
 
 
-def _file(given: Arguments) -> str | None:
+def _file(arguments: Arguments) -> str | None:
     """The name of the file in cron.d; None for a crontab."""
-    file = given.text("cron_file")
+    file = arguments.text("cron_file")
     if file is None:
         return None
     if file.startswith("/") and posixpath.dirname(file) != _DIRECTORY:
@@ -55,22 +55,24 @@ def _file(given: Arguments) -> str | None:
     return posixpath.basename(file)
 
 
-def _job(context: Context, given: Arguments, file: str | None) -> Entry:
-    name = given.required("name")
-    state = state_of(given)
-    properties: dict[str, Any] = dict(given.texts_by_name("user"))
+def _job(context: Context, arguments: Arguments, file: str | None) -> Entry:
+    name = arguments.required("name")
+    state = state_of(arguments)
+    properties: dict[str, Any] = dict(arguments.texts_by_name("user"))
     if file is None:
         properties["crontab"] = True
     properties["comment"] = CRON_MARK + name
     title = name if file is None else file
     if state == "absent":
-        given.ignore("job", "value", "special_time", *(word for words in _TIMES for word in words))
+        arguments.ignore(
+            "job", "value", "special_time", *(word for words in _TIMES for word in words)
+        )
         if file is not None:
             context.check(f"the file /etc/cron.d/{file} is removed, with everything in it")
         del properties["comment"]
         return Entry("cron", title, {"ensure": "absent", **properties})
-    properties.update(_times(given))
-    properties["command"] = given.required("job", "value")
+    properties.update(_times(arguments))
+    properties["command"] = arguments.required("job", "value")
     _check_percent(context, properties["command"])
     if state != "present":
         properties["ensure"] = state
@@ -87,29 +89,29 @@ def renamed(job: str, file: str) -> str:
     return f"the file in /etc/cron.d is named {own}, in the original {file}; remove the other one"
 
 
-def _times(given: Arguments) -> dict[str, Any]:
-    special = given.literal("special_time")
+def _times(arguments: Arguments) -> dict[str, Any]:
+    special = arguments.literal("special_time")
     if special is not None:
         return {"schedule": f"@{special}"}
     found: dict[str, Any] = {}
     for words in _TIMES:
-        value = given.text(*words)
+        value = arguments.text(*words)
         if value is not None and value != "*":
             found[words[0]] = value
     return found or {"schedule": "* * * * *"}
 
 
-def _setting(context: Context, given: Arguments, file: str | None) -> list[Entry]:
+def _setting(context: Context, arguments: Arguments, file: str | None) -> list[Entry]:
     """A setting in a cron.d file belongs to its job; one in a crontab is a separate line."""
-    name = given.required("name")
+    name = arguments.required("name")
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         raise NotConvertible(f"the setting {name} of a crontab")
-    state = state_of(given)
-    user = given.text("user")
+    state = state_of(arguments)
+    user = arguments.text("user")
     if state == "present":
-        setting = f'{name}="{given.required("job", "value")}"'
+        setting = f'{name}="{arguments.required("job", "value")}"'
     else:
-        given.ignore("job", "value")
+        arguments.ignore("job", "value")
     if file is not None:
         if state != "present":
             raise NotConvertible(f"a setting of /etc/cron.d/{file} with the state {state}")
@@ -139,19 +141,19 @@ def _check_percent(context: Context, command: str) -> None:
 
 
 @maps("mount")
-def mount(context: Context, given: Arguments) -> list[Entry]:
+def mount(context: Context, arguments: Arguments) -> list[Entry]:
     """Mounted file systems."""
     context.as_root()
-    given.refuse("fstab", unless=("/etc/fstab",))
-    given.refuse("boot", unless=(True,))
-    given.refuse("opts_no_log", unless=(False,))
-    given.ignore("backup")
-    state = known_state(given, *_MOUNTS)
-    path = given.required("path", "name")
+    arguments.refuse("fstab", unless=("/etc/fstab",))
+    arguments.refuse("boot", unless=(True,))
+    arguments.refuse("opts_no_log", unless=(False,))
+    arguments.ignore("backup")
+    state = known_state(arguments, *_MOUNTS)
+    path = arguments.required("path", "name")
     properties: dict[str, Any] = {}
     context.check("systemd reads the changed fstab again (daemon-reload), unlike in the original")
-    kind = given.text("fstype")
-    source = given.text("src")
+    kind = arguments.text("fstype")
+    source = arguments.text("src")
     if kind == "swap" and state == "absent" and source is None and re.fullmatch(r"\w+", path):
         return [_without_swap(path)]
     if kind == "swap":
@@ -160,8 +162,8 @@ def mount(context: Context, given: Arguments) -> list[Entry]:
         properties["ensure"] = state
     if source is not None and kind != "swap":
         properties["device"] = source
-    properties.update(given.texts_by_name(type="fstype", options="opts"))
-    fields = given.texts_by_name("dump", **{"pass": "passno"})
+    properties.update(arguments.texts_by_name(type="fstype", options="opts"))
+    fields = arguments.texts_by_name("dump", **{"pass": "passno"})
     properties.update({name: number_or_text(value) for name, value in fields.items()})
     if state == "absent":
         for name in ("device", "type", "options", "dump", "pass"):
@@ -178,25 +180,25 @@ def _without_swap(name: str) -> Entry:
 
 
 @maps("sysctl")
-def sysctl(context: Context, given: Arguments) -> list[Entry]:
+def sysctl(context: Context, arguments: Arguments) -> list[Entry]:
     """Kernel parameters."""
     context.as_root()
-    state = known_state(given, "present", "absent")
-    name = given.required("name", "key").strip()
-    file = given.text("sysctl_file") or "/etc/sysctl.conf"
+    state = known_state(arguments, "present", "absent")
+    name = arguments.required("name", "key").strip()
+    file = arguments.text("sysctl_file") or "/etc/sysctl.conf"
     if file != "/etc/sysctl.conf" and not re.fullmatch(r"/etc/sysctl\.d/.+\.conf", file):
         raise NotConvertible(f"the file {file}")
     properties: dict[str, Any] = {"file": file}
-    reload_ = given.flag("reload", default=True)
-    now = given.flag("sysctl_set", default=False)
-    ignore = given.flag("ignoreerrors", default=False)
+    reload_ = arguments.flag("reload", default=True)
+    now = arguments.flag("sysctl_set", default=False)
+    ignore = arguments.flag("ignoreerrors", default=False)
     if state == "absent":
-        given.ignore("value", "val")
+        arguments.ignore("value", "val")
         return [Entry("sysctl", name, {"ensure": "absent", **properties})]
-    value = given.raw("value", "val")
+    value = arguments.raw("value", "val")
     if isinstance(value, bool):
         value = int(value)
-    text = text_rewriter.text(str(value), given.scope)
+    text = text_rewriter.text(str(value), arguments.scope)
     known = text_rewriter.as_bool(value)
     if isinstance(value, str) and known is not None:
         text = str(int(known))
@@ -209,20 +211,20 @@ def sysctl(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("modprobe")
-def modprobe(context: Context, given: Arguments) -> list[Entry]:
+def modprobe(context: Context, arguments: Arguments) -> list[Entry]:
     """Kernel modules."""
     context.as_root()
-    state = state_of(given)
-    persistent = given.literal("persistent", default="disabled")
+    state = state_of(arguments)
+    persistent = arguments.literal("persistent", default="disabled")
     properties: dict[str, Any] = {}
-    options = given.text("params")
+    options = arguments.text("params")
     if options:
         properties["options"] = options
     if persistent != state and state in ("present", "absent"):
         context.check("the module is also loaded at each start (or never again), by a file of ccm")
     if state != "present":
         properties["ensure"] = state
-    return [Entry("module", given.required("name"), properties)]
+    return [Entry("module", arguments.required("name"), properties)]
 
 
 def _exec(context: Context, title: str, command: str, unless: str) -> Entry:
@@ -231,30 +233,34 @@ def _exec(context: Context, title: str, command: str, unless: str) -> Entry:
 
 
 @maps("hostname")
-def hostname(context: Context, given: Arguments) -> list[Entry]:
+def hostname(context: Context, arguments: Arguments) -> list[Entry]:
     """The host name, set through systemd."""
-    given.refuse("use", unless=("systemd", "debian", "redhat", "generic"))
-    name = given.required("name")
+    arguments.refuse("use", unless=("systemd", "debian", "redhat", "generic"))
+    name = arguments.required("name")
     test = f'sh -c \'test "$(hostnamectl --static)" = "{name}"\''
     return [_exec(context, "set the host name", f"hostnamectl set-hostname {name}", test)]
 
 
 @maps("timezone")
-def timezone(context: Context, given: Arguments) -> list[Entry]:
+def timezone(context: Context, arguments: Arguments) -> list[Entry]:
     """The time zone, set through systemd."""
-    given.refuse("hwclock")
-    name = given.required("name")
+    arguments.refuse("hwclock")
+    name = arguments.required("name")
     test = f'sh -c \'test "$(timedatectl show -p Timezone --value)" = "{name}"\''
     return [_exec(context, "set the time zone", f"timedatectl set-timezone {name}", test)]
 
 
 @maps("alternatives")
-def alternatives(context: Context, given: Arguments) -> list[Entry]:
+def alternatives(context: Context, arguments: Arguments) -> list[Entry]:
     """Alternatives of a command."""
-    given.refuse("subcommands", "family")
-    given.refuse("state", unless=("selected", "present"))
-    name, path, link = given.required("name"), given.required("path"), given.text("link")
-    priority = given.text("priority") or "50"
+    arguments.refuse("subcommands", "family")
+    arguments.refuse("state", unless=("selected", "present"))
+    name, path, link = (
+        arguments.required("name"),
+        arguments.required("path"),
+        arguments.text("link"),
+    )
+    priority = arguments.text("priority") or "50"
     test = f'sh -c \'test "$(readlink /etc/alternatives/{name})" = "{path}"\''
     command = f"update-alternatives --set {name} {path}"
     if link is not None:
@@ -265,10 +271,10 @@ def alternatives(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("locale_gen")
-def locale_gen(context: Context, given: Arguments) -> list[Entry]:
+def locale_gen(context: Context, arguments: Arguments) -> list[Entry]:
     """Locales of Debian."""
-    given.refuse("state", unless=("present",))
-    name = given.required("name")
+    arguments.refuse("state", unless=("present",))
+    name = arguments.required("name")
     plain = name.replace("UTF-8", "utf8").replace("utf-8", "utf8")
     if "{{" in name:
         plain = "{{ (" + name[2:-2].strip() + ") | replace('UTF-8', 'utf8') }}"

@@ -15,23 +15,23 @@ _MODES = {"openssl_privatekey": "0600"}
 
 
 @maps("openssl_privatekey", "openssl_dhparam", "openssl_csr", "x509_certificate")
-def openssl(context: Context, given: Arguments) -> list[Entry]:
+def openssl(context: Context, arguments: Arguments) -> list[Entry]:
     """Keys, requests and certificates that are created if they are missing."""
     module = context.task.module
-    given.refuse("force", "backup", "return_content", unless=(False,))
-    given.ignore("select_crypto_backend", "state", "use_common_name_for_san", "format")
-    path = clean_path(given.required("path"))
-    mode = given.mode("mode") or _MODES.get(module)
-    owner, group = given.text("owner"), given.text("group")
+    arguments.refuse("force", "backup", "return_content", unless=(False,))
+    arguments.ignore("select_crypto_backend", "state", "use_common_name_for_san", "format")
+    path = clean_path(arguments.required("path"))
+    mode = arguments.mode("mode") or _MODES.get(module)
+    owner, group = arguments.text("owner"), arguments.text("group")
     extra: dict[str, Any] = {}
     if module == "openssl_privatekey":
-        line = _private_key(given, path, extra)
+        line = _private_key(arguments, path, extra)
     elif module == "openssl_dhparam":
-        line = f"openssl dhparam -out {path} {given.text('size') or '4096'}"
+        line = f"openssl dhparam -out {path} {arguments.text('size') or '4096'}"
     elif module == "openssl_csr":
-        line = _request(given, path)
+        line = _request(arguments, path)
     else:
-        line = _certificate(given, path)
+        line = _certificate(arguments, path)
     lines = [f"umask 077 && {line}" if module == "openssl_privatekey" else line]
     both = f"{owner or ''}{':' + group if group else ''}"
     lines += [f"chown {both} {path}"] if both else []
@@ -42,10 +42,10 @@ def openssl(context: Context, given: Arguments) -> list[Entry]:
     )
 
 
-def _private_key(given: Arguments, path: str, extra: dict[str, Any]) -> str:
-    kind, size = given.literal("type", default="RSA"), given.text("size") or "4096"
-    given.refuse("curve", "cipher", unless=("auto",))
-    phrase = given.text("passphrase")
+def _private_key(arguments: Arguments, path: str, extra: dict[str, Any]) -> str:
+    kind, size = arguments.literal("type", default="RSA"), arguments.text("size") or "4096"
+    arguments.refuse("curve", "cipher", unless=("auto",))
+    phrase = arguments.text("passphrase")
     if kind != "RSA":
         raise NotConvertible(f"a key of the type {kind}")
     lock = ""
@@ -66,8 +66,8 @@ _SUBJECT = (
 )
 
 
-def _request(given: Arguments, path: str) -> str:
-    given.refuse(
+def _request(arguments: Arguments, path: str) -> str:
+    arguments.refuse(
         "privatekey_passphrase",
         "privatekey_content",
         "key_usage",
@@ -77,28 +77,28 @@ def _request(given: Arguments, path: str) -> str:
         "subject_ordered",
         "ocsp_must_staple",
     )
-    given.refuse("digest", unless=("sha256",))
-    given.ignore("version")
-    parts = [f"/{sign}={text}" for name, sign in _SUBJECT if (text := given.text(name))]
-    shown = ",".join(given.listed("subject_alt_name"))
+    arguments.refuse("digest", unless=("sha256",))
+    arguments.ignore("version")
+    parts = [f"/{sign}={text}" for name, sign in _SUBJECT if (text := arguments.text(name))]
+    shown = ",".join(arguments.listed("subject_alt_name"))
     return words(
-        f"openssl req -new -sha256 -key {given.required('privatekey_path')} -out {path}",
+        f"openssl req -new -sha256 -key {arguments.required('privatekey_path')} -out {path}",
         f"-subj {shell_word(''.join(parts) or '/')}",
         f"-addext {shell_word('subjectAltName=' + shown)}" if shown else "",
     )
 
 
-def _certificate(given: Arguments, path: str) -> str:
-    given.refuse("privatekey_passphrase", "privatekey_content", "csr_content", "ownca_path")
-    given.refuse("selfsigned_digest", unless=("sha256",))
-    given.ignore("selfsigned_not_before")
-    if given.literal("provider") != "selfsigned":
+def _certificate(arguments: Arguments, path: str) -> str:
+    arguments.refuse("privatekey_passphrase", "privatekey_content", "csr_content", "ownca_path")
+    arguments.refuse("selfsigned_digest", unless=("sha256",))
+    arguments.ignore("selfsigned_not_before")
+    if arguments.literal("provider") != "selfsigned":
         raise NotConvertible("a certificate that is not self-signed")
-    after = given.text("selfsigned_not_after") or "+3650d"
+    after = arguments.text("selfsigned_not_after") or "+3650d"
     match = re.fullmatch(r"\+(\d+)d", after)
     if match is None:
         raise NotConvertible(f"a certificate that is valid until {after}")
-    key, request = given.required("privatekey_path"), given.text("csr_path")
+    key, request = arguments.required("privatekey_path"), arguments.text("csr_path")
     if request is None:
         return (
             f"openssl req -x509 -new -sha256 -key {key} -days {match.group(1)} -subj / -out {path}"

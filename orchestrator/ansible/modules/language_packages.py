@@ -21,29 +21,29 @@ _UPGRADES = frozenset(["-U", "--upgrade"])
 
 
 @maps("pip")
-def pip(context: Context, given: Arguments) -> list[Entry]:
+def pip(context: Context, arguments: Arguments) -> list[Entry]:
     """Packages of Python: in an environment, or by a command for each, unless pip knows it."""
-    given.refuse("chdir", "umask", "editable", "virtualenv_site_packages", unless=(False,))
-    environment = given.text("virtualenv")
+    arguments.refuse("chdir", "umask", "editable", "virtualenv_site_packages", unless=(False,))
+    environment = arguments.text("virtualenv")
     if environment is not None:
-        return _in_environment(context, given, environment)
-    given.refuse("requirements")
-    given.refuse("break_system_packages", unless=(False,))
-    given.ignore("virtualenv_command", "virtualenv_python")
-    program = given.text("executable") or "pip3"
-    install = f"{program} install {given.text('extra_args') or ''}".strip()
-    return _installed(context, given, install=install, test=f"{program} show -q", sign="==")
+        return _in_environment(context, arguments, environment)
+    arguments.refuse("requirements")
+    arguments.refuse("break_system_packages", unless=(False,))
+    arguments.ignore("virtualenv_command", "virtualenv_python")
+    program = arguments.text("executable") or "pip3"
+    install = f"{program} install {arguments.text('extra_args') or ''}".strip()
+    return _installed(context, arguments, install=install, test=f"{program} show -q", sign="==")
 
 
-def _in_environment(context: Context, given: Arguments, environment: str) -> list[Entry]:
-    given.ignore("break_system_packages")
-    ensure = state_of(given, "present", "latest", "absent")
+def _in_environment(context: Context, arguments: Arguments, environment: str) -> list[Entry]:
+    arguments.ignore("break_system_packages")
+    ensure = state_of(arguments, "present", "latest", "absent")
     common: dict[str, Any] = {"provider": "pip", "environment": environment}
-    common.update(given.texts_by_name(python="virtualenv_python"))
-    program = _PYTHON.fullmatch(given.text("virtualenv_command") or "")
+    common.update(arguments.texts_by_name(python="virtualenv_python"))
+    program = _PYTHON.fullmatch(arguments.text("virtualenv_command") or "")
     if program is not None and program[1] != "python3":
         common.setdefault("python", program[1])
-    options = (given.text("extra_args") or "").split()
+    options = (arguments.text("extra_args") or "").split()
     if any("{{" in one for one in options):
         raise NotConvertible("extra_args in a variable")
     if _UPGRADES & set(options) and ensure == "present":
@@ -51,10 +51,10 @@ def _in_environment(context: Context, given: Arguments, environment: str) -> lis
     options = [one for one in options if one not in _UPGRADES]
     if options:
         common["options"] = options
-    requirements = given.text("requirements")
+    requirements = arguments.text("requirements")
     if requirements is None:
-        return _packages(context, given, common, ensure)
-    given.refuse("name", "version")
+        return _packages(context, arguments, common, ensure)
+    arguments.refuse("name", "version")
     if not requirements.startswith(("/", "{{")) or ensure == "latest":
         raise NotConvertible("requirements whose path or version depends on the original's run")
     title = slug(context.unique(context.title(f"requirements of {environment}")))
@@ -62,25 +62,25 @@ def _in_environment(context: Context, given: Arguments, environment: str) -> lis
 
 
 @maps("npm")
-def npm(context: Context, given: Arguments) -> list[Entry]:
+def npm(context: Context, arguments: Arguments) -> list[Entry]:
     """Packages of Node.js: in a directory, or for the whole host."""
-    given.refuse("ignore_scripts", "no_optional", "no_bin_links", "force", unless=(False,))
-    given.ignore("unsafe_perm")
-    if given.flag("global", default=False):
-        return _for_the_host(context, given)
-    given.refuse("executable")
-    path = given.required("path")
+    arguments.refuse("ignore_scripts", "no_optional", "no_bin_links", "force", unless=(False,))
+    arguments.ignore("unsafe_perm")
+    if arguments.flag("global", default=False):
+        return _for_the_host(context, arguments)
+    arguments.refuse("executable")
+    path = arguments.required("path")
     common: dict[str, Any] = {"provider": "npm", "path": path}
-    if given.flag("production", default=False):
+    if arguments.flag("production", default=False):
         common["production"] = True
-    common.update(given.texts_by_name(index_url="registry"))
-    ensure = state_of(given, "present", "latest", "absent")
-    if given.flag("ci", default=False):
-        given.refuse("name", "version")
+    common.update(arguments.texts_by_name(index_url="registry"))
+    ensure = state_of(arguments, "present", "latest", "absent")
+    if arguments.flag("ci", default=False):
+        arguments.refuse("name", "version")
         title = slug(context.unique(context.title(f"packages of {path}")))
         return [Entry("package", title, {**common, "ci": True})]
-    if given.raw("name") is not None:
-        return _packages(context, given, common, ensure)
+    if arguments.raw("name") is not None:
+        return _packages(context, arguments, common, ensure)
     if ensure != "present":
         raise NotConvertible("npm without the name of a package")
     context.check("npm does this; ccm installs single packages, or with ci")
@@ -93,26 +93,26 @@ def npm(context: Context, given: Arguments) -> list[Entry]:
     return [context.exec(f"npm install in {path}", {"command": line, "cwd": path, "unless": test})]
 
 
-def _for_the_host(context: Context, given: Arguments) -> list[Entry]:
-    program = given.text("executable")
+def _for_the_host(context: Context, arguments: Arguments) -> list[Entry]:
+    program = arguments.text("executable")
     if program is not None:
-        given.refuse("registry")
-        given.ignore("production", "path")
+        arguments.refuse("registry")
+        arguments.ignore("production", "path")
         install, test = f"{program} install -g", f"{program} ls -g"
-        return _installed(context, given, install=install, test=test, sign="@")
-    given.ignore("production")
-    given.refuse("path")
+        return _installed(context, arguments, install=install, test=test, sign="@")
+    arguments.ignore("production")
+    arguments.refuse("path")
     common: dict[str, Any] = {"provider": "npm", "global": True}
-    common.update(given.texts_by_name(index_url="registry"))
-    ensure = state_of(given, "present", "latest", "absent")
-    return _packages(context, given, common, ensure)
+    common.update(arguments.texts_by_name(index_url="registry"))
+    ensure = state_of(arguments, "present", "latest", "absent")
+    return _packages(context, arguments, common, ensure)
 
 
 def _packages(
-    context: Context, given: Arguments, common: dict[str, Any], ensure: str
+    context: Context, arguments: Arguments, common: dict[str, Any], ensure: str
 ) -> list[Entry]:
     """A resource for each package; for a list in a variable, one with ``foreach``."""
-    names, version = given.raw("name"), given.text("version")
+    names, version = arguments.raw("name"), arguments.text("version")
     if names is None:
         raise NotConvertible("not a package name")
     made = []
@@ -145,10 +145,10 @@ def _each(context: Context, text: str, entry: Entry) -> None:
 
 
 def _installed(
-    context: Context, given: Arguments, *, install: str, test: str, sign: str
+    context: Context, arguments: Arguments, *, install: str, test: str, sign: str
 ) -> list[Entry]:
-    state_of(given, "present")
-    names, version = given.raw("name"), given.text("version")
+    state_of(arguments, "present")
+    names, version = arguments.raw("name"), arguments.text("version")
     if names is None:
         raise NotConvertible("not a package name")
     context.check("a package installed in another version is kept, and an alias is not recognized")

@@ -42,57 +42,59 @@ _VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")
 
 
 @maps("apt", "apt_get", "aptitude")
-def apt(context: Context, given: Arguments) -> list[Entry]:
+def apt(context: Context, arguments: Arguments) -> list[Entry]:
     """Packages of apt."""
-    given.refuse("fail_on_autoremove", unless=(False,))
-    _not_passed_on(context, given, "default_release", "policy_rc_d", "force",
+    arguments.refuse("fail_on_autoremove", unless=(False,))
+    _not_passed_on(context, arguments, "default_release", "policy_rc_d", "force",
                    "allow_unauthenticated", "allow_change_held_packages")  # fmt: skip
-    _options_of_dpkg(context, given)
-    downgrade = given.boolean("allow_downgrade", "allow_downgrades")
-    given.ignore("force_apt_get", "lock_timeout", "update_cache_retries", "use",
+    _options_of_dpkg(context, arguments)
+    downgrade = arguments.boolean("allow_downgrade", "allow_downgrades")
+    arguments.ignore("force_apt_get", "lock_timeout", "update_cache_retries", "use",
                 "update_cache_retry_max_delay", "auto_install_module_deps")  # fmt: skip
-    deb = given.text("deb")
+    deb = arguments.text("deb")
     if deb is not None:
-        given.ignore("name", "pkg", "package", "state", "update_cache", "cache_valid_time",
+        arguments.ignore("name", "pkg", "package", "state", "update_cache", "cache_valid_time",
                      "install_recommends", "upgrade", "autoremove", "purge", "only_upgrade",
                      "autoclean", "clean")  # fmt: skip
         return _deb_file(context, deb)
-    cleaning = [one for one in ("autoclean", "clean") if given.flag(one, default=False)]
-    if cleaning and given.raw("name", "pkg", "package") is None:
-        given.ignore("update_cache", "cache_valid_time", "autoremove", "state")
+    cleaning = [one for one in ("autoclean", "clean") if arguments.flag(one, default=False)]
+    if cleaning and arguments.raw("name", "pkg", "package") is None:
+        arguments.ignore("update_cache", "cache_valid_time", "autoremove", "state")
         context.check("it runs, and counts as a change, on each push")
         command = {"command": f"apt-get {cleaning[0]}"}
         return [context.exec(f"apt-get {cleaning[0]}", command)]
-    if _only_removes(given):
-        given.ignore("state", "purge")
+    if _only_removes(arguments):
+        arguments.ignore("state", "purge")
         test = "sh -c 'LC_ALL=C apt-get -s autoremove | grep -q ^Remv'"
         command = {"command": "apt-get -y autoremove", "onlyif": test}
         return [context.exec("apt-get autoremove", command)]
-    upgrade = given.literal("upgrade", default="no")
+    upgrade = arguments.literal("upgrade", default="no")
     if text_rewriter.as_bool(upgrade) is not False:
-        return _upgrade(context, given, str(upgrade))
+        return _upgrade(context, arguments, str(upgrade))
     extra: dict[str, Any] = {}
-    recommends = given.boolean("install_recommends", "install-recommends")
+    recommends = arguments.boolean("install_recommends", "install-recommends")
     if recommends is not None:
         extra["install_recommends"] = recommends
-    if given.flag("purge", default=False) and given.raw("state") in ("absent", "removed"):
+    if arguments.flag("purge", default=False) and arguments.raw("state") in ("absent", "removed"):
         extra["purge"] = True
-    if given.flag("only_upgrade", default=False):
+    if arguments.flag("only_upgrade", default=False):
         extra["only_upgrade"] = True
     if downgrade is not None and downgrade is not False:
         extra["allow_downgrade"] = downgrade
-    return _packages(context, given, extra, "apt")
+    return _packages(context, arguments, extra, "apt")
 
 
-def _only_removes(given: Arguments) -> bool:
+def _only_removes(arguments: Arguments) -> bool:
     """Whether the task only removes packages that nothing needs."""
     others = ("name", "pkg", "package", "update_cache", "update-cache", "upgrade",
               "cache_valid_time")  # fmt: skip
-    return given.flag("autoremove", default=False) and all(given.raw(one) is None for one in others)
+    return arguments.flag("autoremove", default=False) and all(
+        arguments.raw(one) is None for one in others
+    )
 
 
-def _options_of_dpkg(context: Context, given: Arguments) -> None:
-    value = given.raw("dpkg_options")
+def _options_of_dpkg(context: Context, arguments: Arguments) -> None:
+    value = arguments.raw("dpkg_options")
     if value not in (None, "", "force-confdef,force-confold"):
         context.check(f"dpkg_options: {value} is not passed on; ccm keeps changed settings")
 
@@ -135,42 +137,45 @@ def _rpm_file(context: Context, manager: str, path: str, ensure: str) -> list[En
 
 
 @maps("yum", "dnf", "dnf5", "package", "zypper", "pacman", "apk")
-def package(context: Context, given: Arguments) -> list[Entry]:
+def package(context: Context, arguments: Arguments) -> list[Entry]:
     """Packages of dnf, or of the host's package manager."""
-    given.refuse("installroot", "security", "bugfix", "download_only", "download_dir", "list",
+    arguments.refuse("installroot", "security", "bugfix", "download_only", "download_dir", "list",
                  "conf_file", unless=(False, []))  # fmt: skip
     _not_passed_on(
-        context, given, "exclude", "releasever", "enablerepo",
+        context, arguments, "exclude", "releasever", "enablerepo",
         "disablerepo", "disable_gpg_check", "allowerasing",
         "nobest", "best", "disable_excludes", "enable_plugin", "disable_plugin", "skip_broken",
     )  # fmt: skip
-    given.ignore("use", "use_backend", "lock_timeout", "validate_certs", "install_repoquery",
+    arguments.ignore("use", "use_backend", "lock_timeout", "validate_certs", "install_repoquery",
                 "sslverify", "cacheonly")  # fmt: skip
     extra: dict[str, Any] = {}
     if context.task.module == "package":
-        extra.update(given.booleans_by_name("install_recommends"))
-    weak = given.boolean("install_weak_deps")
+        extra.update(arguments.booleans_by_name("install_recommends"))
+    weak = arguments.boolean("install_weak_deps")
     if weak is not None:
         extra["install_recommends"] = weak
-    if given.flag("update_only", default=False):
+    if arguments.flag("update_only", default=False):
         extra["only_upgrade"] = True
-    extra.update(given.booleans_by_name("allow_downgrade"))
-    return _packages(context, given, extra, context.task.module)
+    extra.update(arguments.booleans_by_name("allow_downgrade"))
+    return _packages(context, arguments, extra, context.task.module)
 
 
-def _not_passed_on(context: Context, given: Arguments, *names: str) -> None:
+def _not_passed_on(context: Context, arguments: Arguments, *names: str) -> None:
     """Mark options of the package manager that a resource does not have."""
-    for name in given.others(*names, unless=(False, [])):
-        context.check(f"{name}: {given.raw(name)} is not passed on to the package manager")
+    for name in arguments.others(*names, unless=(False, [])):
+        context.check(f"{name}: {arguments.raw(name)} is not passed on to the package manager")
 
 
 @maps("debconf")
-def debconf(context: Context, given: Arguments) -> list[Entry]:
+def debconf(context: Context, arguments: Arguments) -> list[Entry]:
     """An answer to a question of a package, which another task installs."""
     context.as_root()
-    given.refuse("unseen", unless=(False,))
-    name, question = given.required("name", "pkg"), given.text("question", "selection", "setting")
-    kind, value = given.text("vtype"), given.text("value", "answer")
+    arguments.refuse("unseen", unless=(False,))
+    name, question = (
+        arguments.required("name", "pkg"),
+        arguments.text("question", "selection", "setting"),
+    )
+    kind, value = arguments.text("vtype"), arguments.text("value", "answer")
     if question is None or kind is None or value is None:
         raise NotConvertible("debconf without question, type and value")
     answer = {"type": kind, "value": value}
@@ -178,25 +183,25 @@ def debconf(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("dpkg_selections")
-def dpkg_selections(context: Context, given: Arguments) -> list[Entry]:
+def dpkg_selections(context: Context, arguments: Arguments) -> list[Entry]:
     """Holds of packages."""
     context.as_root()
-    selection = given.literal("selection")
+    selection = arguments.literal("selection")
     if selection not in ("hold", "install"):
         raise NotConvertible(f"the selection {selection}")
     context.check("the package is also installed if it is missing")
-    return [Entry("package", given.required("name"), {"hold": selection == "hold"})]
+    return [Entry("package", arguments.required("name"), {"hold": selection == "hold"})]
 
 
-def _upgrade(context: Context, given: Arguments, kind: str) -> list[Entry]:
+def _upgrade(context: Context, arguments: Arguments, kind: str) -> list[Entry]:
     words = {"dist": "dist-upgrade", "full": "dist-upgrade", "safe": "upgrade", "yes": "upgrade",
              "True": "upgrade", "true": "upgrade"}  # fmt: skip
     if kind not in words:
         raise NotConvertible(f"upgrade: {kind}")
-    if given.raw("name", "pkg", "package") is not None:
+    if arguments.raw("name", "pkg", "package") is not None:
         raise NotConvertible("upgrade together with a name")
-    update = given.flag("update_cache", default=False)
-    given.ignore("cache_valid_time", "autoremove", "state")
+    update = arguments.flag("update_cache", default=False)
+    arguments.ignore("cache_valid_time", "autoremove", "state")
     command = f"apt-get -y {words[kind]}"
     if update:
         command = f"apt-get -q update && {command}"
@@ -206,14 +211,14 @@ def _upgrade(context: Context, given: Arguments, kind: str) -> list[Entry]:
     return [context.exec("upgrade all packages", properties)]
 
 
-def _cache(given: Arguments) -> str | None:
+def _cache(arguments: Arguments) -> str | None:
     """``update_cache`` of ccm; None if the original does not refresh."""
-    raw = given.raw("cache_valid_time")
+    raw = arguments.raw("cache_valid_time")
     if is_template(raw):
-        given.ignore("update_cache", "update-cache")
-        return text_rewriter.text(raw, given.scope) + "s"
-    valid = given.literal("cache_valid_time", default="0")
-    value = given.raw("update_cache", "update-cache")
+        arguments.ignore("update_cache", "update-cache")
+        return text_rewriter.text(raw, arguments.scope) + "s"
+    valid = arguments.literal("cache_valid_time", default="0")
+    value = arguments.raw("update_cache", "update-cache")
     wanted = False
     if value is not None:
         wanted = is_template(value) or bool(text_rewriter.as_bool(value))
@@ -234,20 +239,20 @@ def duration(seconds: str) -> str:
 
 
 def _packages(
-    context: Context, given: Arguments, extra: dict[str, Any], manager: str
+    context: Context, arguments: Arguments, extra: dict[str, Any], manager: str
 ) -> list[Entry]:
-    cache = _cache(given)
-    names = given.raw("name", "pkg", "package")
-    if given.flag("autoremove", default=False):
+    cache = _cache(arguments)
+    names = arguments.raw("name", "pkg", "package")
+    if arguments.flag("autoremove", default=False):
         context.check("packages that are no longer needed are kept")
     if names is None or names == []:
-        given.ignore("state")
+        arguments.ignore("state")
         if cache is None:
             raise NotConvertible("not a package name")
         context.requests["cache"] = cache
         context.note(f"update_cache: {cache} of the packages below does this, if they need it")
         return []
-    ensure = _ensure(given)
+    ensure = _ensure(arguments)
     common: dict[str, Any] = dict(extra)
     wanted = cache or context.cache_valid
     if wanted and ensure != "absent":
@@ -261,18 +266,18 @@ def _packages(
     ]
 
 
-def _ensure(given: Arguments) -> str:
-    state = given.raw("state")
+def _ensure(arguments: Arguments) -> str:
+    state = arguments.raw("state")
     if state is None:
         return "present"
     if not is_template(state) and str(state) not in _STATES:
         raise NotConvertible(f"state {state}")
     if not is_template(state):
         return _STATES[str(state)]
-    known = [one for one in given.sample("state").values if isinstance(one, str)]
+    known = [one for one in arguments.sample("state").values if isinstance(one, str)]
     if any(one not in _STATES for one in known):
         raise NotConvertible(f"state {known[0]}")
-    text = text_rewriter.text(state, given.scope)
+    text = text_rewriter.text(state, arguments.scope)
     if all(_STATES[one] == one for one in known) and known:
         return text
     inner = text[2:-2].strip() if text.startswith("{{") and text.count("{{") == 1 else ""

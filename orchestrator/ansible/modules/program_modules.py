@@ -22,9 +22,9 @@ def shell(text: str) -> str:
     return f"sh -c {single_quoted(text)}"
 
 
-def state_of(given: Arguments, *known: str) -> str:
+def state_of(arguments: Arguments, *known: str) -> str:
     """The state of a task, the first of ``states`` by default; NotConvertible for others."""
-    state = given.literal("state", default=known[0]) or known[0]
+    state = arguments.literal("state", default=known[0]) or known[0]
     if state not in known:
         raise NotConvertible(f"state {state}")
     return state
@@ -68,6 +68,6 @@ class Program:
         return [context.exec(fallback or first_words(command), found, sensitive=secret)]
 
 
-def word(given: Arguments, *names: str) -> str:
+def word(arguments: Arguments, *names: str) -> str:
     """A required argument, as one word for a shell."""
-    return shell_word(given.required(*names))
+    return shell_word(arguments.required(*names))

@@ -24,21 +24,21 @@ _OPTIONS = {"arch": "architectures", "signed-by": "signed_by"}
 
 
 @maps("apt_repository")
-def apt_repository(context: Context, given: Arguments) -> list[Entry]:
+def apt_repository(context: Context, arguments: Arguments) -> list[Entry]:
     """A line of sources.list."""
     context.as_root()
-    given.refuse("mode", unless=_MODES)
-    given.refuse("validate_certs", unless=(True,))
-    given.ignore(
+    arguments.refuse("mode", unless=_MODES)
+    arguments.refuse("validate_certs", unless=(True,))
+    arguments.ignore(
         "update_cache", "update_cache_retries", "update_cache_retry_max_delay", "install_python_apt"
     )
-    line = given.required("repo")
-    known = [one for one in given.sample("repo").values if isinstance(one, str)]
+    line = arguments.required("repo")
+    known = [one for one in arguments.sample("repo").values if isinstance(one, str)]
     if line.startswith("ppa:") or (known and all(one.startswith("ppa:") for one in known)):
-        return _ppa(context, given, line)
-    given.ignore("codename")
-    state = state_of(given)
-    file = given.text("filename")
+        return _ppa(context, arguments, line)
+    arguments.ignore("codename")
+    state = state_of(arguments)
+    file = arguments.text("filename")
     try:
         found = _parsed(line)
         name = file.removesuffix(".list") if file is not None else _suggested(found["url"])
@@ -52,10 +52,10 @@ def apt_repository(context: Context, given: Arguments) -> list[Entry]:
     return [Entry("repository", name, found)]
 
 
-def _ppa(context: Context, given: Arguments, line: str) -> list[Entry]:
+def _ppa(context: Context, arguments: Arguments, line: str) -> list[Entry]:
     """A PPA, which is added by a program of Ubuntu."""
-    given.ignore("filename", "codename")
-    absent = state_of(given) == "absent"
+    arguments.ignore("filename", "codename")
+    absent = state_of(arguments) == "absent"
     word = line.removeprefix("ppa:") if "{{" not in line else (
         "{{ (" + line[2:-2].strip() + ") | replace('ppa:', '') }}" if line.startswith("{{") else
         line.removeprefix("ppa:"))  # fmt: skip
@@ -121,34 +121,34 @@ def _suggested(url: str) -> str:
 
 
 @maps("deb822_repository")
-def deb822_repository(context: Context, given: Arguments) -> list[Entry]:
+def deb822_repository(context: Context, arguments: Arguments) -> list[Entry]:
     """A file of sources in the format deb822."""
     context.as_root()
-    written = given.required("name")
+    written = arguments.required("name")
     name = slug(written) if "{{" not in written else written
-    state = given.literal("state", default="present")
-    given.ignore("install_python_debian")
-    if given.others("mode", unless=_MODES):
+    state = arguments.literal("state", default="present")
+    arguments.ignore("install_python_debian")
+    if arguments.others("mode", unless=_MODES):
         context.check("the file has the mode 0644, unlike in the original")
     if state == "absent":
-        given.ignore(
+        arguments.ignore(
             "uris", "suites", "components", "types", "architectures", "signed_by", "enabled"
         )
         return [Entry("repository", name, {"ensure": "absent"})]
     properties: dict[str, Any] = {}
-    uris = given.texts("uris")
+    uris = arguments.texts("uris")
     if isinstance(uris, list) and len(uris) == 1:
         properties["url"] = uris[0]
     else:
         properties["urls" if isinstance(uris, list) else "url"] = uris
     for word in ("suites", "components", "types", "architectures"):
-        value = given.texts(word)
+        value = arguments.texts(word)
         if value is not None:
-            is_one = isinstance(value, str) and not given.sample(word).all_kinds() & {"list"}
+            is_one = isinstance(value, str) and not arguments.sample(word).all_kinds() & {"list"}
             properties[word] = [value] if is_one else value
-    key = _key_of_sources(context, given, name, properties)
-    properties.update(given.booleans_by_name("enabled"))
-    trusted = given.boolean("trusted")
+    key = _key_of_sources(context, arguments, name, properties)
+    properties.update(arguments.booleans_by_name("enabled"))
+    trusted = arguments.boolean("trusted")
     if trusted is True:
         properties["gpgcheck"] = False
     elif trusted not in (None, False):
@@ -157,13 +157,13 @@ def deb822_repository(context: Context, given: Arguments) -> list[Entry]:
 
 
 def _key_of_sources(
-    context: Context, given: Arguments, name: str, properties: dict[str, Any]
+    context: Context, arguments: Arguments, name: str, properties: dict[str, Any]
 ) -> list[Entry]:
     """Set how a repository is signed; return the resources for its key."""
-    key = given.text("signed_by")
+    key = arguments.text("signed_by")
     if key is None:
         return []
-    begun = _beginnings(str(given.raw("signed_by")), given.scope)
+    begun = _beginnings(str(arguments.raw("signed_by")), arguments.scope)
     if key.startswith("/"):
         properties["signed_by"] = [key]
         return []
@@ -197,30 +197,32 @@ def _beginnings(text: str, scope: Scope) -> list[str]:
 
 
 @maps("yum_repository")
-def yum_repository(context: Context, given: Arguments) -> list[Entry]:
+def yum_repository(context: Context, arguments: Arguments) -> list[Entry]:
     """A repository of dnf."""
     context.as_root()
-    name = given.required("name")
-    file = given.text("file")
+    name = arguments.required("name")
+    file = arguments.text("file")
     if file is not None and file.removesuffix(".repo") != name:
         context.check(f"ccm writes {name}.repo, the original {file}.repo")
-    given.refuse("reposdir", unless=("/etc/yum.repos.d",))
-    if given.others("mode", unless=_MODES) or given.others("owner", "group", unless=("root",)):
+    arguments.refuse("reposdir", unless=("/etc/yum.repos.d",))
+    if arguments.others("mode", unless=_MODES) or arguments.others(
+        "owner", "group", unless=("root",)
+    ):
         context.check("the file belongs to root and has the mode 0644, unlike in the original")
-    state = state_of(given)
+    state = state_of(arguments)
     if state == "absent":
-        given.ignore(*given.names())
+        arguments.ignore(*arguments.names())
         return [Entry("repository", name, {"ensure": "absent"})]
-    key = given.raw("gpgkey")
-    others = set(given.names()) - _OF_YUM - {"name", "file", "state", "reposdir", "mode", "owner",
-                                             "group", "gpgkey"}  # fmt: skip
+    key = arguments.raw("gpgkey")
+    others = set(arguments.names()) - _OF_YUM - {"name", "file", "state", "reposdir", "mode",
+                                                 "owner", "group", "gpgkey"}  # fmt: skip
     if others:
-        return [_as_settings(context, given, name, sorted(others))]
+        return [_as_settings(context, arguments, name, sorted(others))]
     if key is not None and "file://" not in str(key) and not str(key).startswith("/"):
-        return [_as_settings(context, given, name)]
-    if given.raw("gpgcheck") is None:
+        return [_as_settings(context, arguments, name)]
+    if arguments.raw("gpgcheck") is None:
         context.check("signatures are checked; the original leaves that to dnf.conf")
-    return [Entry("repository", name, _of_yum(given))]
+    return [Entry("repository", name, _of_yum(arguments))]
 
 
 _OF_YUM = frozenset(
@@ -236,23 +238,23 @@ _SAFE = frozenset(
 
 
 def _as_settings(
-    context: Context, given: Arguments, name: str, others: list[str] | None = None
+    context: Context, arguments: Arguments, name: str, others: list[str] | None = None
 ) -> Entry:
     """A repository whose key is a URL: ``repository`` needs the key's fingerprint, ``edit`` does
     not.
     """
-    file = (given.text("file") or name).removesuffix(".repo")
-    settings: dict[str, Any] = {"name": given.required("description")}
+    file = (arguments.text("file") or name).removesuffix(".repo")
+    settings: dict[str, Any] = {"name": arguments.required("description")}
     for word in ("baseurl", "gpgkey"):
-        if given.texts(word) is not None:
-            settings[word] = " ".join(given.listed(word))
+        if arguments.texts(word) is not None:
+            settings[word] = " ".join(arguments.listed(word))
     settings.update(
-        given.texts_by_name(
+        arguments.texts_by_name(
             "metalink", "mirrorlist", "username", "password", "priority", "exclude", "includepkgs",
             "module_hotfixes",
         )
     )  # fmt: skip
-    for word, flag in given.booleans_by_name("enabled", "gpgcheck", "repo_gpgcheck").items():
+    for word, flag in arguments.booleans_by_name("enabled", "gpgcheck", "repo_gpgcheck").items():
         is_known = isinstance(flag, bool)
         settings[word] = int(flag) if is_known else f"{{{{ {str(flag)[2:-2].strip()} | int }}}}"
     for word in others or []:
@@ -260,7 +262,7 @@ def _as_settings(
             raise NotConvertible(f"the parameter {word}")
         if word in settings:
             continue
-        shown = given.text(word)
+        shown = arguments.text(word)
         if shown is not None:
             settings[word] = {"True": "1", "False": "0"}.get(shown, shown)
     if "gpgkey" in settings:
@@ -271,21 +273,21 @@ def _as_settings(
     return Entry("edit", path, {"settings": {name: settings}, "create": True})
 
 
-def _of_yum(given: Arguments) -> dict[str, Any]:
+def _of_yum(arguments: Arguments) -> dict[str, Any]:
     properties: dict[str, Any] = {}
-    urls = given.texts("baseurl")
+    urls = arguments.texts("baseurl")
     if isinstance(urls, list) and len(urls) == 1:
         properties["url"] = urls[0]
     elif urls is not None:
         properties["url" if isinstance(urls, str) else "urls"] = urls
     properties.update(
-        given.texts_by_name("metalink", "mirrorlist", "description", "username", "password")
+        arguments.texts_by_name("metalink", "mirrorlist", "description", "username", "password")
     )
-    properties.update(given.booleans_by_name("enabled", "gpgcheck", "repo_gpgcheck"))
-    priority = given.text("priority")
+    properties.update(arguments.booleans_by_name("enabled", "gpgcheck", "repo_gpgcheck"))
+    priority = arguments.text("priority")
     if priority is not None:
         properties["priority"] = number_or_text(priority)
-    key = given.texts("gpgkey")
+    key = arguments.texts("gpgkey")
     if key is not None:
         paths = [one.removeprefix("file://") for one in key] if isinstance(key, list) else []
         if not paths or any(not one.startswith("/") for one in paths):
@@ -295,23 +297,23 @@ def _of_yum(given: Arguments) -> dict[str, Any]:
 
 
 @maps("apt_key")
-def apt_key(context: Context, given: Arguments) -> list[Entry]:
+def apt_key(context: Context, arguments: Arguments) -> list[Entry]:
     """A key that apt trusts for all repositories."""
     context.as_root()
-    given.refuse("validate_certs", unless=(True,))
-    if state_of(given) != "present":
+    arguments.refuse("validate_certs", unless=(True,))
+    if state_of(arguments) != "present":
         raise NotConvertible("the removal of a key")
-    number, ring = given.text("id"), given.text("keyring")
+    number, ring = arguments.text("id"), arguments.text("keyring")
     own = {"owner": "root", "group": "root", "mode": "0644"}
     for name, source in (("data", "content"), ("file", "source")):
-        if given.raw(name) is not None:
+        if arguments.raw(name) is not None:
             path = f"/etc/apt/trusted.gpg.d/{slug(context.task.name or 'key')}.asc"
             context.check("an armored key is expected")
-            return [Entry("file", path, {source: given.required(name), **own})]
-    server = given.text("keyserver")
+            return [Entry("file", path, {source: arguments.required(name), **own})]
+    server = arguments.text("keyserver")
     if server is not None:
         return [_from_server(context, server, number, ring)]
-    url = given.required("url")
+    url = arguments.required("url")
     if "{{" in url:
         plain = re.sub(r"\{\{.*?\}\}|^\w+://", "", url)
         name = slug(plain if re.search(r"\w", plain) else context.task.name or "key")
@@ -340,13 +342,13 @@ def _from_server(context: Context, server: str, number: str | None, ring: str | 
 
 
 @maps("rpm_key")
-def rpm_key(context: Context, given: Arguments) -> list[Entry]:
+def rpm_key(context: Context, arguments: Arguments) -> list[Entry]:
     """A key of RPM."""
     context.as_root()
-    given.refuse("validate_certs", unless=(True,))
-    if state_of(given) != "present":
+    arguments.refuse("validate_certs", unless=(True,))
+    if state_of(arguments) != "present":
         raise NotConvertible("the removal of a key")
-    key, fingerprint = given.required("key"), given.text("fingerprint")
+    key, fingerprint = arguments.required("key"), arguments.text("fingerprint")
     properties: dict[str, Any] = {"command": f"rpm --import {key}"}
     if fingerprint is not None and "{{" not in fingerprint:
         short = re.sub(r"\s", "", fingerprint).lower()[-8:]

@@ -18,9 +18,9 @@ RELOAD = "systemctl daemon-reload"
 _CHANGED = 'systemctl show --property=NeedDaemonReload "*" | grep -q yes'
 
 
-def _reload(context: Context, given: Arguments, rereads: bool) -> Entry:
+def _reload(context: Context, arguments: Arguments, rereads: bool) -> Entry:
     """Make systemd read its unit files again if one has changed. NotConvertible."""
-    given.ignore("state", "enabled")
+    arguments.ignore("state", "enabled")
     if not rereads:
         raise NotConvertible("not a service name")
     context.as_root()
@@ -28,36 +28,40 @@ def _reload(context: Context, given: Arguments, rereads: bool) -> Entry:
 
 
 @maps("service", "systemd", "systemd_service", "sysvinit")
-def service(context: Context, given: Arguments) -> list[Entry]:
+def service(context: Context, arguments: Arguments) -> list[Entry]:
     """States of services."""
-    given.refuse("scope", unless=("system",))
-    given.refuse("user", unless=(False,))
-    if given.raw("sleep") is not None:
+    arguments.refuse("scope", unless=("system",))
+    arguments.refuse("user", unless=(False,))
+    if arguments.raw("sleep") is not None:
         context.note("without the original's pause between stop and start (sleep)")
-    given.refuse("pattern", "runlevel", "runlevels", "arguments", "args")
-    given.ignore("use", "force", "daemon_reload", "daemon-reload")
-    if given.flag("no_block", default=False):
+    arguments.refuse("pattern", "runlevel", "runlevels", "arguments", "args")
+    arguments.ignore("use", "force", "daemon_reload", "daemon-reload")
+    if arguments.flag("no_block", default=False):
         context.check("the original does not wait for the service (no_block)")
-    if given.flag("daemon_reexec", default=False):
-        given.ignore("name", "service", "unit", "state", "enabled", "masked")
-        if given.raw("name", "service", "unit") is not None:
+    if arguments.flag("daemon_reexec", default=False):
+        arguments.ignore("name", "service", "unit", "state", "enabled", "masked")
+        if arguments.raw("name", "service", "unit") is not None:
             raise NotConvertible("daemon_reexec with a service")
         context.as_root()
         return [context.exec("restart systemd", {"command": "systemctl daemon-reexec"})]
-    reload_ = given.raw("daemon_reload", "daemon-reload")
+    reload_ = arguments.raw("daemon_reload", "daemon-reload")
     rereads = is_template(reload_) or text_rewriter.as_bool(reload_) is True
-    if given.raw("name", "service", "unit") is None:
-        return [_reload(context, given, rereads)]
-    name = given.required("name", "service", "unit").removesuffix(".service")
-    state, enabled, masked = given.raw("state"), given.boolean("enabled"), given.boolean("masked")
+    if arguments.raw("name", "service", "unit") is None:
+        return [_reload(context, arguments, rereads)]
+    name = arguments.required("name", "service", "unit").removesuffix(".service")
+    state, enabled, masked = (
+        arguments.raw("state"),
+        arguments.boolean("enabled"),
+        arguments.boolean("masked"),
+    )
     if not is_template(state) and state in ("restarted", "reloaded"):
         word = "restart" if state == "restarted" else "reload"
         return _again(context, name, word=word, enabled=enabled, rereads=rereads)
     if state is None:
         return _at_boot(context, name, enabled, masked)
-    if is_template(state) and masked is None and _restarts(given):
-        return _again(context, name, word=_computed(given, state), enabled=enabled)
-    properties: dict[str, Any] = {"ensure": _ensure(given, state)}
+    if is_template(state) and masked is None and _restarts(arguments):
+        return _again(context, name, word=_computed(arguments, state), enabled=enabled)
+    properties: dict[str, Any] = {"ensure": _ensure(arguments, state)}
     if enabled is not None:
         properties["enable"] = enabled
     if masked is not None:
@@ -70,45 +74,45 @@ def service(context: Context, given: Arguments) -> list[Entry]:
 _VERBS = "{'restarted': 'restart', 'reloaded': 'reload-or-restart'}"
 
 
-def _restarts(given: Arguments) -> bool:
+def _restarts(arguments: Arguments) -> bool:
     """Whether all values of a variable mean a restart or a reload."""
-    known = given.sample("state")
+    known = arguments.sample("state")
     if not known.values:
         return False
     return all(one in ("restarted", "reloaded") for one in known.values)
 
 
-def _computed(given: Arguments, state: str) -> str:
-    text = text_rewriter.text(state, given.scope)
+def _computed(arguments: Arguments, state: str) -> str:
+    text = text_rewriter.text(state, arguments.scope)
     if text.count("{{") != 1 or not text.startswith("{{"):
         raise NotConvertible("a computed state")
     return "{{ " + _VERBS + "[" + text[2:-2].strip() + "] }}"
 
 
-def _ensure(given: Arguments, state: Any) -> str:
+def _ensure(arguments: Arguments, state: Any) -> str:
     if not is_template(state):
         found = _ENSURE.get(str(state))
         if found is None:
             raise NotConvertible(f"state {state}")
         return found
-    literal = given.literal("state", exact=True) if _is_element(given) else None
+    literal = arguments.literal("state", exact=True) if _is_element(arguments) else None
     if literal is not None:
         if literal not in _ENSURE:
             raise NotConvertible(f"state {literal}")
         return _ENSURE[literal]
-    known = [one for one in given.sample("state").values if isinstance(one, str)]
+    known = [one for one in arguments.sample("state").values if isinstance(one, str)]
     if any(one not in _ENSURE for one in known):
         raise NotConvertible(f"state {known[0]} in a variable")
-    text = text_rewriter.text(state, given.scope)
+    text = text_rewriter.text(state, arguments.scope)
     if text.count("{{") != 1 or not text.startswith("{{"):
         raise NotConvertible("a computed state")
     inner = text[2:-2].strip()
     return "{{ {'started': 'running', 'running': 'running', 'stopped': 'stopped'}[" + inner + "] }}"
 
 
-def _is_element(given: Arguments) -> bool:
+def _is_element(arguments: Arguments) -> bool:
     try:
-        return given.literal("state", exact=True) is not None
+        return arguments.literal("state", exact=True) is not None
     except NotConvertible:
         return False
 

@@ -16,9 +16,9 @@ _HOME = 'HOME=$(getent passwd "$(id -un)" | cut -d: -f6)'
 
 
 @maps("gem")
-def gem(context: Context, given: Arguments) -> list[Entry]:
+def gem(context: Context, arguments: Arguments) -> list[Entry]:
     """Gems of Ruby."""
-    given.refuse(
+    arguments.refuse(
         "gem_source",
         "repository",
         "bindir",
@@ -29,11 +29,11 @@ def gem(context: Context, given: Arguments) -> list[Entry]:
         "norc",
         unless=(False, True),
     )
-    given.ignore("include_doc", "include_dependencies", "default")
-    name, version = word(given, "name"), given.piece("-v ", "version")
-    program = given.text("executable") or "gem"
-    own = "--user-install" if given.flag("user_install", default=True) else "--no-user-install"
-    state = state_of(given, "present", "latest", "absent")
+    arguments.ignore("include_doc", "include_dependencies", "default")
+    name, version = word(arguments, "name"), arguments.piece("-v ", "version")
+    program = arguments.text("executable") or "gem"
+    own = "--user-install" if arguments.flag("user_install", default=True) else "--no-user-install"
+    state = state_of(arguments, "present", "latest", "absent")
     test = words(program, "list -i -e", version, name)
     if state == "absent":
         return by_program(context, "gem")(
@@ -43,22 +43,22 @@ def gem(context: Context, given: Arguments) -> list[Entry]:
         return by_program(context, "gem")(
             f"{program} update {name} || {program} install {name}", fallback=f"gem {name}"
         )
-    pre = "--prerelease" if given.flag("pre_release", default=False) else ""
+    pre = "--prerelease" if arguments.flag("pre_release", default=False) else ""
     command = words(program, "install --no-document", own, pre, version, name)
     return by_program(context, "gem")(command, unless=f"{test} >/dev/null", fallback=f"gem {name}")
 
 
 @maps("snap")
-def snap(context: Context, given: Arguments) -> list[Entry]:
+def snap(context: Context, arguments: Arguments) -> list[Entry]:
     """Snaps."""
     context.as_root()
-    given.refuse("options", "dangerous")
-    channel = given.piece("--channel=", "channel")
-    classic = "--classic" if given.flag("classic", default=False) else ""
-    present = state_of(given, "present", "absent") == "present"
-    given.required("name")
+    arguments.refuse("options", "dangerous")
+    channel = arguments.piece("--channel=", "channel")
+    classic = "--classic" if arguments.flag("classic", default=False) else ""
+    present = state_of(arguments, "present", "absent") == "present"
+    arguments.required("name")
     made = []
-    for name in given.listed("name"):
+    for name in arguments.listed("name"):
         one = shell_word(name)
         command = words("snap install", classic, channel, one) if present else f"snap remove {one}"
         made += by_program(context, "snap")(
@@ -68,30 +68,32 @@ def snap(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("composer")
-def composer(context: Context, given: Arguments) -> list[Entry]:
+def composer(context: Context, arguments: Arguments) -> list[Entry]:
     """PHP packages in a directory, or of a user."""
-    given.refuse("apcu_autoloader", "classmap_authoritative", unless=(False,))
-    given.ignore("ignore_platform_reqs")
-    command = given.text("command") or "install"
-    program = words(given.text("executable") or "", given.text("composer_executable") or "composer")
+    arguments.refuse("apcu_autoloader", "classmap_authoritative", unless=(False,))
+    arguments.ignore("ignore_platform_reqs")
+    command = arguments.text("command") or "install"
+    program = words(
+        arguments.text("executable") or "", arguments.text("composer_executable") or "composer"
+    )
     options = [
         "--no-interaction",
-        "--no-dev" if given.flag("no_dev", default=True) and command == "install" else "",
-        "--no-scripts" if given.flag("no_scripts", default=False) else "",
-        "--no-plugins" if given.flag("no_plugins", default=False) else "",
-        "--prefer-dist" if given.flag("prefer_dist", default=False) else "",
+        "--no-dev" if arguments.flag("no_dev", default=True) and command == "install" else "",
+        "--no-scripts" if arguments.flag("no_scripts", default=False) else "",
+        "--no-plugins" if arguments.flag("no_plugins", default=False) else "",
+        "--prefer-dist" if arguments.flag("prefer_dist", default=False) else "",
         "--optimize-autoloader"
-        if given.flag("optimize_autoloader", default=True) and command == "install"
+        if arguments.flag("optimize_autoloader", default=True) and command == "install"
         else "",
     ]
-    glob = given.flag("global_command", default=False)
-    place = given.piece("--working-dir=", "working_dir")
+    glob = arguments.flag("global_command", default=False)
+    place = arguments.piece("--working-dir=", "working_dir")
     line = words(
         "COMPOSER_ALLOW_SUPERUSER=1",
         program,
         "global" if glob else "",
         command,
-        given.piece("", "arguments", quote=False),
+        arguments.piece("", "arguments", quote=False),
         *options,
         place,
     )
@@ -101,12 +103,12 @@ def composer(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("git_config")
-def git_config(context: Context, given: Arguments) -> list[Entry]:
+def git_config(context: Context, arguments: Arguments) -> list[Entry]:
     """Settings of git."""
-    given.refuse("list_all", "add_mode", unless=(False, "replace-all"))
-    name, value, repo = word(given, "name"), given.text("value"), given.text("repo")
-    file = given.text("file")
-    scope = given.literal("scope", default="local" if repo else "global")
+    arguments.refuse("list_all", "add_mode", unless=(False, "replace-all"))
+    name, value, repo = word(arguments, "name"), arguments.text("value"), arguments.text("repo")
+    file = arguments.text("file")
+    scope = arguments.literal("scope", default="local" if repo else "global")
     if scope not in ("local", "global", "system", "file"):
         raise NotConvertible(f"scope {scope}")
     program = words(
@@ -114,7 +116,7 @@ def git_config(context: Context, given: Arguments) -> list[Entry]:
         f"--file {shell_word(str(file))}" if scope == "file" else f"--{scope}",
     )
     start = f"export {_HOME}; " if scope == "global" else ""
-    if state_of(given, "present", "absent") == "absent":
+    if state_of(arguments, "present", "absent") == "absent":
         return by_program(context, "git")(
             f"{start}{program} --unset {name}",
             onlyif=f"{start}{program} --get {name}",
@@ -130,18 +132,18 @@ def git_config(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("make")
-def make(context: Context, given: Arguments) -> list[Entry]:
+def make(context: Context, arguments: Arguments) -> list[Entry]:
     """Targets of a makefile."""
-    given.refuse("jobs")
-    place, target = word(given, "chdir"), given.text("target") or ""
-    program = given.text("make") or "make"
-    values = given.raw("params") or {}
+    arguments.refuse("jobs")
+    place, target = word(arguments, "chdir"), arguments.text("target") or ""
+    program = arguments.text("make") or "make"
+    values = arguments.raw("params") or {}
     if not isinstance(values, dict):
         raise NotConvertible("params as text")
     options = [
-        f"{key}={shell_word(str(one))}" for key, one in (given.value("params") or {}).items()
+        f"{key}={shell_word(str(one))}" for key, one in (arguments.value("params") or {}).items()
     ]
-    line = words(program, given.piece("-f ", "file"), f"-C {place}", *options, target)
+    line = words(program, arguments.piece("-f ", "file"), f"-C {place}", *options, target)
     test = line.replace(program, f"{program} -q", 1)
     return by_program(context, "make")(
         line, unless=f"{test} >/dev/null 2>&1", fallback=f"make {target}"
@@ -149,14 +151,14 @@ def make(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("assemble")
-def assemble(context: Context, given: Arguments) -> list[Entry]:
+def assemble(context: Context, arguments: Arguments) -> list[Entry]:
     """A file that joins the files of a directory on the host."""
-    given.refuse("delimiter", "regexp", "ignore_hidden", "decrypt", unless=(False, True))
-    given.refuse("validate")
-    given.ignore("backup", "follow")
-    if not given.flag("remote_src", default=True):
+    arguments.refuse("delimiter", "regexp", "ignore_hidden", "decrypt", unless=(False, True))
+    arguments.refuse("validate")
+    arguments.ignore("backup", "follow")
+    if not arguments.flag("remote_src", default=True):
         raise NotConvertible("files of the controller")
-    source, target = clean_path(given.required("src")), clean_path(given.required("dest"))
+    source, target = clean_path(arguments.required("src")), clean_path(arguments.required("dest"))
     parts = f"cat {source}/*"
     made = by_program(context, "the shell")(
         f"{parts} > {target}",
@@ -167,27 +169,27 @@ def assemble(context: Context, given: Arguments) -> list[Entry]:
     made[0].properties = {k: v for k, v in made[0].properties.items() if v is not None}
     from orchestrator.ansible.modules.files import attributes
 
-    if any(given.raw(name) is not None for name in ("owner", "group", "mode")):
-        made.append(Entry("file", target, attributes(context, given, "0644")))
+    if any(arguments.raw(name) is not None for name in ("owner", "group", "mode")):
+        made.append(Entry("file", target, attributes(context, arguments, "0644")))
     return made
 
 
 @maps("htpasswd")
-def htpasswd(context: Context, given: Arguments) -> list[Entry]:
+def htpasswd(context: Context, arguments: Arguments) -> list[Entry]:
     """Users in a password file, set with Apache's program."""
-    given.ignore("crypt_scheme", "hash_scheme")
-    path, user = word(given, "path", "dest", "destfile"), word(given, "name", "username")
-    create = given.flag("create", default=True)
-    owner = words(given.piece("", "owner"))
-    group, mode = given.piece("", "group"), given.mode("mode")
-    if state_of(given, "present", "absent") == "absent":
-        given.ignore("password")
+    arguments.ignore("crypt_scheme", "hash_scheme")
+    path, user = word(arguments, "path", "dest", "destfile"), word(arguments, "name", "username")
+    create = arguments.flag("create", default=True)
+    owner = words(arguments.piece("", "owner"))
+    group, mode = arguments.piece("", "group"), arguments.mode("mode")
+    if state_of(arguments, "present", "absent") == "absent":
+        arguments.ignore("password")
         return by_program(context, "htpasswd")(
             f"htpasswd -D {path} {user}",
             onlyif=f'grep -q "^"{user}: {path}',
             fallback=f"no user {user}",
         )
-    secret = given.required("password")
+    secret = arguments.required("password")
     lines = [
         f"test -e {path} || install -m 0640 /dev/null {path}" if create else "",
         f'printf %s "$CCM_PASSWORD" | htpasswd -iB {path} {user}',
@@ -206,33 +208,36 @@ def htpasswd(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("pam_limits")
-def pam_limits(context: Context, given: Arguments) -> list[Entry]:
+def pam_limits(context: Context, arguments: Arguments) -> list[Entry]:
     """Limits of logins."""
     context.as_root()
-    given.refuse("use_max", "use_min", unless=(False,))
-    given.ignore("backup")
-    domain, kind = given.required("domain"), given.required("limit_type")
-    item, path = given.required("limit_item"), given.text("dest") or "/etc/security/limits.conf"
-    comment = given.text("comment")
+    arguments.refuse("use_max", "use_min", unless=(False,))
+    arguments.ignore("backup")
+    domain, kind = arguments.required("domain"), arguments.required("limit_type")
+    item, path = (
+        arguments.required("limit_item"),
+        arguments.text("dest") or "/etc/security/limits.conf",
+    )
+    comment = arguments.text("comment")
     start = r"\s+".join(one if "{{" in one else re.escape(one) for one in (domain, kind, item))
     if "{{" in start:
         start = start.replace(r"\*", "*")
-    if state_of(given, "present", "absent") == "absent":
-        given.ignore("value")
+    if state_of(arguments, "present", "absent") == "absent":
+        arguments.ignore("value")
         return [Entry("edit", path, {"match": rf"^\s*{start}\s", "ensure": "absent"})]
-    line = f"{domain}\t{kind}\t{item}\t{given.required('value')}"
+    line = f"{domain}\t{kind}\t{item}\t{arguments.required('value')}"
     if comment:
         line += f"\t#{comment}"
     return [Entry("edit", path, {"line": line, "match": rf"^\s*{start}\s.*$", "create": True})]
 
 
 @maps("capabilities")
-def capabilities(context: Context, given: Arguments) -> list[Entry]:
+def capabilities(context: Context, arguments: Arguments) -> list[Entry]:
     """Capabilities of a program."""
     context.as_root()
-    path, text = word(given, "path", "key"), given.required("capability", "cap")
+    path, text = word(arguments, "path", "key"), arguments.required("capability", "cap")
     name = re.split(r"[=+]", text)[0] if "{{" not in text else text
-    present = state_of(given, "present", "absent") == "present"
+    present = state_of(arguments, "present", "absent") == "present"
     if not present and "{{" in text:
         raise NotConvertible("the removal of a computed capability")
     sign = text if present else f"{name}-eip"
@@ -245,22 +250,22 @@ def capabilities(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("acl")
-def acl(context: Context, given: Arguments) -> list[Entry]:
+def acl(context: Context, arguments: Arguments) -> list[Entry]:
     """Access control lists of a path."""
     context.as_root()
-    given.refuse("use_nfsv4_acls", "recalculate_mask", unless=(False, "default"))
-    given.ignore("follow")
-    path, entry = word(given, "path", "name"), given.text("entry")
-    recursive = "-R" if given.flag("recursive", default=False) else ""
-    start = "d:" if given.flag("default", default=False) else ""
+    arguments.refuse("use_nfsv4_acls", "recalculate_mask", unless=(False, "default"))
+    arguments.ignore("follow")
+    path, entry = word(arguments, "path", "name"), arguments.text("entry")
+    recursive = "-R" if arguments.flag("recursive", default=False) else ""
+    start = "d:" if arguments.flag("default", default=False) else ""
     if entry is None:
-        kind, rights = given.literal("etype"), given.text("permissions") or ""
-        entity = given.text("entity") or ""
+        kind, rights = arguments.literal("etype"), arguments.text("permissions") or ""
+        entity = arguments.text("entity") or ""
         if kind is None:
             raise NotConvertible("acl that only reads")
         entry = f"{kind}:{entity}:{rights}"
     kind, entity, rights = [*entry.split(":"), "", ""][:3]
-    if state_of(given, "present", "absent") == "absent":
+    if state_of(arguments, "present", "absent") == "absent":
         return by_program(context, "setfacl")(
             words("setfacl", recursive, f"-x {start}{kind}:{entity}", path),
             onlyif=f'getfacl -p {path} | grep -q "^{kind}:{entity}:"',
@@ -279,26 +284,26 @@ def acl(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("filesystem")
-def filesystem(context: Context, given: Arguments) -> list[Entry]:
+def filesystem(context: Context, arguments: Arguments) -> list[Entry]:
     """File systems on devices that have none."""
     context.as_root()
-    given.refuse("force", "resizefs", "uuid", unless=(False,))
-    kind, device = given.required("fstype", "type"), word(given, "dev", "device")
-    state_of(given, "present")
-    command = words(f"mkfs -t {kind}", given.piece("", "opts", quote=False), device)
+    arguments.refuse("force", "resizefs", "uuid", unless=(False,))
+    kind, device = arguments.required("fstype", "type"), word(arguments, "dev", "device")
+    state_of(arguments, "present")
+    command = words(f"mkfs -t {kind}", arguments.piece("", "opts", quote=False), device)
     test = f"blkid -c /dev/null {device}"
     return by_program(context, "mkfs")(command, unless=test, fallback=f"file system on {device}")
 
 
 @maps("supervisorctl")
-def supervisorctl(context: Context, given: Arguments) -> list[Entry]:
+def supervisorctl(context: Context, arguments: Arguments) -> list[Entry]:
     """Programs of supervisor."""
-    given.refuse("username", "password", "server_url")
+    arguments.refuse("username", "password", "server_url")
     program = words(
-        given.text("supervisorctl_path") or "supervisorctl", given.piece("-c ", "config")
+        arguments.text("supervisorctl_path") or "supervisorctl", arguments.piece("-c ", "config")
     )
-    name = word(given, "name")
-    state = state_of(given, "present", "started", "stopped", "restarted", "absent")
+    name = word(arguments, "name")
+    state = state_of(arguments, "present", "started", "stopped", "restarted", "absent")
     running = f"{program} status {name} | grep -q RUNNING"
     lines: dict[str, tuple[str, dict[str, Any]]] = {
         "present": ("update", {"unless": f"{program} status {name} | grep -qv 'no such process'"}),
@@ -312,27 +317,27 @@ def supervisorctl(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("known_hosts")
-def known_hosts(context: Context, given: Arguments) -> list[Entry]:
+def known_hosts(context: Context, arguments: Arguments) -> list[Entry]:
     """Keys of other hosts."""
-    given.refuse("hash_host", unless=(False,))
-    name, path = given.required("name", "host"), given.text("path")
+    arguments.refuse("hash_host", unless=(False,))
+    name, path = arguments.required("name", "host"), arguments.text("path")
     if path is None or path.startswith("~"):
         raise NotConvertible("known_hosts of a user")
-    if state_of(given, "present", "absent") == "absent":
-        given.ignore("key")
+    if state_of(arguments, "present", "absent") == "absent":
+        arguments.ignore("key")
         return [Entry("edit", path, {"match": f"^{name}[ ,]", "ensure": "absent"})]
     context.check("other keys of the host are kept")
-    return [Entry("edit", path, {"line": given.required("key").strip(), "create": True})]
+    return [Entry("edit", path, {"line": arguments.required("key").strip(), "create": True})]
 
 
 @maps("synchronize")
-def synchronize(context: Context, given: Arguments) -> list[Entry]:
+def synchronize(context: Context, arguments: Arguments) -> list[Entry]:
     """A directory of the project, file by file."""
     from orchestrator.ansible.modules.files import tree
 
-    given.refuse("mode", unless=("push",))
-    given.refuse("rsync_opts", "link_dest", "copy_links", "dirs", unless=(False, []))
-    given.ignore(
+    arguments.refuse("mode", unless=("push",))
+    arguments.refuse("rsync_opts", "link_dest", "copy_links", "dirs", unless=(False, []))
+    arguments.ignore(
         "compress",
         "recursive",
         "perms",
@@ -353,40 +358,40 @@ def synchronize(context: Context, given: Arguments) -> list[Entry]:
         "verify_host",
         "rsync_path",
     )
-    source = given.source("src")
+    source = arguments.source("src")
     found = None if "{{" in source else context.files.find("files", source)
     if found is None or not found[1].is_dir():
         raise NotConvertible("a directory that is not in the project")
-    if given.flag("delete", default=False):
+    if arguments.flag("delete", default=False):
         context.check("files that are not in the project are kept; the original removes them")
     context.check("files belong to root, with the modes that they have in the project")
-    base = clean_path(given.required("dest"))
+    base = clean_path(arguments.required("dest"))
     if not source.endswith("/"):
         base = posixpath.join(base, posixpath.basename(source))
     return tree(context, written=found[0], original=found[1], base=base)
 
 
 @maps("apache2_module")
-def apache_module(context: Context, given: Arguments) -> list[Entry]:
+def apache_module(context: Context, arguments: Arguments) -> list[Entry]:
     """Modules of Apache on Debian."""
     context.as_root()
-    given.refuse("identifier", "ignore_configcheck", "warn_mpm_absent", unless=(False, True))
-    name = given.required("name")
-    present = state_of(given, "present", "absent") == "present"
+    arguments.refuse("identifier", "ignore_configcheck", "warn_mpm_absent", unless=(False, True))
+    name = arguments.required("name")
+    present = state_of(arguments, "present", "absent") == "present"
     word = "a2enmod" if present else "a2dismod"
-    force = " -f" if given.flag("force", default=False) else ""
+    force = " -f" if arguments.flag("force", default=False) else ""
     properties = {"command": f"{word} -q{force} {name}"}
     properties["unless" if present else "onlyif"] = f"a2query -q -m {name}"
     return [context.exec(f"{word} {name}", properties)]
 
 
 @maps("seboolean")
-def boolean_of_selinux(context: Context, given: Arguments) -> list[Entry]:
+def boolean_of_selinux(context: Context, arguments: Arguments) -> list[Entry]:
     """Booleans of SELinux."""
     context.as_root()
-    given.refuse("ignore_selinux_state", unless=(False,))
-    name, state = given.required("name"), given.flag("state", default=True)
-    if not given.flag("persistent", default=False):
+    arguments.refuse("ignore_selinux_state", unless=(False,))
+    name, state = arguments.required("name"), arguments.flag("state", default=True)
+    if not arguments.flag("persistent", default=False):
         raise NotConvertible("a boolean of SELinux that is not persistent")
     word = "on" if state else "off"
     properties = {

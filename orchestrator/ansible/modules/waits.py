@@ -18,33 +18,33 @@ from orchestrator.ansible.problems import NotConvertible
 
 
 @maps("wait_for", "wait_for_connection")
-def wait_for(context: Context, given: Arguments) -> list[Entry]:
+def wait_for(context: Context, arguments: Arguments) -> list[Entry]:
     """Ports and paths to wait for."""
     if context.task.module == "wait_for_connection":
-        given.ignore("timeout", "delay", "sleep", "connect_timeout")
+        arguments.ignore("timeout", "delay", "sleep", "connect_timeout")
         context.note("not needed: ccm has a connection while it runs")
         return []
-    given.refuse("search_regex", "exclude_hosts")
-    given.ignore("connect_timeout", "msg", "active_connection_states")
-    state = given.literal("state", default="started")
-    port, path = given.text("port"), given.text("path")
+    arguments.refuse("search_regex", "exclude_hosts")
+    arguments.ignore("connect_timeout", "msg", "active_connection_states")
+    state = arguments.literal("state", default="started")
+    port, path = arguments.text("port"), arguments.text("path")
     if state in ("drained",) or (port is None and path is None):
-        if port is None and path is None and given.raw("timeout") is not None:
-            return [_sleep(context, given.required("timeout"))]
+        if port is None and path is None and arguments.raw("timeout") is not None:
+            return [_sleep(context, arguments.required("timeout"))]
         raise NotConvertible(f"wait_for with state {state}")
     properties: dict[str, Any] = {}
     if state in ("stopped", "absent"):
         properties["ensure"] = "absent"
     if port is not None:
         properties["port"] = number_or_text(port)
-        properties.update(given.texts_by_name("host"))
+        properties.update(arguments.texts_by_name("host"))
     else:
-        given.ignore("host")
+        arguments.ignore("host")
         properties["file"] = path
-    for name, text in given.texts_by_name("timeout", interval="sleep").items():
+    for name, text in arguments.texts_by_name("timeout", interval="sleep").items():
         properties[name] = f"{text}s"
     made = [Entry("wait", _title(context, f"wait for {port or path}"), properties, changes=False)]
-    delay = given.text("delay")
+    delay = arguments.text("delay")
     if delay not in (None, "0"):
         made.insert(0, _sleep(context, str(delay)))
     return made
@@ -65,10 +65,10 @@ def _sleep(context: Context, seconds: str) -> Entry:
 
 
 @maps("pause")
-def pause(context: Context, given: Arguments) -> list[Entry]:
+def pause(context: Context, arguments: Arguments) -> list[Entry]:
     """A pause of a given time."""
-    given.refuse("prompt", "echo")
-    seconds, minutes = given.text("seconds"), given.text("minutes")
+    arguments.refuse("prompt", "echo")
+    seconds, minutes = arguments.text("seconds"), arguments.text("minutes")
     if minutes is not None:
         if not minutes.isdigit():
             raise NotConvertible("a computed number of minutes")
@@ -79,33 +79,33 @@ def pause(context: Context, given: Arguments) -> list[Entry]:
 
 
 @maps("uri")
-def uri(context: Context, given: Arguments) -> list[Entry]:
+def uri(context: Context, arguments: Arguments) -> list[Entry]:
     """Requests that only read become a condition to wait for. Others are sent with curl."""
-    method = str(given.literal("method", default="GET")).upper()
+    method = str(arguments.literal("method", default="GET")).upper()
     if method not in ("GET", "HEAD"):
-        return [_request(context, given, method)]
-    given.refuse("method", unless=("GET", "HEAD"))
-    given.refuse(
+        return [_request(context, arguments, method)]
+    arguments.refuse("method", unless=("GET", "HEAD"))
+    arguments.refuse(
         "body", "dest", "src", "headers", "url_username", "user", "url_password", "password",
         "client_cert", "client_key", "unix_socket", "creates", "removes", "body_format",
         unless=("raw",),
     )  # fmt: skip
-    given.refuse("follow_redirects", unless=("safe", "none", False))
-    given.ignore("return_content", "http_agent", "force", "use_proxy", "force_basic_auth")
+    arguments.refuse("follow_redirects", unless=("safe", "none", False))
+    arguments.ignore("return_content", "http_agent", "force", "use_proxy", "force_basic_auth")
     if context.task.keywords.get("register") and context.task.keywords.get("until") is None:
         context.check("the answer cannot be read; ccm only waits for the status")
-    properties: dict[str, Any] = {"url": given.required("url")}
-    status = given.raw("status_code")
+    properties: dict[str, Any] = {"url": arguments.required("url")}
+    status = arguments.raw("status_code")
     if status is not None:
-        found = given.value("status_code")
+        found = arguments.value("status_code")
         properties["status"] = found if isinstance(found, (list, str)) else [found]
         if isinstance(properties["status"], str) and properties["status"].isdigit():
             properties["status"] = [int(properties["status"])]
-    if given.flag("validate_certs", default=True) is False:
+    if arguments.flag("validate_certs", default=True) is False:
         properties["allow_insecure"] = True
     if context.task.keywords.get("until") is not None:
         _until(context, properties)
-    timeout = given.text("timeout")
+    timeout = arguments.text("timeout")
     retries, delay = context.task.keywords.get("retries"), context.task.keywords.get("delay", 5)
     if isinstance(retries, int) and isinstance(delay, int):
         properties["timeout"] = f"{max(retries * max(delay, 1), 1)}s"
@@ -118,35 +118,40 @@ def uri(context: Context, given: Arguments) -> list[Entry]:
     ]
 
 
-def _request(context: Context, given: Arguments, method: str) -> Entry:
+def _request(context: Context, arguments: Arguments, method: str) -> Entry:
     """A request that changes something: sent on each push, as the original does on each run."""
-    given.refuse("dest", "src", "client_cert", "client_key", "unix_socket", "removes")
-    given.ignore("return_content", "http_agent", "force", "use_proxy", "force_basic_auth",
+    arguments.refuse("dest", "src", "client_cert", "client_key", "unix_socket", "removes")
+    arguments.ignore("return_content", "http_agent", "force", "use_proxy", "force_basic_auth",
                  "follow_redirects", "timeout")  # fmt: skip
     parts = ["curl", "--silent", "--show-error", "--location", f"--request {method}"]
-    if given.flag("validate_certs", default=True) is False:
+    if arguments.flag("validate_certs", default=True) is False:
         parts.append("--insecure")
-    headers = given.raw("headers") or {}
-    kind = given.literal("body_format", default="raw")
+    headers = arguments.raw("headers") or {}
+    kind = arguments.literal("body_format", default="raw")
     if not isinstance(headers, dict) or kind not in ("raw", "json"):
         raise NotConvertible("headers as text, or the body of a form")
-    shown = [f"{key}: {text_rewriter.text(str(one), given.scope)}" for key, one in headers.items()]
+    shown = [
+        f"{key}: {text_rewriter.text(str(one), arguments.scope)}" for key, one in headers.items()
+    ]
     if kind == "json" and "content-type" not in {str(one).lower() for one in headers}:
         shown.append("Content-Type: application/json")
     parts += [f"--header {shell_word(one)}" for one in shown]
     environment: list[str] = []
-    user, password = given.text("url_username", "user"), given.text("url_password", "password")
+    user, password = (
+        arguments.text("url_username", "user"),
+        arguments.text("url_password", "password"),
+    )
     if user is not None or password is not None:
         environment.append(f"CCM_PASSWORD={user or ''}:{password or ''}")
         parts.append('--user "$CCM_PASSWORD"')
-    body = given.raw("body")
+    body = arguments.raw("body")
     if body is not None:
-        environment.append(f"CCM_BODY={_body(given, body, kind)}")
+        environment.append(f"CCM_BODY={_body(arguments, body, kind)}")
         parts.append('--data "$CCM_BODY"')
-    codes = given.value("status_code") or [200]
+    codes = arguments.value("status_code") or [200]
     listed = codes if isinstance(codes, list) else str(codes).split(",")
     either = "|".join(str(one).strip() for one in listed)
-    target = shell_word(given.required("url"))
+    target = shell_word(arguments.required("url"))
     command = (
         f"code=$({' '.join(parts)} --output /dev/null --write-out '%{{http_code}}' {target}); "
         f'echo "$code"; echo "$code" | grep -qxE \'{either}\''
@@ -155,17 +160,17 @@ def _request(context: Context, given: Arguments, method: str) -> Entry:
     properties: dict[str, Any] = {"command": command, "provider": "shell"}
     if environment:
         properties["environment"] = environment
-    properties.update(given.texts_by_name("creates"))
-    title = f"{method} {given.text('url')}"
+    properties.update(arguments.texts_by_name("creates"))
+    title = f"{method} {arguments.text('url')}"
     return context.exec(title, properties, sensitive=bool(environment))
 
 
-def _body(given: Arguments, body: Any, kind: str | None) -> str:
+def _body(arguments: Arguments, body: Any, kind: str | None) -> str:
     if isinstance(body, str) and not (
-        kind == "json" and given.sample("body").all_kinds() & {"map", "list"}
+        kind == "json" and arguments.sample("body").all_kinds() & {"map", "list"}
     ):
-        return text_rewriter.text(body, given.scope)
-    return "{{ (" + expression_of(body, given.scope) + ") | to_json }}"
+        return text_rewriter.text(body, arguments.scope)
+    return "{{ (" + expression_of(body, arguments.scope) + ") | to_json }}"
 
 
 def _until(context: Context, properties: dict[str, Any]) -> None:
@@ -181,15 +186,15 @@ def _until(context: Context, properties: dict[str, Any]) -> None:
 
 
 @maps("reboot")
-def reboot(context: Context, given: Arguments) -> list[Entry]:
+def reboot(context: Context, arguments: Arguments) -> list[Entry]:
     """Reboots, which require a reason."""
-    given.ignore(
+    arguments.ignore(
         "msg", "pre_reboot_delay", "post_reboot_delay", "test_command", "connect_timeout",
         "search_paths", "boot_time_command",
     )  # fmt: skip
-    given.refuse("reboot_command")
+    arguments.refuse("reboot_command")
     properties: dict[str, Any] = {"onlyif": "true"}  # replaced if it subscribes to a change
-    timeout = given.text("reboot_timeout")
+    timeout = arguments.text("reboot_timeout")
     if timeout is not None:
         properties["timeout"] = f"{timeout}s"
     return [Entry("reboot", _title(context, "reboot"), properties)]

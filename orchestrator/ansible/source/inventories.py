@@ -105,17 +105,17 @@ def read_inventory(paths: list[Path]) -> Hosts:
     return found
 
 
-def _yaml_group(found: Hosts, name: str, value: Any, path: str) -> None:
-    group = found.group(name)
+def _yaml_group(hosts: Hosts, name: str, value: Any, path: str) -> None:
+    group = hosts.group(name)
     value = _mapping(value, f"{path}: the group {name}")
     for host, variables in _mapping(value.get("hosts"), f"{path}: hosts of {name}").items():
-        found.host(host).update(_mapping(variables, f"{path}: the host {host}"))
+        hosts.host(host).update(_mapping(variables, f"{path}: the host {host}"))
         if host not in group.hosts:
             group.hosts.append(host)
     for child, inner in _mapping(value.get("children"), f"{path}: children of {name}").items():
         if child not in group.children:
             group.children.append(child)
-        _yaml_group(found, child, inner, path)
+        _yaml_group(hosts, child, inner, path)
     group.variables.update(_mapping(value.get("vars"), f"{path}: vars of {name}"))
 
 
@@ -128,7 +128,7 @@ def _mapping(value: Any, what: str) -> Map:
     return value
 
 
-def _ini(found: Hosts, path: Path) -> None:
+def _ini(hosts: Hosts, path: Path) -> None:
     section, kind = "ungrouped", "hosts"
     for number, line in enumerate(read_text(path).split("\n"), 1):
         text = line.strip()
@@ -142,13 +142,13 @@ def _ini(found: Hosts, path: Path) -> None:
                     f"{path}:{number}: unknown section [{section}:{kind}]",
                     hint="use hosts, children or vars",
                 )
-            found.group(section)
+            hosts.group(section)
             continue
-        _ini_line(found, section, kind=kind, text=text, place=f"{path}:{number}")
+        _ini_line(hosts, section, kind=kind, text=text, place=f"{path}:{number}")
 
 
-def _ini_line(found: Hosts, section: str, *, kind: str, text: str, place: str) -> None:
-    group = found.group(section)
+def _ini_line(hosts: Hosts, section: str, *, kind: str, text: str, place: str) -> None:
+    group = hosts.group(section)
     if kind == "vars":
         key, sign, value = text.partition("=")
         if not sign:
@@ -157,7 +157,7 @@ def _ini_line(found: Hosts, section: str, *, kind: str, text: str, place: str) -
         return
     if kind == "children":
         name = text.split("#")[0].strip()
-        found.group(name)
+        hosts.group(name)
         group.children.append(name)
         return
     try:
@@ -166,7 +166,7 @@ def _ini_line(found: Hosts, section: str, *, kind: str, text: str, place: str) -
         raise bad_input(f"{place}: {error}", hint="check the quotes") from error
     name = words[0] if words else ""
     port = re.fullmatch(r"([^:\[\]]+):(\d+)", name)
-    variables = found.host(port.group(1) if port else name)
+    variables = hosts.host(port.group(1) if port else name)
     if port:
         name, variables["ansible_port"] = port.group(1), int(port.group(2))
     for word in words[1:]:

@@ -38,8 +38,8 @@ class Map(dict[str, Any]):
     line: int = 0
     end: int = 0
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *raw: Any) -> None:
+        super().__init__(*raw)
         self.lines: dict[str, int] = {}
 
 

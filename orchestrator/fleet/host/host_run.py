@@ -165,7 +165,7 @@ class HostRun(LinkTask[HostResult]):
     def _ended(self, error: CcmError) -> HostResult:
         return self._result(**ending_of(error, self._cancelled))
 
-    def _result(self, outcome: str, **why: str) -> HostResult:
+    def _result(self, outcome: str, **reason: str) -> HostResult:
         reached, link = self._so_far(), self._link
         stderr = ""
         if link is not None and outcome != OK:
@@ -182,7 +182,7 @@ class HostRun(LinkTask[HostResult]):
             phases=tuple(self._phases),
             tally=reached.tally,
             confirmed=reached.confirmed,
-            **why,
+            **reason,
         )
 
     def _so_far(self) -> RunProgress:

@@ -67,9 +67,9 @@ class RebootWait:
         UnreachableError if it is not back in time, or has a different host key.
         """
         end = time.monotonic() + seconds
-        why = ""
+        reason = ""
         while True:
-            self._check(end, seconds, why)
+            self._check(end, seconds, reason)
             self._pause(RETRY_PAUSE)
             try:
                 link, gathered = self._call()
@@ -78,15 +78,15 @@ class RebootWait:
             except (UnreachableError, ProtocolError) as error:
                 if error.kind in _ANOTHER_HOST:  # waiting does not help
                     raise
-                why = error.message
+                reason = error.message
                 continue
             if gathered.hello["boot"] not in ("", self._boot):
                 return link
-            why = "the host responds but has not rebooted"
+            reason = "the host responds but has not rebooted"
             link.send({"t": "bye"})
             link.close()
 
-    def _check(self, end: float, seconds: float, why: str) -> None:
+    def _check(self, end: float, seconds: float, reason: str) -> None:
         now = time.monotonic()
         if self._until is not None and now >= self._until:
             raise UnreachableError(
@@ -97,7 +97,7 @@ class RebootWait:
         if now >= end:
             span = f"{seconds:.3g} s" if seconds < 60 else f"{seconds / 60:.3g} min"
             raise UnreachableError(
-                f"not back within {span} of the reboot{why and f': {why}'}",
+                f"not back within {span} of the reboot{reason and f': {reason}'}",
                 kind="host.rebooted",
                 hint="check its console, then push again: completed resources are not repeated",
             )

@@ -124,8 +124,8 @@ def opened(path: Path, noop: bool = True) -> EventStore:
     return EventStore(path, noop)
 
 
-def _refuse(path: Path, why: str, hint: str) -> UsageError:
-    return UsageError(f"the session directory {path} {why}", kind="usage.session", hint=hint)
+def _refuse(path: Path, reason: str, hint: str) -> UsageError:
+    return UsageError(f"the session directory {path} {reason}", kind="usage.session", hint=hint)
 
 
 def _user(uid: int) -> str:
@@ -159,7 +159,7 @@ def _event(path: Path) -> tuple[Event, str]:
     return event, line
 
 
-def _damaged(path: Path, why: str) -> InputError:
+def _damaged(path: Path, reason: str) -> InputError:
     hint = "move that file to another directory; later commands then treat its resource as not run"
-    problem = Problem(f"{path} is not a transaction event: {why}", None, hint, "input.session")
+    problem = Problem(f"{path} is not a transaction event: {reason}", None, hint, "input.session")
     return InputError([problem])

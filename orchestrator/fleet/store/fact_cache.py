@@ -62,7 +62,7 @@ class FactCache:
                 return None
             facts, when = plain_json_value(record["facts"]), record["time"]
             missing = plain_json_value(record.get("unavailable", {}))
-            if not all(isinstance(why, str) for why in missing.values()):
+            if not all(isinstance(reason, str) for reason in missing.values()):
                 return None
             if isinstance(facts, dict) and type(when) is float and 0 <= when < 1 << 40:
                 return HostRecord(facts, when, missing)

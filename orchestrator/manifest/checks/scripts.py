@@ -56,7 +56,7 @@ def _scripts(declared: DeclaredResource, key: str, directory: Path) -> Iterator[
             yield key, line
 
 
-def _of_directory(directory: Path, shown: str) -> Iterator[tuple[str, str]]:
+def _of_directory(directory: Path, display_name: str) -> Iterator[tuple[str, str]]:
     """The warnings for the first files of a directory."""
     seen = 0
     for top, _, names in os.walk(directory):
@@ -65,10 +65,10 @@ def _of_directory(directory: Path, shown: str) -> Iterator[tuple[str, str]]:
             if seen > _MAX_FILES:
                 return
             path = Path(top, name)
-            yield from _of_file(path, str(Path(shown, path.relative_to(directory))))
+            yield from _of_file(path, str(Path(display_name, path.relative_to(directory))))
 
 
-def _of_file(path: Path, shown: str) -> Iterator[tuple[str, str]]:
+def _of_file(path: Path, display_name: str) -> Iterator[tuple[str, str]]:
     """The warning for a file; none for an unreadable one, which is reported by those who use it."""
     if not path.is_file():  # reading a pipe would block
         return
@@ -78,7 +78,7 @@ def _of_file(path: Path, shown: str) -> Iterator[tuple[str, str]]:
     except OSError:
         return
     if line:
-        yield shown, line
+        yield display_name, line
 
 
 def _first_line(data: bytes) -> str:

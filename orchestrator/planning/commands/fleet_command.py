@@ -95,8 +95,10 @@ class FleetCommand:
             with open(path, "rb") as file:
                 head = file.read(_HEAD)
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise UsageError(f"--script {path}: {why}", hint="name a file with a script") from error
+            reason = getattr(error, "strerror", None) or error
+            raise UsageError(
+                f"--script {path}: {reason}", hint="name a file with a script"
+            ) from error
         command = cls(shlex.join([path.name, *arguments]), _interpreter(path, head), timeout)
         command._properties |= {
             "script": blob.reference,

@@ -117,8 +117,8 @@ class Trees:
         except EvaluationError as error:
             raise EvaluationError(f"{key}: {error.message}", where, error.kind) from error
         if not os.path.isdir(place):  # Path.is_dir raises for a name that is too long
-            why = "is not a directory" if os.path.exists(place) else "does not exist"
-            raise EvaluationError(f"{key}: the directory {place} {why}", where, "plan.source")
+            reason = "is not a directory" if os.path.exists(place) else "does not exist"
+            raise EvaluationError(f"{key}: the directory {place} {reason}", where, "plan.source")
         return place
 
     def _blob(self, file: RenderedFile, where: Any) -> Blob:
@@ -126,8 +126,8 @@ class Trees:
             try:
                 return self._files.get(file.content)
             except (OSError, ValueError) as error:
-                why = getattr(error, "strerror", None) or error
-                message = f"cannot read {file.content}: {why}"
+                reason = getattr(error, "strerror", None) or error
+                message = f"cannot read {file.content}: {reason}"
                 raise EvaluationError(message, where, "plan.source") from error
         try:
             return Blob.of_text(file.content)

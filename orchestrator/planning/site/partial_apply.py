@@ -41,9 +41,9 @@ def without_data(
     declared: DeclaredResource, scope: Scope, part: RunManifest, index: int
 ) -> CompiledResource | None:
     """The resource without its data; None if more of it is unknown or wrong."""
-    return Rendering(declared, scope, travel=part.travel, alike=part.alike, without="data").compile(
-        index
-    )
+    return Rendering(
+        declared, scope, blob_references=part.travel, alike=part.alike, without="data"
+    ).compile(index)
 
 
 def _raising(key: str, error: FactsUnavailableError) -> Deferred:

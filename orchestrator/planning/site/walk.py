@@ -380,7 +380,7 @@ class Walk:
         known = filled(declared, scope, part.alike, index)
         if known is not None:
             return known
-        rendering = Rendering(declared, scope, travel=part.travel, alike=part.alike)
+        rendering = Rendering(declared, scope, blob_references=part.travel, alike=part.alike)
         entry = rendering.compile(index)
         if managed:
             self._lack([at_iteration(problem, scope) for problem in rendering.problems])

@@ -12,7 +12,7 @@ from orchestrator.report.grid import Finding, Grid
 from orchestrator.report.grouping import NotRun, not_run_resources
 from orchestrator.report.host_names import named
 from orchestrator.report.run_collector import Entry
-from orchestrator.report.terminal.paragraphs import next_steps, other_values, what_failed
+from orchestrator.report.terminal.paragraphs import failure_summary, next_steps, other_values
 from orchestrator.report.terminal.totals import host_counts
 from orchestrator.report.terminal.verification import shared_failures, sum_of
 from orchestrator.report.wording import (
@@ -39,13 +39,13 @@ _TITLES = {"failed": "Failures", "changed": "Changes", "skipped": "Skipped"}
 
 def write_markdown(source: ReportSource, out: TextIO) -> None:
     """Write a stored run, at most ``MAX_CHARACTERS``. InputError for a damaged directory."""
-    room = MAX_CHARACTERS
+    space = MAX_CHARACTERS
     note = f"\n_More in {code(source.again)}._\n"
     for block in _blocks(Grid(source, MAX_TEXT)):
-        if len(block) > room - len(note):
+        if len(block) > space - len(note):
             out.write(note)
             break
-        room -= len(block)
+        space -= len(block)
         out.write(block)
     out.flush()
 
@@ -108,7 +108,7 @@ def _dangerous(dangers: Dangers) -> Iterator[str]:
 
 def _failure(failure: SharedFailure, grid: Grid) -> str:
     """Each failure with the text of one host, the differences of others, and the next command."""
-    head = inline(what_failed(failure, _NAMES))
+    head = inline(failure_summary(failure, _NAMES))
     if len(failure.hosts) > 1:
         head += f": {inline(listed(failure.hosts, _HOSTS))}"
     told = list(failure.errors)

@@ -44,7 +44,7 @@ def environment(own: Callable[[str], str | None] = lambda name: None) -> Environ
         loader=ChoiceLoader([FunctionLoader(own), FunctionLoader(page_text)]),
     )
     made.filters.update(
-        shortly=_shortly, middle=shorten_middle, shown=shown_status, fate=outcome_of
+        shortly=_shortly, middle=shorten_middle, shown=shown_status, outcome_of=outcome_of
     )
     made.filters.update(took=duration_text, diff=_diff_lines)
     return made

@@ -19,7 +19,7 @@ from orchestrator.report.grid import Finding, Grid
 from orchestrator.report.grouping import ORDER, NotRun, not_run_resources
 from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import LETTERS, entry_record
-from orchestrator.report.terminal.paragraphs import next_steps, other_values, what_failed
+from orchestrator.report.terminal.paragraphs import failure_summary, next_steps, other_values
 from orchestrator.report.terminal.verification import shared_failures, sum_of
 from orchestrator.report.text_groups import without_host_name
 from orchestrator.report.wording import listed, part_of, run_subject, run_word, variants_differ
@@ -143,7 +143,7 @@ def _failures(grid: Grid, groups: _Groups) -> Iterable[Record]:
         yield groups.of(
             one.hosts,
             outcome=one.outcome,
-            title=what_failed(one, MAX_TITLE_LENGTH),
+            title=failure_summary(one, MAX_TITLE_LENGTH),
             resources=one.resources,
             errors=list(one.errors),
             host=one.host,

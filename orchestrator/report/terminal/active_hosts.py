@@ -26,10 +26,10 @@ class ActiveHost:
         self._applies: frozenset[int] = frozenset()
         self._resource = ""
 
-    def enter(self, doing: str, at: float, resource: str = "") -> None:
+    def enter(self, action: str, at: float, resource: str = "") -> None:
         """Start a step, with its ``resource`` if it has one."""
         self.doing, self.since, self.waits = (
-            f"{resource}  {doing}" if resource else doing,
+            f"{resource}  {action}" if resource else action,
             at,
             False,
         )

@@ -29,7 +29,7 @@ from orchestrator.report.durations import duration_text
 from orchestrator.report.failures import Failures
 from orchestrator.report.run_collector import entry_of
 from orchestrator.report.terminal.active_hosts import ActiveHosts
-from orchestrator.report.terminal.paragraphs import what_failed
+from orchestrator.report.terminal.paragraphs import failure_summary
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.text_groups import normalized
 from orchestrator.report.wording import UNCHANGED, host_line, shown_status
@@ -160,7 +160,9 @@ class LiveView:
         width = self._console.width
         for failure in self._failures.largest(MAX_LATEST):
             line = Text(no_wrap=True, overflow="ellipsis")
-            line.append(what_failed(failure, width * 2 // 3), f"bold {_STYLES[failure.outcome]}")
+            line.append(
+                failure_summary(failure, width * 2 // 3), f"bold {_STYLES[failure.outcome]}"
+            )
             lines.append(line.append(f": {one_line(failure.reason)}"))
         left = len(self._failures) - len(lines)
         if left > 0:
@@ -277,14 +279,14 @@ class LiveView:
         table.add_column(justify="right", no_wrap=True)
         table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
         table.add_column(justify="right", no_wrap=True)
-        room = max(1, min(MAX_ROWS, self._console.size.height - 8 - taken))
+        space = max(1, min(MAX_ROWS, self._console.size.height - 8 - taken))
         rows = self._work.longest()
-        for host, row in rows[:room]:
+        for host, row in rows[:space]:
             done = Text(f"{row.done}/{row.planned}" if row.planned else "", "dim")
             since = Text(duration_text(max(0.0, now - row.since)), "dim")
             table.add_row(Text(f"  {host}"), done, Text(row.doing), since)
-        if len(rows) > room:
-            table.add_row(Text(f"  … and {len(rows) - room:,} more", "dim"), "", "", "")
+        if len(rows) > space:
+            table.add_row(Text(f"  … and {len(rows) - space:,} more", "dim"), "", "", "")
         return table
 
     def _slow(self) -> Text:

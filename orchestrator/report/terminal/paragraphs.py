@@ -47,7 +47,7 @@ class RetryOptions(NamedTuple):
         return shlex.join(command) if self.again else ""
 
 
-def limit_of(fate: str, hosts: list[str], run_id: str = "") -> str:
+def limit_of(outcome_name: str, hosts: list[str], run_id: str = "") -> str:
     """Return the argument of ``-l`` that selects hosts with that outcome.
 
     A long list of names would fill the screen. It is replaced by the word for all hosts with that
@@ -56,94 +56,94 @@ def limit_of(fate: str, hosts: list[str], run_id: str = "") -> str:
     names = ",".join(fold(dict.fromkeys(map(host_in, hosts))))
     if not run_id or len(names) <= MAX_LIMIT_LENGTH:
         return names
-    word = outcome.UNREACHABLE if fate == outcome.UNREACHABLE else outcome.FAILED
+    word = outcome.UNREACHABLE if outcome_name == outcome.UNREACHABLE else outcome.FAILED
     return f"run:{run_id}:{word}"
 
 
-def retry_line(fate: str, hosts: list[str], asked: RetryOptions) -> tuple[str, str]:
+def retry_line(outcome: str, hosts: list[str], options: RetryOptions) -> tuple[str, str]:
     """Return how to continue with failed hosts: a title, and the command, or at least the option
     that selects the hosts.
     """
-    limit = limit_of(fate, hosts, asked.run_id)
-    alone = limit == limit_of(fate, hosts)
-    what = "→ plan again" if asked.anew else "→ retry"
+    limit = limit_of(outcome, hosts, options.run_id)
+    alone = limit == limit_of(outcome, hosts)
+    what = "→ plan again" if options.anew else "→ retry"
     words = f"{what} with" if alone else f"{what} all failed hosts with"
     stages = {stage_in(host) for host in hosts} if alone else set()
     stage = stages.pop() if len(stages) == 1 else ""
-    return f"{words}:", asked.on(limit, stage) or f"-l {shlex.quote(limit)}"
+    return f"{words}:", options.on(limit, stage) or f"-l {shlex.quote(limit)}"
 
 
-def next_steps(failure: SharedFailure, asked: RetryOptions) -> Iterator[tuple[str, str]]:
+def next_steps(failure: SharedFailure, options: RetryOptions) -> Iterator[tuple[str, str]]:
     """Yield the hint for a failure, and how to continue with its hosts: titles, each with its
     command."""
     if failure.results and failure.results[0].hint:
         results = list(failure.results)
         yield f"→ {results[0].hint}", retry_text(results)
-    of_use = asked.anew or failure.kind not in outcome.USELESS_OUTCOMES
+    of_use = options.anew or failure.kind not in outcome.USELESS_OUTCOMES
     if len(failure.hosts) > 1 and of_use:
-        yield retry_line(failure.outcome, failure.hosts, asked)
+        yield retry_line(failure.outcome, failure.hosts, options)
 
 
-def what_failed(failure: SharedFailure, room: int) -> str:
+def failure_summary(failure: SharedFailure, space: int) -> str:
     """A failure: its resource, its error and the number of hosts."""
     hosts = failure.hosts
     number = f"{len(hosts):,} hosts" if len(hosts) > 1 else hosts[0]
     if failure.resources:
         behind = f" failed on {number}"
-        room = max(MIN_SPACE, room - len(behind))
-        return one_line(listed(failure.resources, room - len(", … 999 more")), room) + behind
+        space = max(MIN_SPACE, space - len(behind))
+        return one_line(listed(failure.resources, space - len(", … 999 more")), space) + behind
     return f"{number} {outcome_words(failure.results[0]) if failure.results else failure.outcome}"
 
 
-def other_values(failure: SharedFailure, room: int, all_by: str = "") -> str:
+def other_values(failure: SharedFailure, space: int, all_by: str = "") -> str:
     """The names and numbers of other hosts that replace those of the first one, the fewest first,
-    in about ``room`` characters; "" if all are equal.
+    in about ``space`` characters; "" if all are equal.
     """
     if failure.texts < 2:
         return ""
     count = ", ".join(filter(None, (f"{failure.texts:,} texts", all_by)))
-    room -= len(count) + 14
+    space -= len(count) + 14
     shown: list[str] = []
     for values in sorted(failure.others, key=len):
         text = ", ".join([*fold(values), "…"] if len(values) == MAX_OTHERS else fold(values))
-        share = room if not shown else room // 2
+        share = space if not shown else space // 2
         if share < MIN_SPACE:
             break
         shown.append(one_line(text, share))
-        room -= len(shown[-1]) + 2
+        space -= len(shown[-1]) + 2
     return f"others: {'; '.join(shown)} ({count})" if shown else f"others differ ({count})"
 
 
 def in_one_line(failure: SharedFailure, style: Style) -> str:
     """A failure on one line, with the hosts if they fit."""
-    head = what_failed(failure, style.width * 2 // 3)
+    head = failure_summary(failure, style.width * 2 // 3)
     rest, who = f": {failure.reason}", f" [{', '.join(fold(failure.hosts))}]"
-    room = style.width - len(head)
-    if len(failure.hosts) > 1 and len(rest) + len(who) <= room:
+    space = style.width - len(head)
+    if len(failure.hosts) > 1 and len(rest) + len(who) <= space:
         rest += who
-    return style(failure.outcome, head) + one_line(rest, room)
+    return style(failure.outcome, head) + one_line(rest, space)
 
 
 def paragraph(
-    failure: SharedFailure, style: Style, asked: RetryOptions, *, everything: bool = False
+    failure: SharedFailure, style: Style, options: RetryOptions, *, everything: bool = False
 ) -> Iterator[str]:
     """A failure as several lines, shortened unless ``everything`` is set."""
-    head = what_failed(failure, style.width)
-    room = style.width - len(head) - 2
+    head = failure_summary(failure, style.width)
+    space = style.width - len(head) - 2
     names = ": " + ", ".join(fold(failure.hosts))
-    if len(failure.hosts) == 1 or len(names) > room:
+    if len(failure.hosts) == 1 or len(names) > space:
         names = ""
     yield style(failure.outcome, head) + names
-    yield from (f"    {line}" for line in _lines(failure, style.width - 4, asked, everything))
+    yield from (f"    {line}" for line in _lines(failure, style.width - 4, options, everything))
 
 
 def _lines(
-    failure: SharedFailure, width: int, asked: RetryOptions, everything: bool
+    failure: SharedFailure, width: int, options: RetryOptions, everything: bool
 ) -> Iterator[str]:
     yield from _words(failure, width, everything)
-    room, all_by = (sys.maxsize, "") if everything else (width, "-v shows all")
-    yield from wrapped(other_values(failure, room, all_by), width)
-    for words, command in next_steps(failure, asked):
+    space, all_by = (sys.maxsize, "") if everything else (width, "-v shows all")
+    yield from wrapped(other_values(failure, space, all_by), width)
+    for words, command in next_steps(failure, options):
         yield from wrapped(words, width, command)
 
 
@@ -158,9 +158,9 @@ def _words(failure: SharedFailure, width: int, everything: bool) -> Iterator[str
     if len(name) > width // 3:
         yield name.rstrip()
         name = ""
-    room = width - len(name) - 2
+    space = width - len(name) - 2
     lines = [line for text in failure.errors for line in text.splitlines()]
-    parts = [part for line in lines for part in wrapped(line, room)] or ["no reason given"]
+    parts = [part for line in lines for part in wrapped(line, space)] or ["no reason given"]
     if len(parts) > 2 * MAX_WORDS and not everything:
         parts = [*parts[:MAX_WORDS], "…", *parts[-MAX_WORDS:]]
     for part in parts:

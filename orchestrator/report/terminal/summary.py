@@ -105,11 +105,11 @@ class Summary:
         changes = ChangeList(
             self._collected, hosts, style=self._style, choice=self._choice, told=self._told
         )
-        room = None
+        space = None
         if many:
             used = len(top) + len(lines) + len(list(self._ending("id"))) + 2
-            room = max(MIN_CHANGES, MAX_LINES - used)
-        found = list(changes.lines(room))
+            space = max(MIN_CHANGES, MAX_LINES - used)
+        found = list(changes.lines(space))
         yield from ["", *found] if found else []
 
     def _host(self, block: Block, first: bool) -> Iterator[str]:

@@ -178,8 +178,8 @@ def shared_failures(assessment: Assessment) -> dict[tuple[str, str], list[str]]:
     failures: dict[tuple[str, str], list[str]] = {}
     for one in assessment.failed:
         failures.setdefault(_failure(one), []).append(one.host)
-    for host, why in assessment.unreached.items():
-        failures.setdefault(("the host was not reached", why), []).append(host)
+    for host, reason in assessment.unreached.items():
+        failures.setdefault(("the host was not reached", reason), []).append(host)
     return failures
 
 

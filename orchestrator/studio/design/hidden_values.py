@@ -144,9 +144,9 @@ def restored(text: str, masked: MaskedText, types: Types, name: str) -> str:
     return found
 
 
-def _refusal(why: str) -> InputError:
+def _refusal(reason: str) -> InputError:
     hint = "leave the marks where they are, or write another value in their place"
-    return refusal(why, hint, REFUSED)
+    return refusal(reason, hint, REFUSED)
 
 
 def _spans(manifest: ManifestText, types: Types) -> list[Span]:

@@ -255,15 +255,15 @@ class YamlText:
             self._refuse(path, "there is no map here")
         return found
 
-    def _refuse(self, path: Path, why: str) -> NoReturn:
+    def _refuse(self, path: Path, reason: str) -> NoReturn:
         while path and self.span(path) is None:
             path = path[:-1]
         span = self.span(path)
         start = span.start if span else 0
-        self._refuse_at(Position(self.name, self.text.count("\n", 0, start) + 1, 1), why)
+        self._refuse_at(Position(self.name, self.text.count("\n", 0, start) + 1, 1), reason)
 
-    def _refuse_at(self, where: Position, why: str) -> NoReturn:
-        raise InputError([Problem(why, where, "edit the text", REFUSED)])
+    def _refuse_at(self, where: Position, reason: str) -> NoReturn:
+        raise InputError([Problem(reason, where, "edit the text", REFUSED)])
 
 
 def same(one: Any, other: Any) -> bool:

@@ -47,9 +47,9 @@ class HostState(NamedTuple):
     rank: int = NO_RUN
 
 
-def is_good(fate: str) -> bool:
+def is_good(outcome: str) -> bool:
     """Whether an outcome requires no attention."""
-    return fate in _GOOD
+    return outcome in _GOOD
 
 
 def state_of(results: Iterable[PastResult]) -> HostState:

@@ -47,7 +47,7 @@ CREATE INDEX hosts_by_rank ON hosts (rank, sort);
 CREATE TABLE host_runs (
     host INTEGER NOT NULL,
     run INTEGER NOT NULL,
-    outcome TEXT NOT NULL,        -- see report.html.sections.fate_of
+    outcome TEXT NOT NULL,        -- see report.html.sections.outcome_of
     started INTEGER NOT NULL,
     changed INTEGER NOT NULL,
     failed INTEGER NOT NULL,

@@ -60,27 +60,30 @@ def files_page(designer: Designer, user: str, problem: str = "") -> Page:
 
 
 def _draft_page(
-    designer: Designer, user: str, asked: Parameters, make: Callable[[Desk, Draft], Page]
+    designer: Designer, user: str, parameters: Parameters, make: Callable[[Desk, Draft], Page]
 ) -> Page:
     """The page that ``make`` returns for a draft; the list of files for an unusable file."""
     desk = designer.require_desk()
     try:
-        draft = desk.open(user, asked.text("file"))
+        draft = desk.open(user, parameters.text("file"))
     except (InputError, OSError) as error:
         return files_page(designer, user, problem_text(error, desk.files.root, "read"))
     return make(desk, draft)
 
 
-def edit_page(designer: Designer, user: str, asked: Parameters) -> Page:
+def edit_page(designer: Designer, user: str, parameters: Parameters) -> Page:
     """The form of a resource, or of the data, next to the text."""
 
     def make(desk: Desk, draft: Draft) -> Page:
         """The page for one state of the draft."""
         with draft.lock:
-            number, section = _number(asked.text("resource")), asked.choice("section", NAMES)
+            number, section = (
+                _number(parameters.text("resource")),
+                parameters.choice("section", NAMES),
+            )
             return _edit_page(desk, draft, number, section)
 
-    return _draft_page(designer, user, asked, make)
+    return _draft_page(designer, user, parameters, make)
 
 
 def _edit_page(desk: Desk, draft: Draft, number: int, section: str) -> Page:
@@ -187,9 +190,9 @@ def _number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 7 else -1
 
 
-def diff_page(designer: Designer, user: str, asked: Parameters) -> Page:
+def diff_page(designer: Designer, user: str, parameters: Parameters) -> Page:
     """The changes that saving would make."""
-    return _draft_page(designer, user, asked, _diff_page)
+    return _draft_page(designer, user, parameters, _diff_page)
 
 
 def _diff_page(desk: Desk, draft: Draft) -> Page:
@@ -207,12 +210,12 @@ def _diff_page(desk: Desk, draft: Draft) -> Page:
     return Page("design_diff.html", f"Save {name}", values)
 
 
-def try_page(designer: Designer, user: str, asked: Parameters, may_preview: bool) -> Page:
+def try_page(designer: Designer, user: str, parameters: Parameters, may_preview: bool) -> Page:
     """The manifest as rendered for a host, and the form for a preview."""
 
     def make(desk: Desk, draft: Draft) -> Page:
         """The page, without waiting for an edit."""
-        values = _try_values(designer, desk, draft, asked.text("host"))
+        values = _try_values(designer, desk, draft, parameters.text("host"))
         values |= {
             "may_preview": may_preview,
             "preview": designer.previews.of(user, draft.stored.name),
@@ -220,7 +223,7 @@ def try_page(designer: Designer, user: str, asked: Parameters, may_preview: bool
         status = 422 if values["problem"] else 200
         return Page("design_try.html", f"Try {draft.stored.name}", values, status=status)
 
-    return _draft_page(designer, user, asked, make)
+    return _draft_page(designer, user, parameters, make)
 
 
 def _try_values(designer: Designer, desk: Desk, draft: Draft, host: str) -> dict[str, Any]:

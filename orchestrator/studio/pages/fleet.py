@@ -16,7 +16,7 @@ from orchestrator.studio.index.host_state import (
 )
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, charts
-from orchestrator.studio.pages.outcome_labels import MARKS, fate_words
+from orchestrator.studio.pages.outcome_labels import MARKS, outcome_words
 from orchestrator.studio.pages.page import MAX_PARAMETER_LENGTH, Page, Parameters, pager
 from orchestrator.studio.pages.run_filter import KINDS, run_filter
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, hosts_text, runs_by_number
@@ -148,12 +148,12 @@ def _cells(studio: Studio, hosts: list[Row], runs: list[Row]) -> dict[int, dict[
     )
     previews = {run["run"] for run in runs if run["noop"]}
     found: dict[int, dict[int, Cell]] = {host["host"]: {} for host in hosts}
-    for host, run, fate, changed, failed, message, unverified in rows:
+    for host, run, outcome, changed, failed, message, unverified in rows:
         noop = run in previews
         count = f"{failed} failed" if failed else f"{changed} resources" if changed else ""
-        title = ": ".join(filter(None, (fate_words(fate, noop), message or count)))
-        style = f"{fate} noop" if noop else fate
-        found[host][run] = Cell(style, MARKS[fate], title, unverified)
+        title = ": ".join(filter(None, (outcome_words(outcome, noop), message or count)))
+        style = f"{outcome} noop" if noop else outcome
+        found[host][run] = Cell(style, MARKS[outcome], title, unverified)
     return found
 
 

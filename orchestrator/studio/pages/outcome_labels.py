@@ -10,6 +10,6 @@ MARKS = {**LETTERS, **HOST_LETTERS, "ok": "·", "waiting": "H", "running": "…"
 _WORDS = {"ok": "unchanged", "defect": "internal error", "waiting": "not started"}
 
 
-def fate_words(fate: str, noop: bool) -> str:
+def outcome_words(outcome: str, noop: bool) -> str:
     """The labels of host outcomes and resource statuses."""
-    return _WORDS.get(fate) or shown_status(fate, bool(noop))
+    return _WORDS.get(outcome) or shown_status(outcome, bool(noop))

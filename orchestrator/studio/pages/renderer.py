@@ -10,7 +10,7 @@ from urllib.parse import quote
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.report.html.page import environment, page_text
 from orchestrator.studio.pages.fleet import COLUMNS
-from orchestrator.studio.pages.outcome_labels import MARKS, fate_words
+from orchestrator.studio.pages.outcome_labels import MARKS, outcome_words
 from orchestrator.studio.pages.page import Page, Parameters
 from orchestrator.studio.pages.studio import moment
 from remote_runtime.version import VERSION
@@ -30,7 +30,7 @@ class Renderer:
     def __init__(self) -> None:
         self._environment = environment(_template)
         self._environment.filters.update(
-            moment=moment, segment=_segment, fate_words=fate_words, host_in=host_in
+            moment=moment, segment=_segment, outcome_words=outcome_words, host_in=host_in
         )
         self._environment.globals.update(version=VERSION, marks=MARKS, columns=COLUMNS)
 

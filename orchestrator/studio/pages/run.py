@@ -21,7 +21,7 @@ from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of, reso
 ROWS = 40  # hosts whose resources are read for one page
 MAX_TEXT = 4 << 20  # bytes of strings on a page
 MAX_CELLS = 20_000
-FATES = (
+OUTCOMES = (
     "any", "failed", "unreachable", "refused", "defect", "interrupted", "waiting", "changed", "ok",
     "running",
 )  # fmt: skip
@@ -53,7 +53,7 @@ def run_page(studio: Studio, run_id: str, parameters: Parameters) -> Page:
             "unverified": {row["name"]: row["unverified"] for row in hosts if row["unverified"]},
             "pager": at,
             "problem": problem,
-            "fates": FATES,
+            "outcome_names": OUTCOMES,
             "groups": studio.hosts.groups(),
             "graph": _graph(studio, run, hosts),
             "before": _earlier(studio, run),
@@ -88,10 +88,10 @@ def _hosts(studio: Studio, run: Row, parameters: Parameters) -> tuple[list[Row],
     condition, values, problem = host_filter(studio, parameters)
     if condition.startswith("listed"):  # a run also has hosts that the inventory no longer has
         condition = condition.replace("listed", "1", 1)
-    fate = parameters.choice("outcome", FATES)
-    if fate != "any":
+    outcome = parameters.choice("outcome", OUTCOMES)
+    if outcome != "any":
         condition += " AND host_runs.outcome = ?"
-        values = [*values, fate]
+        values = [*values, outcome]
     tables = f"host_runs JOIN hosts USING (host) WHERE run = ? AND {condition}"
     values = [run["run"], *values]
     at = pager(studio.reader.value(f"SELECT count(*) FROM {tables}", values), parameters, ROWS)

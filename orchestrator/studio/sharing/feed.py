@@ -31,7 +31,7 @@ class Badge(NamedTuple):
     color: str
 
 
-def feed(studio: Studio, asked: Parameters, allowed: Collection[str] | None) -> dict[str, Any]:
+def feed(studio: Studio, parameters: Parameters, allowed: Collection[str] | None) -> dict[str, Any]:
     """The newest runs, or those after the run ``after``, newest first.
 
     Includes only runs whose hosts are all ``allowed``; None for all runs.
@@ -39,7 +39,7 @@ def feed(studio: Studio, asked: Parameters, allowed: Collection[str] | None) -> 
     rows = studio.reader.rows(
         f"SELECT {RUN_COLUMNS} FROM runs WHERE run > coalesce("
         "(SELECT run FROM runs WHERE id = ?), -1) ORDER BY run DESC LIMIT ?",
-        (asked.text("after"), MAX_RUNS if allowed is None else LOOKED_AT),
+        (parameters.text("after"), MAX_RUNS if allowed is None else LOOKED_AT),
     )
     shown = [row for row in rows if allowed is None or _is_allowed(studio, row, allowed)]
     return {"runs": [run_item(row) for row in shown[:MAX_RUNS]]}
@@ -82,9 +82,9 @@ def _is_allowed(studio: Studio, row: Row, allowed: Collection[str]) -> bool:
     return bool(found) and all(one["name"] in allowed for one in found)
 
 
-def badge(studio: Studio, asked: Parameters, allowed: Collection[str] | None) -> Badge:
+def badge(studio: Studio, parameters: Parameters, allowed: Collection[str] | None) -> Badge:
     """The state of the hosts, or of those of a ``group``."""
-    group = asked.text("group")
+    group = parameters.text("group")
     names = allowed
     if group:
         of_group = studio.hosts.of_groups((group,))

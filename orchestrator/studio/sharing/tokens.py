@@ -134,9 +134,10 @@ class TokenFile:
         except OSError as error:
             raise self._refuse(f"cannot be written: {error.strerror}") from error
 
-    def _refuse(self, why: str) -> UsageError:
+    def _refuse(self, reason: str) -> UsageError:
         return UsageError(
-            f"{self.path}: {why}", hint=f"run: chmod 600 {self.path}, or remove it and its tokens"
+            f"{self.path}: {reason}",
+            hint=f"run: chmod 600 {self.path}, or remove it and its tokens",
         )
 
 

@@ -149,19 +149,21 @@ class HistoryApi:
 
         return answering
 
-    def _feed(self, studio: Studio, asked: Parameters, allowed: frozenset[str] | None) -> Response:
-        return JSONResponse(feed(studio, asked, allowed))
+    def _feed(
+        self, studio: Studio, parameters: Parameters, allowed: frozenset[str] | None
+    ) -> Response:
+        return JSONResponse(feed(studio, parameters, allowed))
 
     def _badge_image(
-        self, studio: Studio, asked: Parameters, allowed: frozenset[str] | None
+        self, studio: Studio, parameters: Parameters, allowed: frozenset[str] | None
     ) -> Response:
-        image = badge_image(badge(studio, asked, allowed))
+        image = badge_image(badge(studio, parameters, allowed))
         return Response(image, media_type="image/svg+xml")
 
     def _badge_document(
-        self, studio: Studio, asked: Parameters, allowed: frozenset[str] | None
+        self, studio: Studio, parameters: Parameters, allowed: frozenset[str] | None
     ) -> Response:
-        return JSONResponse(badge_document(badge(studio, asked, allowed)))
+        return JSONResponse(badge_document(badge(studio, parameters, allowed)))
 
     def _list(self, call: ApiCall) -> Response:
         return JSONResponse({"runs": self._inbox.runs(call.token)})

@@ -132,24 +132,24 @@ class StudioApp:
         return handler
 
     def _made(
-        self, maker: Maker, request: Request, asked: Parameters, session: Session
+        self, maker: Maker, request: Request, parameters: Parameters, session: Session
     ) -> Response:
         try:
-            page = maker(self._visible.of(session.groups), request, asked)
+            page = maker(self._visible.of(session.groups), request, parameters)
         except MissingPageError as error:
             page = _message("Not found", str(error), 404)
         except InputError as error:
             page = _message("Cannot be read", "; ".join(map(str, error.problems)), 500)
         except CcmError as error:
             page = _message("Cannot be shown", error.message, 500)
-        return self._rendered(page, request, asked, session)
+        return self._rendered(page, request, parameters, session)
 
     def _rendered(
-        self, page: Page, request: Request, asked: Parameters, session: Session | None
+        self, page: Page, request: Request, parameters: Parameters, session: Session | None
     ) -> Response:
         text = self._renderer.render(
             page,
-            asked,
+            parameters,
             session=session,
             path=request.url.path,
             index=self.studio.keeper if session else None,

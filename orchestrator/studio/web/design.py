@@ -102,21 +102,21 @@ class DesignRoutes:
         self._access.note("page", request, session, response.status_code)
         return response
 
-    def _page(self, request: Request, asked: Parameters, session: Session) -> Response:
+    def _page(self, request: Request, parameters: Parameters, session: Session) -> Response:
         designer, user = self._designer_of(session), session.user
         path = request.url.path
         try:
             if path.endswith("/edit"):
-                page = edit_page(designer, user, asked)
+                page = edit_page(designer, user, parameters)
             elif path.endswith("/diff"):
-                page = diff_page(designer, user, asked)
+                page = diff_page(designer, user, parameters)
             elif path.endswith("/try"):
-                page = try_page(designer, user, asked, session.may(ROLE_OF_PREVIEWS))
+                page = try_page(designer, user, parameters, session.may(ROLE_OF_PREVIEWS))
             else:
                 page = files_page(designer, user)
         except MissingPageError as error:
             page = Page("message.html", "Not found", {"text": str(error)}, status=404)
-        return self._render(page, request, asked, session)
+        return self._render(page, request, parameters, session)
 
     async def _post(self, request: Request) -> Response:
         session = self._access.session(request)

@@ -162,8 +162,8 @@ class UserFile:
             hint = "name a file in a directory of your own"
             raise self._refuse(f"cannot be written: {error.strerror}", hint) from error
 
-    def _refuse(self, why: str, hint: str) -> UsageError:
-        return UsageError(f"--auth {self._path}: {why}", hint=hint)
+    def _refuse(self, reason: str, hint: str) -> UsageError:
+        return UsageError(f"--auth {self._path}: {reason}", hint=hint)
 
 
 def _user(line: str) -> User | None:

@@ -107,30 +107,34 @@ class Config:
                 self._collect(sections, name, found, True)
         return found
 
-    def _collect(self, sections: list[Section], name: str, found: Directives, final: bool) -> None:
+    def _collect(
+        self, sections: list[Section], name: str, directives: Directives, final: bool
+    ) -> None:
         for section in sections:
             if section.condition is not None:
-                decided = holds(section.condition, name, found, final)
+                decided = holds(section.condition, name, directives, final)
                 if decided is None:
-                    found.undecided += _open(section, section.condition, found)
+                    directives.undecided += _open(section, section.condition, directives)
                 if not decided:
                     continue
             for line in section.lines:
                 if isinstance(line, list):
-                    self._collect(line, name, found, final)
-                elif line.key not in found:
-                    found[line.key] = [line]
-                elif line.key in _MANY and line not in found[line.key]:
-                    found[line.key].append(line)
+                    self._collect(line, name, directives, final)
+                elif line.key not in directives:
+                    directives[line.key] = [line]
+                elif line.key in _MANY and line not in directives[line.key]:
+                    directives[line.key].append(line)
 
 
-def _open(section: Section, condition: Directive, found: Directives) -> Iterator[UndecidedMatch]:
+def _open(
+    section: Section, condition: Directive, directives: Directives
+) -> Iterator[UndecidedMatch]:
     """The lines of a section that apply if it matches, including those of included files."""
     for line in section.lines:
         if isinstance(line, list):
             for inner in line:
-                yield from _open(inner, condition, found)
-        elif line.key not in found or (line.key in _MANY and line not in found[line.key]):
+                yield from _open(inner, condition, directives)
+        elif line.key not in directives or (line.key in _MANY and line not in directives[line.key]):
             yield UndecidedMatch(condition, line)
 
 

@@ -69,9 +69,9 @@ class Tokens(dict[str, str]):
     """The values of percent tokens for a host, computed on demand, because few configurations have
     any. KeyError for an unknown one."""
 
-    def __init__(self, name: str, found: Directives) -> None:
+    def __init__(self, name: str, directives: Directives) -> None:
         super().__init__()
-        self._of = name, found
+        self._of = name, directives
 
     def __missing__(self, token: str) -> str:
         value = self[token] = _TOKENS[token](*self._of)
@@ -91,7 +91,7 @@ def expand_path(text: str, values: dict[str, str]) -> str:
     return expand(path, values)
 
 
-def host_name(name: str, found: Directives) -> str:
+def host_name(name: str, directives: Directives) -> str:
     """Return the destination of ``ssh NAME`` according to the ``HostName`` directive."""
-    given = found.first("hostname")
+    given = directives.first("hostname")
     return expand(given, {"h": name, "%": "%"}) if given else name

@@ -50,17 +50,17 @@ class Criterion(NamedTuple):
         return self.word.lstrip("!").lower()
 
 
-def holds(condition: Directive, name: str, found: Directives, final: bool) -> bool | None:
+def holds(condition: Directive, name: str, directives: Directives, final: bool) -> bool | None:
     """Whether the lines below a ``Host`` or ``Match`` apply to ``ssh NAME``; None if unknown.
 
-    ``found`` has the values so far, ``final`` marks the second pass. InputError for a criterion
-    without its value.
+    ``directives`` has the values so far, ``final`` marks the second pass. InputError for a
+    criterion without its value.
     """
     if condition.key == "host":
         return matches(name, condition.words)
     known = True
     for criterion in _criteria(condition):
-        found_out = _check(criterion, name, found, final)
+        found_out = _check(criterion, name, directives, final)
         if found_out is None:
             known = False
         elif found_out == criterion.negated:
@@ -97,23 +97,23 @@ def _unreadable(condition: Directive, text: str) -> InputError:
     return InputError([Problem(message, condition.where, kind="transport.config")])
 
 
-def _check(criterion: Criterion, name: str, found: Directives, final: bool) -> bool | None:
+def _check(criterion: Criterion, name: str, directives: Directives, final: bool) -> bool | None:
     if criterion.name == "all":
         return True
     if criterion.name in ("final", "canonical"):
         return final and criterion.name == "final"
     if criterion.value is None:
         return None
-    return _CRITERIA[criterion.name](criterion.value, name, found)
+    return _CRITERIA[criterion.name](criterion.value, name, directives)
 
 
 def _matches_list(text: str, value: str) -> bool:
     return matches(text, value.split(","))
 
 
-def _exec(value: str, name: str, found: Directives) -> bool | None:
+def _exec(value: str, name: str, directives: Directives) -> bool | None:
     try:
-        return _succeeds(expand(value, Tokens(name, found)))
+        return _succeeds(expand(value, Tokens(name, directives)))
     except KeyError:  # a token that is not known
         return None
 
@@ -124,7 +124,7 @@ def _succeeds(command: str) -> bool:
     return done is not None and done.returncode == 0
 
 
-def _in_local_network(value: str, name: str, found: Directives) -> bool | None:
+def _in_local_network(value: str, name: str, directives: Directives) -> bool | None:
     try:
         networks = [ipaddress.ip_network(text.strip()) for text in value.split(",")]
     except ValueError:
@@ -155,7 +155,7 @@ def _own_addresses() -> list[ipaddress.IPv4Address | ipaddress.IPv6Address] | No
     ]
 
 
-def _is_version(value: str, name: str, found: Directives) -> bool | None:
+def _is_version(value: str, name: str, directives: Directives) -> bool | None:
     version = _ssh_version()
     return _matches_list(version, value) if version else None
 
@@ -169,7 +169,7 @@ def _ssh_version() -> str:
     return done.stderr.decode("utf-8", "replace").partition(",")[0].strip()
 
 
-def _is_command(value: str, name: str, found: Directives) -> bool | None:
+def _is_command(value: str, name: str, directives: Directives) -> bool | None:
     """Whether ccm's command matches; None if unknown, because only its start is known here."""
     unknown = False
     hit = False

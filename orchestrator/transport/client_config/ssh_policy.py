@@ -58,7 +58,7 @@ _REFUSED: dict[str, Callable[[str], bool]] = {
 }
 
 
-def problems(found: Directives, settled: Collection[str] = ()) -> list[Problem]:
+def problems(directives: Directives, settled: Collection[str] = ()) -> list[Problem]:
     """Return the directives that are or may be active, and that ccm must not ignore but does not
     support. The inventory decides the ``settled`` ones."""
     refused = [
@@ -68,20 +68,20 @@ def problems(found: Directives, settled: Collection[str] = ()) -> list[Problem]:
             "remove it for this host, or log in another way",
             "transport.config",
         )
-        for line in _lines(found)
+        for line in _lines(directives)
         if _is_refused(line)
     ]
-    return [*refused, *_undecided(found, settled)]
+    return [*refused, *_undecided(directives, settled)]
 
 
 def _is_refused(line: Directive) -> bool:
     return line.key in _REFUSED and _REFUSED[line.key](line.value.strip('"'))
 
 
-def _undecided(found: Directives, settled: Collection[str]) -> list[Problem]:
+def _undecided(directives: Directives, settled: Collection[str]) -> list[Problem]:
     lines: dict[Directive, list[str]] = {}
-    for condition, line in found.undecided:
-        same = any(line.value == other.value for other in found.get(line.key, [])[:1])
+    for condition, line in directives.undecided:
+        same = any(line.value == other.value for other in directives.get(line.key, [])[:1])
         if line.key in settled or same or not (line.key in HONOURED or _is_refused(line)):
             continue
         names = lines.setdefault(condition, [])
@@ -99,9 +99,9 @@ def _undecided(found: Directives, settled: Collection[str]) -> list[Problem]:
     ]
 
 
-def ignored_directives(found: Directives) -> list[Directive]:
+def ignored_directives(directives: Directives) -> list[Directive]:
     """The active directives that have no effect in ccm, in the order of the keywords."""
-    return sorted(line for line in _lines(found) if _without_effect(line))
+    return sorted(line for line in _lines(directives) if _without_effect(line))
 
 
 def _without_effect(line: Directive) -> bool:
@@ -112,5 +112,5 @@ def _without_effect(line: Directive) -> bool:
     return line.key not in _REFUSED
 
 
-def _lines(found: Directives) -> list[Directive]:
-    return [line for lines in found.values() for line in lines]
+def _lines(directives: Directives) -> list[Directive]:
+    return [line for lines in directives.values() for line in lines]

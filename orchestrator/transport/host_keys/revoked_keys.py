@@ -47,8 +47,8 @@ class _UnusableError(Exception):
         self.hint = hint
 
 
-def _refused(label: str, why: str, hint: str) -> UnreachableError:
-    message = f"{label}: RevokedHostKeys of the SSH configuration: {why}"
+def _refused(label: str, reason: str, hint: str) -> UnreachableError:
+    message = f"{label}: RevokedHostKeys of the SSH configuration: {reason}"
     return UnreachableError(message, "transport.config", hint=hint)
 
 

@@ -73,13 +73,13 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
         self._check_revoked(key_blob, certificate)
         if certificate is None or certificate.ca_blob not in self._authorities():
             return False
-        why = certificate.invalid_for("host", self._route.key_name) or self._unsound(certificate)
-        if why:
+        reason = certificate.invalid_for("host", self._route.key_name) or self._unsound(certificate)
+        if reason:
             raise UnreachableError(
-                f"the host certificate of {self._route.label} is not valid: {why} "
+                f"the host certificate of {self._route.label} is not valid: {reason} "
                 f"({certificate.title})",
                 "transport.host_key.certificate",
-                hint=_advice(certificate, why),
+                hint=_advice(certificate, reason),
             )
         return True
 
@@ -127,8 +127,8 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
         )
 
 
-def _advice(certificate: Certificate, why: str) -> str:
-    if why == certificate.outside_of_its_time():
+def _advice(certificate: Certificate, reason: str) -> str:
+    if reason == certificate.outside_of_its_time():
         return "is the clock of this machine correct? If so, the host needs a new certificate"
     return "the host needs another certificate, or set 'HostKeyAlias' to a name in the certificate"
 

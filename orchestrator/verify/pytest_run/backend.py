@@ -48,9 +48,9 @@ class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
 
     def answered(self, command: bytes, answer: Answer) -> CommandResult:
         """An answer in the form that testinfra's modules accept; CommandKilledError."""
-        if answer.fate:
+        if answer.killed:
             shown = command.decode("utf-8", "replace")[:200]
-            raise CommandKilledError(f"a command {answer.fate}: {shown}")
+            raise CommandKilledError(f"a command {answer.killed}: {shown}")
         self.last = self.result(answer.code, command, answer.out, answer.err)
         return self.last
 

@@ -33,13 +33,13 @@ class CheckPlugin:
         *,
         visit: Callable[[], Mapping[str, HostOutcome]],
         token: str,
-        told: Callable[[Outcome], None],
+        on_outcome: Callable[[Outcome], None],
     ) -> None:
         self._manifest = manifest
         self._hosts = hosts
         self._visit = visit
         self._token = token
-        self._told = told
+        self._told = on_outcome
         self._visited: Mapping[str, HostOutcome] = {}
         self._places: dict[str, tuple[str, str, bool]] = {}
         self._masks: dict[str, Mask] = {}

@@ -66,7 +66,7 @@ def _syntax(file: Path) -> list[Problem]:
 
 def verify(
     checkup: VerifyJob,
-    told: Callable[[Outcome], None],
+    on_outcome: Callable[[Outcome], None],
     watch: Callable[[Window[Any] | None], None] = lambda window: None,
     asked: Callable[[int], None] = lambda hosts: None,
 ) -> Assessment:
@@ -81,8 +81,8 @@ def verify(
     from orchestrator.verify.verify_hosts import Fleet, VerifyContext
 
     token = secrets.token_hex(8)
-    means = VerifyContext(checkup.connector, checkup.planner, checkup.timeout)
-    fleet = Fleet(checkup.inventory, means, checkup.hosts)
+    context = VerifyContext(checkup.connector, checkup.planner, checkup.timeout)
+    fleet = Fleet(checkup.inventory, context, checkup.hosts)
     names = [host.name for host in checkup.hosts]
 
     def visit() -> Mapping[str, HostOutcome]:
@@ -93,7 +93,7 @@ def verify(
         watch(None)
         return {name: found[name] for name in names}
 
-    checking = CheckPlugin(checkup.manifest, names, visit=visit, token=token, told=told)
+    checking = CheckPlugin(checkup.manifest, names, visit=visit, token=token, on_outcome=on_outcome)
     hostspecs.enter(token, fleet)
     try:
         code = int(pytest.main(_arguments(checkup), plugins=[checking]))

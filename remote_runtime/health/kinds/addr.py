@@ -69,7 +69,7 @@ def refusal(address: str, seconds: float, local: str = "") -> str:
         found = socket.getaddrinfo(host, port, family, kind)
     except (OSError, UnicodeError):
         return "the host %s could not be resolved" % host
-    why = "it has no address"
+    reason = "it has no address"
     for number, kind, proto, _, where in found:
         try:
             with socket.socket(number, kind, proto) as connection:
@@ -79,8 +79,8 @@ def refusal(address: str, seconds: float, local: str = "") -> str:
                 connection.connect(where)
                 return ""
         except OSError as error:
-            why = os.strerror(error.errno) if error.errno else "no answer"
-    return why
+            reason = os.strerror(error.errno) if error.errno else "no answer"
+    return reason
 
 
 KIND = _Addr()

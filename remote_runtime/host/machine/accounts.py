@@ -89,9 +89,9 @@ class Accounts(accounts.Accounts):
             self._adapter.forget()
 
     def _run(self, argv: Sequence[str], secret: str = "") -> None:
-        why, hint = self._programs.lacking(argv[0])
-        if why:
-            raise ResourceError(why, kind="resource.command", hint=hint)
+        reason, hint = self._programs.lacking(argv[0])
+        if reason:
+            raise ResourceError(reason, kind="resource.command", hint=hint)
         with self._programs.protected():  # a killed one leaves the databases half done
             result = self._programs.run(argv, input=secret.encode("utf-8") if secret else None)
         if result.code != 0:

@@ -50,10 +50,10 @@ class ArchiveReader(object):
         if not program:
             member_reader.require(how.kind)
             return
-        why, _ = self._commands.lacking(program)
-        if why:
+        reason, _ = self._commands.lacking(program)
+        if reason:
             hint = "install the package %s in an earlier resource, or use a .tar.gz archive"
-            raise Missing("%s archives: %s" % (how.kind, why), hint=hint % program)
+            raise Missing("%s archives: %s" % (how.kind, reason), hint=hint % program)
 
     def survey(self, archive: str, how: Extraction) -> None:
         """Check every member of the file ``archive``; ``ResourceError`` if the file is incomplete,
@@ -61,10 +61,10 @@ class ArchiveReader(object):
         with os.fdopen(self._files.opened(archive, "read"), "rb") as file:
             self._survey(file, archive, how, self._pulse("reading", archive, how))
 
-    def _pulse(self, doing: str, archive: str, how: Extraction) -> ProgressCheck:
+    def _pulse(self, action: str, archive: str, how: Extraction) -> ProgressCheck:
         what = "the extraction of %s" % archive
         limit = Limit(self._context, how.timeout, what, "extract_timeout")
-        return ProgressCheck(self._context, limit, "%s %s" % (doing, archive))
+        return ProgressCheck(self._context, limit, "%s %s" % (action, archive))
 
     def _survey(self, file: Any, archive: str, how: Extraction, pulse: ProgressCheck) -> Any:
         """Check every member without writing anything; return the kinds by path."""
@@ -75,7 +75,9 @@ class ArchiveReader(object):
                 admission.admit(member)
         return admission.kinds
 
-    def _members(self, file: Any, how: Extraction, beat: Callable[[], None]) -> members.Members:
+    def _members(
+        self, file: Any, how: Extraction, heartbeat: Callable[[], None]
+    ) -> members.Members:
         program = member_reader.needs_program(how.kind)
         found = program and self._context.commands.find(program)
         if program and not found:
@@ -83,7 +85,7 @@ class ArchiveReader(object):
         return member_reader.members(
             how.kind,
             file,
-            beat=beat,
+            heartbeat=heartbeat,
             maximum=how.max_size,
             most=how.max_members,
             program=found,

@@ -127,8 +127,8 @@ class CheckoutReader(port.CheckoutReader):
             shown = ", ".join(held[:_MAX_SHOWN])
             raise _not_a_checkout(path, "it contains %s%s" % (shown, more))
         if inside.kind != "directory":
-            why = "its .git is a %s, as that of a submodule or linked worktree" % inside.kind
-            raise _not_a_checkout(path, why)
+            reason = "its .git is a %s, as that of a submodule or linked worktree" % inside.kind
+            raise _not_a_checkout(path, reason)
         self._require_own(path, node, inside)
         return node
 
@@ -289,13 +289,13 @@ class CheckoutReader(port.CheckoutReader):
         )
 
     def _require_git(self) -> None:
-        why, hint = self._adapter.lacking("git")
-        if why:
-            raise ResourceError(why, kind="resource.command", hint=hint)
+        reason, hint = self._adapter.lacking("git")
+        if reason:
+            raise ResourceError(reason, kind="resource.command", hint=hint)
 
-    def _fail(self, doing: str, done: "Result", timeout: Optional[float] = None) -> NoReturn:
+    def _fail(self, action: str, done: "Result", timeout: Optional[float] = None) -> NoReturn:
         raise ResourceError(
-            "could not %s: git: %s" % (doing, done.ending(timeout)),
+            "could not %s: git: %s" % (action, done.ending(timeout)),
             kind="resource.git",
             hint=_hint(done.stderr),
             output=done.tail(),
@@ -466,10 +466,10 @@ class Checkouts(CheckoutReader, port.Checkouts):
             [*call.words, *words], call, cwd=path, user=user, group=group, timeout=source.timeout
         )
 
-    def _must(self, node: "Node", path: str, words: Sequence[str], doing: str) -> None:
+    def _must(self, node: "Node", path: str, words: Sequence[str], action: str) -> None:
         done = self._git(node, path, words)
         if done.code != 0:
-            self._fail("%s in %s" % (doing, path), done)
+            self._fail("%s in %s" % (action, path), done)
 
 
 def require_removable(reader: CheckoutReader, path: str, force: bool) -> None:
@@ -570,9 +570,9 @@ def _missing(source: Source, what: str) -> ResourceError:
     return ResourceError("%s %s" % (source.url, what), kind="resource.git.ref", hint=hint)
 
 
-def _not_a_checkout(path: str, why: str) -> ResourceError:
+def _not_a_checkout(path: str, reason: str) -> ResourceError:
     return ResourceError(
-        "%s is not a git checkout: %s" % (path, why),
+        "%s is not a git checkout: %s" % (path, reason),
         kind="resource.git.path",
         hint="move it away, or use another path",
     )

@@ -108,9 +108,9 @@ class Contents(object):
     def require(self, command: str, what: str) -> None:
         """``Missing`` if a command cannot start; ``what`` is the start of the message."""
         program = shell_words.split(command)[0]
-        why, hint = self._context.user_commands.lacking(program)
-        if why:
-            raise Missing("%s: %s" % (what, why), hint=hint)
+        reason, hint = self._context.user_commands.lacking(program)
+        if reason:
+            raise Missing("%s: %s" % (what, reason), hint=hint)
 
     def processed(
         self,

@@ -46,8 +46,8 @@ class Reboots(kernel_ports.Reboots):
             result = self._context.commands.run(argv, timeout=_ASKING)
             if not result.code:
                 return
-            why = "it timed out" if result.timed_out else "exit code %d" % result.code
-            refused.append("%s: %s" % (" ".join(argv), result.tail(1) or why))
+            reason = "it timed out" if result.timed_out else "exit code %d" % result.code
+            refused.append("%s: %s" % (" ".join(argv), result.tail(1) or reason))
         raise ResourceError(
             "cannot reboot the host: %s" % ("; ".join(refused) or "no program for a reboot found"),
             kind="resource.reboot",

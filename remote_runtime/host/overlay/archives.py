@@ -49,10 +49,10 @@ class Archives(ArchiveReader, downloads.Archives):
             above = requirements.parents(self._files, os.path.normpath(how.parent), mode)
             self._record.add(*above)
         by = self._record.by
-        why = "the files that %s extracts into %s are not known yet" % (by, how.parent)
+        reason = "the files that %s extracts into %s are not known yet" % (by, how.parent)
         self._record.add(
             PathEffect(how.parent, "directory", mode, firm=False),
-            UnknownEffect(Uncertainty(UNKNOWN, why), below(how.parent)),
+            UnknownEffect(Uncertainty(UNKNOWN, reason), below(how.parent)),
         )
         if how.creates:
             self._record.add(PathEffect(how.creates, "something"))

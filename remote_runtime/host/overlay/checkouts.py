@@ -92,8 +92,8 @@ class CheckoutReader(OnHost):
             super()._unreachable(source, done)
         except ResourceError as error:
             said = (done.stderr.strip().splitlines() or [""])[-1]
-            why = "%s%s" % (error.message, said and ": " + said)
-            raise Unknowable(why, hint=error.hint) from error
+            reason = "%s%s" % (error.message, said and ": " + said)
+            raise Unknowable(reason, hint=error.hint) from error
 
     def _require_git(self) -> None:
         if not self._world.commands.find("git"):

@@ -30,8 +30,8 @@ class Conditions(conditions.Conditions):
         interval: float,
     ) -> ConditionResult:
         """See the base class. Does not wait: assumes that the condition is met in time."""
-        why = "the condition is not met yet: %s" % first.seen
-        self._record.assumed.append(Uncertainty(ASSUMED, why))
+        reason = "the condition is not met yet: %s" % first.seen
+        self._record.assumed.append(Uncertainty(ASSUMED, reason))
         if condition.file:
             path = os.path.normpath(condition.file)
             self._record.add(PathEffect(path, "something" if wanted else "absent"))

@@ -25,8 +25,8 @@ class DownloadReader(downloads.DownloadReader):
     def _unknown(self, what: str, request: "Request") -> str:
         from remote_runtime.downloads.http_get import display_url
 
-        why = "%s %s is read in a push only" % (what, display_url(request.url))
-        self._world.unknown_regions.suppose(Uncertainty(UNKNOWN, why))
+        reason = "%s %s is read in a push only" % (what, display_url(request.url))
+        self._world.unknown_regions.suppose(Uncertainty(UNKNOWN, reason))
         return ""
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:

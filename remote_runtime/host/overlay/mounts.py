@@ -89,11 +89,11 @@ class Mounts(mounts.Mounts):
             known = self._memory(effect, words)
         effects: List[Effect] = [known or effect]
         if known is None:
-            why = "the content of %s is not known before it is mounted" % entry.device
-            effects.append(_unknown_effect(why, entry.point))
+            reason = "the content of %s is not known before it is mounted" % entry.device
+            effects.append(_unknown_effect(reason, entry.point))
             if binds:
                 effects.append(
-                    _unknown_effect(why, entry.device)
+                    _unknown_effect(reason, entry.device)
                 )  # what is changed there is changed here
             effects.append(effect._replace(table_only=True))
         self._record.add(*effects)
@@ -175,9 +175,9 @@ class Mounts(mounts.Mounts):
         self._record.add(effect)
 
     def _unmounts(self, now: MountEntry) -> None:
-        why = "the content of %s after the unmount is not known" % now.point
+        reason = "the content of %s after the unmount is not known" % now.point
         gone = MountEffect(now.point, present=False)
-        self._record.add(gone, _unknown_effect(why, now.point), gone._replace(table_only=True))
+        self._record.add(gone, _unknown_effect(reason, now.point), gone._replace(table_only=True))
 
     def _swaps(self, device: str, on: bool) -> None:
         reason = "if %s can be %s" % (device, "used as swap" if on else "emptied")
@@ -185,5 +185,5 @@ class Mounts(mounts.Mounts):
         self._record.add(MountEffect(device, present=on, table_only=True))
 
 
-def _unknown_effect(why: str, path: str) -> UnknownEffect:
-    return UnknownEffect(Uncertainty(UNKNOWN, why), below(path, itself=True))
+def _unknown_effect(reason: str, path: str) -> UnknownEffect:
+    return UnknownEffect(Uncertainty(UNKNOWN, reason), below(path, itself=True))

@@ -23,8 +23,8 @@ class PackageLists(package_ports.PackageLists):
 
     def outdate(self, manager: str, repository: str) -> None:
         self._changed = True
-        why = "the package lists do not contain the pending %s yet" % self._record.by
-        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, why), covers_lists))
+        reason = "the package lists do not contain the pending %s yet" % self._record.by
+        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, reason), covers_lists))
 
     def refresh(self, manager: str) -> None:
         self._record.runs = True

@@ -74,8 +74,8 @@ class Package(PackageReader, package_ports.Package):
         self._record = record
 
     def refresh_lists(self) -> None:
-        why = "%s would refresh the lists" % self._record.by
-        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, why), covers_lists))
+        reason = "%s would refresh the lists" % self._record.by
+        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, reason), covers_lists))
 
     def change(
         self,

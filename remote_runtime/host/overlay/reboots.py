@@ -26,5 +26,5 @@ class Reboots(kernel_ports.Reboots):
         by = self._record.by
         planned = self._context.one(PlannedReboot)
         planned.index, planned.by = self._context.position, by
-        why = "%s would have rebooted the host first" % by
-        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, why), RebootCoverage()))
+        reason = "%s would have rebooted the host first" % by
+        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, reason), RebootCoverage()))

@@ -117,5 +117,5 @@ class _Start(object):
             return None
 
     def _fail(self, number: int) -> NoReturn:
-        why = "%s could not be started: %s" % (self._program, os.strerror(number))
-        raise CommandNotStartedError(self._program, why, RunAs(self._identity, None).hint())
+        reason = "%s could not be started: %s" % (self._program, os.strerror(number))
+        raise CommandNotStartedError(self._program, reason, RunAs(self._identity, None).hint())

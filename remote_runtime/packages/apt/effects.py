@@ -365,8 +365,8 @@ class TransactionEffects(object):
         if contents.is_so is None:
             return []
         told = {member.path for member in contents.members}
-        why = "the contents of the package %s are known from only one other host" % change.name
-        return [UnknownEffect(Uncertainty(ASSUMED, why), self._brought_by(change, told))]
+        reason = "the contents of the package %s are known from only one other host" % change.name
+        return [UnknownEffect(Uncertainty(ASSUMED, reason), self._brought_by(change, told))]
 
     def _unknown(self, change: VersionChange) -> None:
         """Add an unknown effect: any path that does not exist yet may belong to the package."""

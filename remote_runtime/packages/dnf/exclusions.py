@@ -49,8 +49,8 @@ def not_removed_error(what: str, name: str, root: str = "/") -> ResourceError:
     """Return the error if dnf omits an installed package from a removal; ``what`` is "removing
     x"."""
     where, hint = find(name, root) or ("", "look for `exclude=` in /etc/dnf")
-    why = "%s is excluded by %s" % (name, where) if where else "dnf does not change %s" % name
-    return ResourceError("%s failed: %s" % (what, why), "package.excluded", hint)
+    reason = "%s is excluded by %s" % (name, where) if where else "dnf does not change %s" % name
+    return ResourceError("%s failed: %s" % (what, reason), "package.excluded", hint)
 
 
 def _names(pattern: str, name: str) -> bool:

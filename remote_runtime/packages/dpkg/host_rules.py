@@ -137,9 +137,9 @@ def _plain(package: str) -> str:
     return package.partition(":")[0]
 
 
-def _not_unpacked(package: str, why: str, path: str) -> ResourceError:
+def _not_unpacked(package: str, reason: str, path: str) -> ResourceError:
     return ResourceError(
-        "%s cannot be installed: %s" % (package, why % path),
+        "%s cannot be installed: %s" % (package, reason % path),
         kind="package.conflict",
         hint="check `dpkg-divert --list` and path-exclude in /etc/dpkg on the host",
     )
@@ -226,9 +226,9 @@ def _node(path: str) -> str:
     return "/" + path
 
 
-def _refused(path: str, why: str) -> ResourceError:
+def _refused(path: str, reason: str) -> ResourceError:
     return ResourceError(
-        "dpkg would fail: %s: %s" % (path, why),
+        "dpkg would fail: %s: %s" % (path, reason),
         kind=REFUSED,
         hint="fix it with `dpkg-statoverride` or `dpkg-divert` on the host",
     )

@@ -25,8 +25,8 @@ def read(commands: "Commands", path: str, env: Mapping[str, str]) -> PackageFile
         apt_simulation.field(stanza, key) for key in ("Package", "Version", "Architecture")
     )
     if result.code != 0 or not (name and version):
-        why = result.tail(1) or "it has no name"
-        raise ResourceError("the source is not a Debian package: %s" % why)
+        reason = result.tail(1) or "it has no name"
+        raise ResourceError("the source is not a Debian package: %s" % reason)
     rest = [line for line in lines if not line.startswith("Package:")]
     control = "\n".join(["Package: " + name, *rest])
     return PackageFile(path, name, version, architecture=architecture, control=control)

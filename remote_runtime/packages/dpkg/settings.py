@@ -189,11 +189,11 @@ def read(
     unclear = ""
     for option, where in reader.others.items():
         try:
-            why = trouble(option)
+            reason = trouble(option)
         except Unknowable as error:
-            why, unclear = "", error.message
-        if why:
-            raise _refused("%s: %s" % (where, why))
+            reason, unclear = "", error.message
+        if reason:
+            raise _refused("%s: %s" % (where, reason))
         if option.partition("=")[0] in _DECIDING:
             unclear = "the effect of dpkg's option %s is not known until it runs" % option
     return Settings(reader.filters, frozenset(reader.forced), unclear)

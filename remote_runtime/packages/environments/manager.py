@@ -179,12 +179,12 @@ class EnvironmentManager(PackageManager):
         """Return the installable versions of a package; ``ResourceError`` if they are unknown."""
         raise NotImplementedError
 
-    def unreachable(self, why: str, result: "Result") -> ResourceError:
+    def unreachable(self, reason: str, result: "Result") -> ResourceError:
         """The error for an index that does not answer: in a preview, the result is unknown."""
         if self.context.noop:
-            return Unknowable(why)
+            return Unknowable(reason)
         hint = "check index_url, the proxy and the network of the host"
-        return ResourceError(why, kind=DOWNLOAD, hint=hint, output=result.tail())
+        return ResourceError(reason, kind=DOWNLOAD, hint=hint, output=result.tail())
 
     def not_listed(self, name: str) -> Tuple[str, str]:
         """See the base class. The error names the index and the directory: these packages have no

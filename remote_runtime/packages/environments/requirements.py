@@ -94,10 +94,10 @@ def parsed(line: str) -> Requirement:
     return Requirement(name, wanted, rest, marker.strip())
 
 
-def _wrong(where: str, line: str, why: str) -> ResourceError:
+def _wrong(where: str, line: str, reason: str) -> ResourceError:
     shown = line if len(line) <= 80 else line[:77] + "..."
     return ResourceError(
-        "%s: %r: %s" % (where or "requirements", shown, why or "too deep"),
+        "%s: %r: %s" % (where or "requirements", shown, reason or "too deep"),
         kind="package.requirements",
         hint="write lines such as requests==2.31.0",
     )

@@ -153,8 +153,8 @@ class Npm(EnvironmentManager):
         try:
             return npm_calls.answer(done)
         except ValueError:
-            why = "the registry does not answer for %s" % wanted.name
-            raise self.unreachable(why, done) from None
+            reason = "the registry does not answer for %s" % wanted.name
+            raise self.unreachable(reason, done) from None
 
     def _asked_npm(self, place: Place, words: List[str], registry: str) -> Any:
         """Query npm, without leaving anything on the host."""

@@ -197,9 +197,9 @@ class Pip(EnvironmentManager):
         ``ResourceError`` if there is none.
         """
         asked = wanted.text("python") or "python3"
-        why, hint = self.context.user_commands.lacking(asked)
-        if why:
-            raise ResourceError(why, kind="resource.command", hint=hint)
+        reason, hint = self.context.user_commands.lacking(asked)
+        if reason:
+            raise ResourceError(reason, kind="resource.command", hint=hint)
         program = self.context.commands.find(asked)
         if not program:
             raise Unknowable("%s is only installed by an earlier change" % asked)

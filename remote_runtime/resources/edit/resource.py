@@ -108,9 +108,9 @@ class Resource(FilePartStateType):
             raise self._failure(str(error)) from error
         return steps
 
-    def _failure(self, why: str) -> ResourceError:
+    def _failure(self, reason: str) -> ResourceError:
         return ResourceError(
-            "%s was not changed: %s" % (self.name, why),
+            "%s was not changed: %s" % (self.name, reason),
             kind="resource.edit",
             hint="check the file, and write an edit that matches it",
         )

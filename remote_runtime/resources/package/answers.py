@@ -36,8 +36,8 @@ class Answers(object):
         """Return the reason why answers are not supported by this package manager."""
         if self._package.asks:
             return None
-        why = "packages of %s ask no questions through debconf; leave debconf out"
-        return ResourceError(why % manager, kind="resource.unsupported")
+        reason = "packages of %s ask no questions through debconf; leave debconf out"
+        return ResourceError(reason % manager, kind="resource.unsupported")
 
     @property
     def told(self) -> List[str]:

@@ -24,9 +24,9 @@ class Provider(provider.Provider):
         of_system = not any(map(properties.get, PLACES))
         if of_system and self._manages:
             return ""
-        why = self.manager.unsupported_reason(properties)
-        self._manages = of_system and not why
-        return why
+        reason = self.manager.unsupported_reason(properties)
+        self._manages = of_system and not reason
+        return reason
 
     def prepare(self, items: Sequence[Item]) -> None:
         self.manager.prepare(items)

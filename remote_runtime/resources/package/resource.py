@@ -94,8 +94,8 @@ class Resource(TaskStateType):
 
     def _require_supported(self) -> None:
         if self._purge and not self._package.purges:
-            why = "%s cannot purge packages; leave purge out" % self.provider
-            raise ResourceError(why, kind="resource.unsupported")
+            reason = "%s cannot purge packages; leave purge out" % self.provider
+            raise ResourceError(reason, kind="resource.unsupported")
         answers = self._answers
         trouble = answers.trouble(self.provider) if answers is not None else None
         if trouble is not None:

@@ -208,9 +208,9 @@ class Resource(StateType):
         if data is None:
             reads = host.files.read if given.startswith("/") else host.downloads.read
             data = reads(given, keys.LARGEST)
-        why = self._why_not(data)
-        if why:
-            raise _refused(given, why)
+        reason = self._why_not(data)
+        if reason:
+            raise _refused(given, reason)
         return self._placed(data)
 
     def _why_refused(self) -> str:
@@ -337,13 +337,13 @@ def _fingerprints(data: bytes) -> List[str]:
         return []
 
 
-def _refused(where: str, why: str) -> ResourceError:
+def _refused(where: str, reason: str) -> ResourceError:
     if rules.is_download(where):
         from remote_runtime.downloads import http_get
 
         where = http_get.display_url(where)  # its query often holds a token
     return ResourceError(
-        "the key %s is refused: %s" % (where, why),
+        "the key %s is refused: %s" % (where, reason),
         kind="resource.repository.key",
         hint="check key and fingerprint; nothing was changed",
     )

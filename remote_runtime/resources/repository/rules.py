@@ -78,9 +78,9 @@ def _addresses(properties: Mapping[str, Any]) -> Iterator[Problem]:
         yield "metalink", "use either mirrorlist or metalink"
     for key in given:
         for url in [properties[key]] if isinstance(properties[key], str) else properties[key]:
-            why = _wrong_address(url)
-            if why:
-                yield key, why
+            reason = _wrong_address(url)
+            if reason:
+                yield key, reason
 
 
 def _wrong_address(url: str) -> str:
@@ -147,9 +147,9 @@ def _key_itself(key: str, expected: Optional[str]) -> Iterator[Problem]:
     except ValueError as error:
         yield "key", str(error)
         return
-    why = compare(found, expected) if expected else ""
-    if why:
-        yield "key", why
+    reason = compare(found, expected) if expected else ""
+    if reason:
+        yield "key", reason
 
 
 def _more(properties: Mapping[str, Any]) -> Iterator[Problem]:

@@ -286,8 +286,8 @@ class Resource(TaskStateType):
         status: Status = found["systemd"] if found else Status(False)
         if self.ensure == STOPPED or status.running:
             return None
-        why = ": %s" % ENDS if status.ends_by_itself else ""
-        return "%s is %s, not running%s" % (self._unit, status.words, why)
+        reason = ": %s" % ENDS if status.ends_by_itself else ""
+        return "%s is %s, not running%s" % (self._unit, status.words, reason)
 
     def shown(self, host: HostReader) -> Mapping[str, Any]:
         return _shown(self._read(host))

@@ -53,13 +53,13 @@ def is_there(name: str) -> bool:
 def require_loading(name: str) -> None:
     """``ResourceError`` if modules can be neither loaded nor unloaded here."""
     if os.geteuid() != 0:
-        why, hint = "only root may do that", "use become for the host, or connect as root"
+        reason, hint = "only root may do that", "use become for the host, or connect as root"
     elif not _may_load():
-        why = "this host cannot load or unload modules, as in a container"
+        reason = "this host cannot load or unload modules, as in a container"
         hint = "do it on the host of the container, or set live: false"
     else:
         return
-    message = "the module %s: %s" % (name, why)
+    message = "the module %s: %s" % (name, reason)
     raise ResourceError(message, kind="resource.module", hint=hint)
 
 

@@ -65,14 +65,14 @@ class Kernel(object):
             return
         mode = os.stat(path).st_mode
         if not mode & 0o222:
-            why, hint = "the kernel does not let it be changed", "leave the parameter out"
+            reason, hint = "the kernel does not let it be changed", "leave the parameter out"
         elif os.statvfs(path).f_flag & os.ST_RDONLY:
-            why = "%s is read-only here, as in a container" % PROC
+            reason = "%s is read-only here, as in a container" % PROC
             hint = "set it on the host of the container, or set live: false"
         else:
-            why, hint = "only root may do that", "use become for the host, or connect as root"
+            reason, hint = "only root may do that", "use become for the host, or connect as root"
         raise ResourceError(
-            "%s cannot be set: %s" % (name_of(key), why), kind="resource.sysctl", hint=hint
+            "%s cannot be set: %s" % (name_of(key), reason), kind="resource.sysctl", hint=hint
         )
 
     def set_value(self, key: str, value: str) -> None:

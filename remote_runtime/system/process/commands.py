@@ -223,8 +223,8 @@ class Commands(object):
                 hint="looked in %s" % (path or DEFAULT_PATH),
             )
         full = os.path.join(cwd or "/", argv[0])
-        why = "is not executable" if os.path.exists(full) else "does not exist"
-        raise CommandNotStartedError(argv[0], "the program %s %s" % (argv[0], why))
+        reason = "is not executable" if os.path.exists(full) else "does not exist"
+        raise CommandNotStartedError(argv[0], "the program %s %s" % (argv[0], reason))
 
     def _start(
         self,
@@ -269,5 +269,5 @@ class Commands(object):
 
 def _not_started(program: str, error: Exception, hint: str = "") -> CommandNotStartedError:
     number = getattr(error, "errno", None)  # Python 3.7 puts the path into ``strerror``
-    why = os.strerror(number) if number else str(error)
-    return CommandNotStartedError(program, "%s could not be started: %s" % (program, why), hint)
+    reason = os.strerror(number) if number else str(error)
+    return CommandNotStartedError(program, "%s could not be started: %s" % (program, reason), hint)

@@ -41,10 +41,10 @@ class Crontabs(object):
         if any(word in result.stderr for word in _NONE):
             return None
         if result.code or "code " in result.stderr or "left out" in result.stdout:
-            why = result.stderr.strip().splitlines()
+            reason = result.stderr.strip().splitlines()
             raise ResourceError(
                 "could not read the crontab of %s: %s"
-                % (user, why[0] if why else "it is too long"),
+                % (user, reason[0] if reason else "it is too long"),
                 kind="resource.cron",
                 hint="run crontab -l as that user on the host",
             )

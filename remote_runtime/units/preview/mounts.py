@@ -193,8 +193,8 @@ def unmounted(unit: Definition) -> List[Effect]:
 
 
 def _unclear(unit: Definition, path: str) -> UnknownEffect:
-    why = "the content of %s at %s is not known yet" % (unit.name, path)
-    return UnknownEffect(Uncertainty(UNKNOWN, why), below(path, itself=True))
+    reason = "the content of %s at %s is not known yet" % (unit.name, path)
+    return UnknownEffect(Uncertainty(UNKNOWN, reason), below(path, itself=True))
 
 
 def _awaited(unit: Definition) -> UnknownEffect:

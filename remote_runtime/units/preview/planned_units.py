@@ -129,8 +129,8 @@ class PlannedUnits(object):
             return
         for other in unit.text.words("Unit", "BindsTo"):
             if not self._runs(other):
-                why = "%s is bound to %s, which does not run: systemd may stop it"
-                raise Unknowable(why % (unit.name, other))
+                reason = "%s is bound to %s, which does not run: systemd may stop it"
+                raise Unknowable(reason % (unit.name, other))
 
     def _runs(self, name: str) -> bool:
         shown = self._show(name)

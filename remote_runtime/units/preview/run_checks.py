@@ -43,7 +43,7 @@ class RunChecks(object):
             self._conditions(unit),
             self._trigger(unit),
         )
-        found = next((why for look in looks for why in look), "")
+        found = next((reason for look in looks for reason in look), "")
         if found:
             return found
         if unit.name.endswith((".mount", ".automount")):
@@ -118,8 +118,8 @@ class RunChecks(object):
             return True
         if name in unit.text.words("Unit", "Before") or unit.name in other.words("Unit", "After"):
             return False
-        why = "%s requires %s to be started already (Requisite) and does not wait for it (After)"
-        raise Unknowable(why % (unit.name, name))
+        reason = "%s requires %s to be started already (Requisite) and does not wait for it (After)"
+        raise Unknowable(reason % (unit.name, name))
 
     def _needed(self, unit: Definition) -> Iterator[Tuple[str, str]]:
         for key in ("Requires", "BindsTo", "Requisite"):
@@ -139,11 +139,11 @@ class RunChecks(object):
         waited_for = waited_for and not at_once
         if depth == _DEPTH or not (key == "BindsTo" or waited_for):
             return
-        why = self.obstacle(name, depth + 1)
-        if not why and key == "BindsTo" and self.ends(name):
-            why = "does not stay active"
-        if why:
-            yield "is bound to %s, which %s" % (name, why)
+        reason = self.obstacle(name, depth + 1)
+        if not reason and key == "BindsTo" and self.ends(name):
+            reason = "does not stay active"
+        if reason:
+            yield "is bound to %s, which %s" % (name, reason)
 
     # -- conditions -------------------------------------------------------------------------------
 

@@ -36,11 +36,11 @@ class SocketChecks(object):
             for given in unit.text.all("Socket", key):
                 value = (unit.text.expand(given) or "").strip()
                 if value.startswith("/"):
-                    why = self._at_path(unit, key, value)
+                    reason = self._at_path(unit, key, value)
                 else:
-                    why = self._at_port(unit, value) if key == "ListenStream" else ""
-                if why:
-                    yield "cannot listen at %s: %s" % (value, why)
+                    reason = self._at_port(unit, value) if key == "ListenStream" else ""
+                if reason:
+                    yield "cannot listen at %s: %s" % (value, reason)
 
     def _at_path(self, unit: Definition, key: str, path: str) -> str:
         """Check a path at which systemd creates the parent directories, and replaces anything that

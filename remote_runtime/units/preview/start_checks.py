@@ -166,8 +166,8 @@ class StartChecks(object):
                     hides = "" if program.privileged else hiding_setting(text, program.path)
                     if hides:
                         yield "runs %s, which its %s hides" % (program.path, hides)
-                    why = self._unusable(program, user, rights)
-                    yield from [why] if why else []
+                    reason = self._unusable(program, user, rights)
+                    yield from [reason] if reason else []
 
     def _home(self, user: str) -> str:
         """The home directory of the named user; root's always exists."""
@@ -211,9 +211,9 @@ class StartChecks(object):
 
     def _unusable(self, program: Program, user: str, rights: Permissions) -> str:
         """The reason why a program cannot be started by the user, who is root by default."""
-        found, why = self._located(program.path or "")
-        if why:
-            return why
+        found, reason = self._located(program.path or "")
+        if reason:
+            return reason
         if not program.privileged and not rights.execute(found):
             return "runs %s as %s, who is not allowed to execute it" % (found, user)
         try:

@@ -86,10 +86,10 @@ class UnitEffects(object):
             other = bound.pop()
             if other in found or not self._units.status(other).running:
                 continue
-            why = self._checks.obstacle(other)
-            why = why or ("ends by itself" if self._checks.ends(other) else "")
-            if why:
-                raise Unknowable("%s is restarted with %s and %s" % (other, name, why))
+            reason = self._checks.obstacle(other)
+            reason = reason or ("ends by itself" if self._checks.ends(other) else "")
+            if reason:
+                raise Unknowable("%s is restarted with %s and %s" % (other, name, reason))
             found.append(other)
             bound += self._bound(other)
         return found
@@ -118,8 +118,8 @@ class UnitEffects(object):
         for upheld in unit.text.words("Unit", "Upholds"):
             for rival in self._units.rivals(upheld):
                 if running.get(rival) or self._units.status(rival).running:
-                    why = "%s upholds %s, which conflicts with %s"
-                    raise Unknowable(why % (unit.name, upheld, rival))
+                    reason = "%s upholds %s, which conflicts with %s"
+                    raise Unknowable(reason % (unit.name, upheld, rival))
 
     def _comes_up(self, name: str) -> bool:
         """Return whether a unit that is not running would run if something pulled it in."""

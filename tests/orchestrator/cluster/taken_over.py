@@ -65,7 +65,7 @@ def _work(attack: str, order: bytes) -> Any:
         up = Queue(frames.up_queue(told.run), client=client)
         for value in (Serialize(Evil()), ToPickle(Evil()), [Serialize(Evil())], {"type": "Future"}):
             up.put(value)
-        up.put(client.submit(_fail, key=f"evil-{told.run}-{told.hand}", pure=False))
+        up.put(client.submit(_fail, key=f"evil-{told.run}-{told.worker}", pure=False))
     if attack == "error":
         raise EvilError
     return Evil() if attack == "result" else b"over"

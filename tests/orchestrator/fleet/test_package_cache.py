@@ -162,7 +162,7 @@ def test_only_what_was_left_to_a_host_is_taken_from_it(message: dict[str, Any]) 
 
 def test_what_is_told_has_a_bound() -> None:
     """Hosts look themselves into what there is no room for; what is forgotten makes room."""
-    package_metadata = PackageMetadataCache(wait=0, room=len(TEXT) + 1)
+    package_metadata = PackageMetadataCache(wait=0, space=len(TEXT) + 1)
     for sha in (A, B):
         found_by(package_metadata, "web1", "web2", sha=sha)
     assert package_metadata.ask([A, B], "web3").known == {A: TEXT}

@@ -93,7 +93,7 @@ def test_a_command_that_takes_too_long_is_ended_with_what_it_started(
     """Its children die with it, the reason is told, and the next command runs."""
     began = time.monotonic()
     answer = impatient.run(f"(sleep 6; touch {tmp_path}/late) & sleep 600".encode())
-    assert "timed out after 4 s" in answer.fate
+    assert "timed out after 4 s" in answer.killed
     assert impatient.run(b"echo next").out == b"next\n"
     time.sleep(max(0.0, began + 7 - time.monotonic()))
     assert not (tmp_path / "late").exists()
@@ -103,7 +103,7 @@ def test_a_slow_command_of_a_batch_is_told_by_itself(impatient: Shell) -> None:
     """Those beside it get their answers."""
     answers = impatient.read_all([b"echo a", b"sleep 600", b"echo b"])
     assert [answer.out for answer in answers] == [b"a\n", b"", b"b\n"]
-    assert [bool(answer.fate) for answer in answers] == [False, True, False]
+    assert [bool(answer.killed) for answer in answers] == [False, True, False]
 
 
 def test_a_host_on_which_commands_time_out_is_not_asked_on(tmp_path: Path) -> None:
@@ -111,9 +111,9 @@ def test_a_host_on_which_commands_time_out_is_not_asked_on(tmp_path: Path) -> No
     shell = local_shell(tmp_path, timeout=2.0)
     answers = shell.read_all([b"echo a", *[b"sleep 600"] * 4, b"echo b"])
     assert answers[0].out == b"a\n"
-    assert [answer.fate for answer in answers[1:4]] == ["timed out after 2 s"] * 3
+    assert [answer.killed for answer in answers[1:4]] == ["timed out after 2 s"] * 3
     later = [*answers[4:], *shell.read_all([b"echo c"]), shell.run(b"echo d")]
-    assert {answer.fate for answer in later} == {
+    assert {answer.killed for answer in later} == {
         "was not run because 3 commands on this host timed out"
     }
     assert [answer.out for answer in later] == [b""] * 4
@@ -124,7 +124,7 @@ def test_output_is_bounded(shell: Shell) -> None:
     """A command that writes without end is ended, and said to have been."""
     answer = shell.run(b"yes")
     assert len(answer.out) <= MAX_OUTPUT
-    assert "wrote more than 8 MiB" in answer.fate
+    assert "wrote more than 8 MiB" in answer.killed
     assert shell.run(b"echo next").out == b"next\n"
 
 

@@ -202,7 +202,7 @@ def killed() -> Any:
     engine = processes.engage(run.means())
 
     def watch(window: Window[Any]) -> None:
-        hand = next((one for one in processes._hands if "hangs" in one.running), None)
+        hand = next((one for one in processes._workers if "hangs" in one.running), None)
         if hand and len(run.results) == 3 and run.recorder.of(run_events.ResourceEvent):
             received = [e for e in run.recorder.of(run_events.ResourceEvent) if e.host == "hangs"]
             if received:
@@ -225,7 +225,7 @@ def stopped() -> Any:
     began = time.monotonic()
 
     def watch(window: Window[Any]) -> None:
-        hand = next((one for one in processes._hands if "hangs" in one.running), None)
+        hand = next((one for one in processes._workers if "hangs" in one.running), None)
         quiet = 3 * 6.0  # it is at work and says nothing but that it is there
         if hand and time.monotonic() - began > quiet and not stopped_at:
             stopped_at.append(time.monotonic())
@@ -248,7 +248,7 @@ def all_killed() -> Any:
 
     def watch(window: Window[Any]) -> None:
         if run.recorder.of(run_events.ResourceEvent) and not run.results:
-            os.kill(int(processes._hands[0].name), signal.SIGKILL)
+            os.kill(int(processes._workers[0].name), signal.SIGKILL)
 
     run.carry_out(engine, watch=watch, forks=1)
     return {name: result.record() for name, result in run.results.items()}
@@ -305,7 +305,7 @@ def left_alone() -> Any:
 
     def watch(window: Window[Any]) -> None:
         if run.recorder.of(run_events.ResourceEvent):
-            print(json.dumps([int(hand.name) for hand in processes._hands]), flush=True)
+            print(json.dumps([int(hand.name) for hand in processes._workers]), flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
 
     run.carry_out(engine, watch=watch)

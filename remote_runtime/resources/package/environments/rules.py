@@ -41,8 +41,8 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     given = [key for key, value in properties.items() if value not in (None, False)]
     if provider not in PROVIDERS:
         others = [*SHARED, *OWN["pip"], *OWN["npm"]]
-        why = "it is for packages of pip and npm: set provider, and environment or path"
-        return [(key, why) for key in given if key in others]
+        reason = "it is for packages of pip and npm: set provider, and environment or path"
+        return [(key, reason) for key in given if key in others]
     other = "npm" if provider == "pip" else "pip"
     found = [
         (key, "it is for %s, not for %s" % (other, provider)) for key in given if key in OWN[other]
@@ -62,11 +62,13 @@ def _of_place(provider: str, properties: Properties) -> List[Tuple[str, str]]:
     if provider == "pip":
         path = properties.get("environment")
         if not path:
-            why = "pip installs into virtual environments only: set environment to the path of one"
-            return [("environment", why)]
+            reason = (
+                "pip installs into virtual environments only: set environment to the path of one"
+            )
+            return [("environment", reason)]
         if path in _SYSTEM:
-            why = "the Python in %s is that of the system (PEP 668): use a virtual environment, "
-            return [("environment", (why + "such as /opt/NAME/venv") % path)]
+            reason = "the Python in %s is that of the system (PEP 668): use a virtual environment, "
+            return [("environment", (reason + "such as /opt/NAME/venv") % path)]
         return [("environment", message) for message in rules.of_path(str(path))]
     path, is_global = properties.get("path"), properties.get("global") is True
     if bool(path) == is_global:
@@ -85,8 +87,8 @@ def _of_name(provider: str, name: str, properties: Properties) -> List[Tuple[str
         ("package", str(properties["package"])) if properties.get("package") else ("name", name)
     )
     if provider == "pip" and not _PIP_NAME.match(value):
-        why = "%r is not the name of a Python package: use letters, digits and . _ - only"
-        return [(key, why % value)]
+        reason = "%r is not the name of a Python package: use letters, digits and . _ - only"
+        return [(key, reason % value)]
     if provider == "npm" and not _NPM_NAME.match(value):
         return [
             (key, "%r is not the name of a Node.js package, such as express or @scope/name" % value)
