@@ -92,10 +92,11 @@ def _lines(
         yield from (f"    {_line(one, style)}" for one in differences)
     differing = sum(len(hosts) for hosts, _ in groups)
     yield ""
+    all_hosts = f"{len(by_host):,} host{'s' * (len(by_host) != 1)}"
     if differing:
-        yield f"{differing:,} of {len(by_host):,} hosts differ"
+        yield f"{differing:,} of {all_hosts} differ{'s' * (differing == 1)}"
     else:
-        yield f"nothing differs on {len(by_host):,} hosts"
+        yield f"nothing differs on {all_hosts}"
 
 
 def _line(entry: "Difference", style: "Style") -> str:

@@ -40,7 +40,7 @@ class Resource(AccountStateType):
         if given("ensure") == "absent" and name == "root" and not given("force"):
             wrong.append(("force", "the user root cannot be removed without it"))
         if name == "root" and given("uid") not in (None, 0) and not given("force"):
-            wrong.append(("uid", "the uid of root is 0; force changes it"))
+            wrong.append(("uid", "the uid of root is 0; set force to change it"))
         for key in ("home", "shell"):
             if {".", ".."} & set(str(given(key) or "").split("/")):
                 wrong.append((key, "the path contains . or .."))

@@ -153,7 +153,7 @@ def test_a_preview_and_its_push_do_not_differ(desk: Desk) -> None:
     third, second, first = (json.loads(line)["run_id"] for line in listed)
     code, out, _ = desk.ccm("diff", first, second, "--detailed-exitcode")
     assert code == 0, out
-    assert out.splitlines()[-1] == "nothing differs on 1 hosts"
+    assert out.splitlines()[-1] == "nothing differs on 1 host"
     code, out, _ = desk.ccm("diff", second, third, "--detailed-exitcode")
     assert code == 4
     assert f"file#{desk.target}/motd  changed → unchanged" in out
