@@ -253,7 +253,7 @@ def test_a_run_that_could_not_be_kept_is_not_offered_again(desk: Desk) -> None:
     runs = desk.directory / "state" / "ccm" / "runs"
     desk.site(f"""
     - exec:
-        - gone: {{command: "sh -c 'rm -r {runs}/*'"}}
+        - gone: {{command: "mv {runs} {runs}.moved"}}
 """)
     code, out, err = desk.push()
     assert code == 1
