@@ -26,7 +26,15 @@ from orchestrator.ansible.jinja.parsing import (
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import operand, unparse
 from orchestrator.ansible.modules.arguments import expression_of
-from orchestrator.ansible.output.entries import CHECK, Datum, Record, as_test, list_of, numbered
+from orchestrator.ansible.output.entries import (
+    CHECK,
+    Datum,
+    Record,
+    as_test,
+    grouped,
+    list_of,
+    numbered,
+)
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
 
@@ -98,11 +106,7 @@ def _chosen(builder: Conversion, name: str, value: str, conditions: list[str]) -
     """The new value if the conditions are true, else the earlier one."""
     if not conditions:
         return value
-    return f"{_group(value)} if {as_test(conditions)} else {_earlier(builder, name)}"
-
-
-def _group(text: str) -> str:
-    return f"({text})" if " if " in text else text
+    return f"{grouped(value)} if {as_test(conditions)} else {_earlier(builder, name)}"
 
 
 def _is_known(builder: Conversion, name: str) -> bool:

@@ -29,7 +29,7 @@ from orchestrator.ansible.output.entries import (
     Comment,
     Record,
     both,
-    iterable_text,
+    grouped,
     needs_parentheses,
     slug,
 )
@@ -149,7 +149,7 @@ def _looped_assertion(
     expected = both([text_rewriter.condition(one, inner) for one in that])
     when = _expressions(builder, task, inner)
     failing = both([*when, f"not ({expected})"])
-    body = f"{{% for item in {iterable_text(loop.foreach)} if {failing} %}}x{{% endfor %}}"
+    body = f"{{% for item in {grouped(loop.foreach)} if {failing} %}}x{{% endfor %}}"
     message = text_rewriter.plain_text(task.name.replace("{{", "(").replace("}}", ")"))
     builder.manifest.assertions.append(
         {"that": f"template({literal(body)}) == ''", "message": message or "it is true for each"}

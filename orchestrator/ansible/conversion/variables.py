@@ -27,7 +27,7 @@ from orchestrator.ansible.jinja.parsing import (
 from orchestrator.ansible.jinja.possible_values import resolve
 from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.unparse import literal, unparse
-from orchestrator.ansible.output.entries import CHECK, Datum, as_test
+from orchestrator.ansible.output.entries import CHECK, Datum, as_test, grouped
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
 from orchestrator.ansible.source.yaml_reader import Map
@@ -221,7 +221,7 @@ class _Writer:
         is_set = lower is not None
         for conditions, inner in ranked:
             is_set |= not conditions
-            text = f"{_group(inner)} if {as_test(conditions)} else {text}" if conditions else inner
+            text = f"{grouped(inner)} if {as_test(conditions)} else {text}" if conditions else inner
         if not is_set:
             reason = f"{name} is empty, not undefined, if no condition is true"
             self._check(settings[-1][2], reason)
@@ -395,7 +395,3 @@ def _written(value: Any) -> str:
         pairs = (f"{literal(key)}: {_written(one)}" for key, one in value.items())
         return "{" + ", ".join(pairs) + "}"
     return _inner(value)
-
-
-def _group(text: str) -> str:
-    return f"({text})" if " if " in text else text

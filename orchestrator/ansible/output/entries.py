@@ -142,8 +142,7 @@ def chosen(text: str, conditions: list[str]) -> str:
 
 def as_test(conditions: list[str]) -> str:
     """Conditions that must all be true, as the test of ``a if TEST else b``."""
-    condition = both(conditions)
-    return f"({condition})" if " if " in condition else condition
+    return grouped(both(conditions))
 
 
 def any_of(alternatives: Iterable[list[str]]) -> str:
@@ -164,13 +163,13 @@ def list_of(
 ) -> str:
     """The list of an expression's values for the elements for which the conditions are true."""
     test = f" if {both(conditions)}" if conditions else ""
-    start = f"{{% for {name} in {iterable_text(elements)}{test} %}}"
+    start = f"{{% for {name} in {grouped(elements)}{test} %}}"
     body = f"[{start}{{{{ {value} | to_json }}}},{{% endfor %}}]"
     return f"template({literal(body)}) | from_yaml"
 
 
-def iterable_text(elements: str) -> str:
-    """An expression for use after ``in`` of a ``{% for %}``: there, ``if`` filters the elements."""
+def grouped(elements: str) -> str:
+    """An expression in parentheses if it has an ``if``, which would belong to what follows."""
     return f"({elements})" if " if " in elements else elements
 
 
