@@ -207,6 +207,7 @@ def sysctl(context: Context, arguments: Arguments) -> list[Entry]:
         properties["live"] = False
     if ignore:
         properties["ignore_unknown"] = True
+    context.note("the file has the line `name = value`, in the original without blanks")
     return [Entry("sysctl", name, properties)]
 
 

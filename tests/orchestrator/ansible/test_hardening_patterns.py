@@ -111,3 +111,11 @@ def test_results_of_filters_are_lists(tmp_path: Path) -> None:
     assert "(['a'] + Data.users | map(attribute='n') | list) | join(' ')" in text
     assert "if: not (true if Data.more | d else false)" in text
     check_valid(tmp_path / "site")
+
+
+def test_the_line_of_a_kernel_parameter(tmp_path: Path) -> None:
+    """ccm writes it with blanks, which the comment says."""
+    result, text = convert_tasks(tmp_path, "- sysctl: {name: vm.swappiness, value: 1}\n")
+    assert "# the file has the line `name = value`, in the original without blanks" in text
+    assert result.records[0].outcome == "converted"
+    check_valid(tmp_path / "site")
