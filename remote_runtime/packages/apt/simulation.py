@@ -78,10 +78,17 @@ def with_holds(database: str, holds: Mapping[str, bool], native: str) -> str:
 
 
 def by_version(shown: str, native: str) -> Dict[Tuple[str, str], str]:
-    """Return the paragraphs of the output of ``apt-cache show``, by name and version."""
-    found: Dict[Tuple[str, str], str] = {}
+    """Return the paragraphs of the output of ``apt-cache show``, by name and version; the first of
+    several."""
+    return {key: texts[0] for key, texts in all_by_version(shown, native).items()}
+
+
+def all_by_version(shown: str, native: str) -> Dict[Tuple[str, str], List[str]]:
+    """The same with all paragraphs, such as of several repositories."""
+    found: Dict[Tuple[str, str], List[str]] = {}
     for stanza in stanzas(shown):
-        found.setdefault((_name(stanza, native), field(stanza, "Version")), stanza)
+        key = _name(stanza, native), field(stanza, "Version")
+        found.setdefault(key, []).append(stanza)
     return found
 
 

@@ -27,6 +27,7 @@ from remote_runtime.packages.values import (
 )
 
 if TYPE_CHECKING:
+    from remote_runtime.packages.apt.listed_texts import ListedTexts
     from remote_runtime.packages.apt.private_copy import ScratchCache
     from remote_runtime.packages.apt.readiness import Readiness
     from remote_runtime.packages.dpkg.contents import Contents
@@ -68,7 +69,8 @@ class Apt(PackageManager):
         self.readiness: Optional["Readiness"] = None
         self._workbench: Optional["ScratchCache"] = None
         self._planned: Dict[Tuple[str, str], "Contents"] = {}
-        self._shown: Tuple[Sequence[str], str] = ((), "")  # the versions, and their contents
+        self._texts: "Optional[ListedTexts]" = None
+        self._texts_at: Tuple[object, ...] = ()
         self._options: Sequence[str] = ()
         self._hooks_told: List[str] = []
         self._options_at: Tuple[object, ...] = ()
@@ -251,7 +253,7 @@ class Apt(PackageManager):
             argv=apt_commands.UPDATE,
             lock_timeout=lock_timeout,
         )
-        self._shown = ((), "")
+        self._texts = None
         self.lists.refreshed()
         self.forget_lists()
 
@@ -307,11 +309,20 @@ class Apt(PackageManager):
     def _show(self, versions: Mapping[str, str]) -> str:
         """Return the text of the lists about these versions."""
         pairs = [pair for pair in sorted(versions.items()) if pair[1]]
-        words = ["%s=%s" % pair for pair in pairs if pair not in self.files]
-        if self._shown[0] != words:
-            self._shown = words, self._query(["show", *words]) if words else ""
+        listed = [pair for pair in pairs if pair not in self.files]
+        soon = [(self.plain(name), found.candidate) for name, found in self._available.items()]
+        soon = [pair for pair in soon if pair[1]] if self.context.noop else []
+        text = self._lists_texts().of(listed, self._architecture, soon) if listed else ""
         own = [self.files[pair].control for pair in pairs if pair in self.files]
-        return "\n\n".join(filter(None, [self._shown[1], *own]))
+        return "\n\n".join(filter(None, [text, *own]))
+
+    def _lists_texts(self) -> "ListedTexts":
+        now = self.planned_sources()
+        if self._texts is None or self._texts_at != now:
+            from remote_runtime.packages.apt.listed_texts import ListedTexts
+
+            self._texts, self._texts_at = ListedTexts(self._query), now
+        return self._texts
 
     def plain(self, name: str) -> str:
         return dpkg.plain(name, self._architecture)
