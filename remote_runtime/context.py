@@ -111,7 +111,7 @@ class Context(object):
     ) -> None:
         self._adapters = files, accounts, commands
         self._read_only: Optional["Files"] = None
-        self._world: Optional["HostOverlay"] = None
+        self._overlay: Optional["HostOverlay"] = None
         self._planned = False
         self.blobs = blobs
         self.cancellation = cancellation
@@ -193,16 +193,16 @@ class Context(object):
     # -- the target, in a preview with the effects of earlier resources ---------------------------
 
     @property
-    def world(self) -> Optional["HostOverlay"]:
+    def overlay(self) -> Optional["HostOverlay"]:
         """The planned changes, in a preview that already has some."""
-        return self._world if self._current.noop else None
+        return self._overlay if self._current.noop else None
 
     @property
     def files(self) -> "Files":
         """The file system; in a preview, for reading only."""
         if not self._current.noop:
             return self._adapters[0]
-        return self._reading() if self._world is None else self._world.files
+        return self._reading() if self._overlay is None else self._overlay.files
 
     def _reading(self) -> "Files":
         if self._read_only is None:
@@ -214,12 +214,12 @@ class Context(object):
     @property
     def accounts(self) -> "Accounts":
         """The users and groups."""
-        return self._adapters[1] if self.world is None else self.world.accounts
+        return self._adapters[1] if self.overlay is None else self.overlay.accounts
 
     @property
     def kernel(self) -> "Kernel":
         """The parameters and modules of the kernel."""
-        found: "Kernel" = self.one(Context._kernel) if self.world is None else self.world.kernel
+        found: "Kernel" = self.one(Context._kernel) if self.overlay is None else self.overlay.kernel
         return found
 
     def _kernel(self) -> "Kernel":
@@ -230,7 +230,9 @@ class Context(object):
     @property
     def mounts(self) -> "MountTable":
         """The mounts."""
-        found: "MountTable" = self.one(Context._mounts) if self.world is None else self.world.mounts
+        found: "MountTable" = (
+            self.one(Context._mounts) if self.overlay is None else self.overlay.mounts
+        )
         return found
 
     def _mounts(self) -> "MountTable":
@@ -242,7 +244,7 @@ class Context(object):
     def crontabs(self) -> "Crontabs":
         """The crontabs of users."""
         found: "Crontabs" = (
-            self.one(Context._crontabs) if self.world is None else self.world.crontabs
+            self.one(Context._crontabs) if self.overlay is None else self.overlay.crontabs
         )
         return found
 
@@ -269,17 +271,17 @@ class Context(object):
     @property
     def user_commands(self) -> "Commands":
         """Runs commands of the user, such as a guard, and looks up their programs."""
-        return self._adapters[2] if self.world is None else self.world.commands
+        return self._adapters[2] if self.overlay is None else self.overlay.commands
 
     def planned(self) -> "HostOverlay":
         """In a preview, the target with the planned changes, if any; read-only."""
-        return self._new_world() if self._world is None else self._world
+        return self._new_overlay() if self._overlay is None else self._overlay
 
-    def world_with(self, effects: Sequence[Effect]) -> "HostOverlay":
+    def overlay_with(self, effects: Sequence[Effect]) -> "HostOverlay":
         """Return the target with these changes as well, for one read."""
-        world = self._new_world() if self._world is None else self._world.fork()
-        world.lay(tuple(effects), Uncertainty(), "")
-        return world
+        overlay = self._new_overlay() if self._overlay is None else self._overlay.fork()
+        overlay.lay(tuple(effects), Uncertainty(), "")
+        return overlay
 
     def places(self, path: str) -> List[str]:
         """Return, in a preview, the path without links. A link at its end is kept, or also
@@ -291,15 +293,15 @@ class Context(object):
     def _layer(self) -> "FileOverlay":
         from remote_runtime.overlay.file_overlay import FileOverlay
 
-        return FileOverlay(self.files) if self.world is None else self.world.layer
+        return FileOverlay(self.files) if self.overlay is None else self.overlay.layer
 
     def record_read(self, kind: str, value: str, present: bool = True) -> None:
         """Record a read that none of the above makes: of a package, a unit or lists.
 
         In a preview, its uncertainty is then recorded. See ``UnknownEffect`` for the kinds.
         """
-        if self.world is not None:
-            self.world.unknown_regions.record_read(kind, value, present)
+        if self.overlay is not None:
+            self.overlay.unknown_regions.record_read(kind, value, present)
 
     def suppose(self, reason: str) -> None:
         """Record that, in a preview, the result of this resource is assumed, for the
@@ -336,15 +338,15 @@ class Context(object):
         """Add, in a preview, the effects of an action of the resource ``by``."""
         if not effects:
             return
-        if self._world is None:
-            self._world = self._new_world()
-        for clash in self._world.lay(tuple(effects), uncertainty, by):
+        if self._overlay is None:
+            self._overlay = self._new_overlay()
+        for clash in self._overlay.lay(tuple(effects), uncertainty, by):
             self.notice(
                 "warning",
                 "%s and %s undo each other on every run: %s" % (clash.other, by, clash.path),
             )
 
-    def _new_world(self) -> "HostOverlay":
+    def _new_overlay(self) -> "HostOverlay":
         from remote_runtime.overlay.overlay import HostOverlay
 
         return HostOverlay(
@@ -360,20 +362,22 @@ class Context(object):
 
     def apart(self) -> "Exchange":
         """A block whose previews see earlier planned changes, and add none."""
-        return Exchange(self, _world=None if self._world is None else self._world.fork())
+        return Exchange(self, _overlay=None if self._overlay is None else self._overlay.fork())
 
     def trial(self, effects: Sequence[Effect]) -> "Exchange":
         """A block in which these values also apply, even if it fails."""
-        world, current = self.world_with(effects), self._current._replace(uncertainties=[])
-        return Exchange(self, _world=world, _current=current)
+        overlay, current = self.overlay_with(effects), self._current._replace(uncertainties=[])
+        return Exchange(self, _overlay=overlay, _current=current)
 
-    def within(self, world: "HostOverlay") -> "Exchange":
+    def within(self, overlay: "HostOverlay") -> "Exchange":
         """A block that reads this target; the uncertainty of its reads is recorded."""
-        return Exchange(self, _world=world)
+        return Exchange(self, _overlay=overlay)
 
     def ignoring(self) -> "Exchange":
         """A block in which the uncertainty of reads is not recorded."""
-        return Exchange(self, _world=self._world, _current=self._current._replace(uncertainties=[]))
+        return Exchange(
+            self, _overlay=self._overlay, _current=self._current._replace(uncertainties=[])
+        )
 
     def shared(self) -> "PackageSharing":
         """The findings of other hosts, for previews."""

@@ -109,7 +109,7 @@ class Registry(object):
                 if best.priority <= FIRST:
                     break  # the others need not even be imported
         if best is None:
-            if self._context.world is not None:
+            if self._context.overlay is not None:
                 self._look_ahead(item, properties)
             raise ResourceError(
                 "no provider can manage this resource here: " + "; ".join(refusals),

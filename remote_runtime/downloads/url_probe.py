@@ -52,7 +52,7 @@ def probe(context: Context, path: str, request: Request) -> str:
 def may_change(context: Context, error: ResourceError, url: str) -> bool:
     """Return whether a download that failed in a preview may succeed in the push."""
     # A slow answer may come in time in the push.
-    known = error.kind in _ANSWERS and (context.world is None or _is_firm(error, url))
+    known = error.kind in _ANSWERS and (context.overlay is None or _is_firm(error, url))
     return not known
 
 

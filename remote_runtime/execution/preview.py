@@ -85,7 +85,7 @@ class Previewer(object):
             return
         uncertainty = gate.worse(self._context.uncertainty)
         self._describe(resource, actions, refresh=refresh, uncertainty=uncertainty, outcome=outcome)
-        if not actions and self._context.world is not None and uncertainty.level != UNKNOWN:
+        if not actions and self._context.overlay is not None and uncertainty.level != UNKNOWN:
             self._context.expect(resource.known_effects(state), Uncertainty(), outcome.item.id)
 
     def _created(self, outcome: Outcome) -> "ManagedResource":

@@ -86,8 +86,8 @@ class ConditionReader(object):
         from remote_runtime.health.kind import Probe
 
         self._context.record_read("host", NETWORK)
-        world = self._context.world
-        if world is not None and (world.units or world.packages):
+        overlay = self._context.overlay
+        if overlay is not None and (overlay.units or overlay.packages):
             self._context.suppose("an earlier service or package change may affect it")
         return Probe(self._context, lambda: seconds)
 

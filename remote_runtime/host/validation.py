@@ -38,18 +38,18 @@ def run(commands: "Commands", command: str, *, finished: str, path: str) -> None
         )
 
 
-def preview(world: "HostOverlay", command: str, file: PathEffect) -> None:
+def preview(overlay: "HostOverlay", command: str, file: PathEffect) -> None:
     """Validate a copy of a planned file; it fails as ``run`` would, and changes nothing.
 
     For root, the copy is next to the file, visible only to the command; otherwise, it is in a
     private directory.
     """
     assert file.content is not None
-    planned = world.sequence > 0
+    planned = overlay.sequence > 0
     if os.geteuid() == 0 and file.content.size <= _LAID:
         directory, name = os.path.split(file.path)
         beside = os.path.join(directory, ".%s.preview" % name[:_NAME_ROOM])
-        other = world.fork()
+        other = overlay.fork()
         other.lay((file._replace(path=beside),), _SURE, "")
         try:
             run(other.commands, command, finished=beside, path=file.path)
@@ -57,15 +57,15 @@ def preview(world: "HostOverlay", command: str, file: PathEffect) -> None:
         except Unknowable:
             if planned:
                 raise
-    _preview_privately(world, command, file)
+    _preview_privately(overlay, command, file)
 
 
-def _preview_privately(world: "HostOverlay", command: str, file: PathEffect) -> None:
+def _preview_privately(overlay: "HostOverlay", command: str, file: PathEffect) -> None:
     from contextlib import closing
 
     content = file.content
     assert content is not None  # the caller has checked it
-    directory = world.files.private_directory()
+    directory = overlay.files.private_directory()
     try:
         copy = os.path.join(directory, ".%s" % os.path.basename(file.path))
         descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -73,8 +73,8 @@ def _preview_privately(world: "HostOverlay", command: str, file: PathEffect) -> 
             for chunk in chunks:
                 out.write(chunk)
             os.fchmod(out.fileno(), file.mode or 0)
-        run(world.commands, command, finished=copy, path=file.path)
+        run(overlay.commands, command, finished=copy, path=file.path)
     except OSError as error:
         raise failure("copy", file.path, error) from error
     finally:
-        world.files.remove_private_directory(directory)
+        overlay.files.remove_private_directory(directory)

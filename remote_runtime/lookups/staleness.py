@@ -16,15 +16,15 @@ def staleness(item: "Item", context: "Context") -> Uncertainty:
     """Return the uncertainty of an item's answers: the first answer that will differ, or may
     differ.
     """
-    world = context.world
-    if world is None:
+    overlay = context.overlay
+    if overlay is None:
         return Uncertainty()
     for entry in item.asked:
         question = {key: value for key, value in entry.items() if key != "name"}
         for place, (asked, known) in enumerate(context.answers):
             if asked != question:
                 continue
-            at = place, id(world), world.sequence
+            at = place, id(overlay), overlay.sequence
             if at not in context.asked_again:
                 context.asked_again[at] = _reason(item, question, known, context)
             reason = context.asked_again[at]
@@ -53,8 +53,8 @@ def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Con
 
 def _changed_by(question: Dict[str, Any], context: "Context") -> str:
     """Return the resource that will change the path of a question; "" if none is known."""
-    world = context.world
-    if world is None or question["kind"] not in ("file", "stat"):
+    overlay = context.overlay
+    if overlay is None or question["kind"] not in ("file", "stat"):
         return ""
-    node = world.layer.find(question["of"], question["kind"] == "file").node
+    node = overlay.layer.find(question["of"], question["kind"] == "file").node
     return node.by if node is not None else ""

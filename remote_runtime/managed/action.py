@@ -94,7 +94,7 @@ class ActionResource(ManagedResource):
         from remote_runtime.host.overlay.overlay import Overlay
 
         host = Overlay(
-            self.context.world_with(()),
+            self.context.overlay_with(()),
             self.item.id,
             covering=self._covering,
             context=self.context,

@@ -94,17 +94,17 @@ class ManagedResource(object):
 
     # -- reading ----------------------------------------------------------------------------------
 
-    def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
-        """Return a reader of the host's current state, or of the overlay ``world``."""
+    def _reader(self, overlay: "Optional[HostOverlay]" = None) -> HostReader:
+        """Return a reader of the host's current state, or of the overlay ``overlay``."""
         from remote_runtime.host.machine.machine import reader
 
         context = self.context
-        if self._reads_machine and context.world is None:
+        if self._reads_machine and context.overlay is None:
             if self._today is None:
                 self._today = reader(context, context)
             return self._today
-        seen = context.planned() if world is None and context.noop else world
-        return reader(context if seen is None else seen, context, world)
+        seen = context.planned() if overlay is None and context.noop else overlay
+        return reader(context if seen is None else seen, context, overlay)
 
     def _supported(self) -> HostReader:
         """A host that can be read, on which the resource can be managed."""
@@ -316,8 +316,8 @@ class ManagedResource(object):
         from remote_runtime.host.overlay.overlay import Overlay
 
         context = self.context
-        world = context.world_with(self._done)
-        host = Overlay(world, self.item.id, context=context, warn=self._warn)
+        overlay = context.overlay_with(self._done)
+        host = Overlay(overlay, self.item.id, context=context, warn=self._warn)
         try:
             step(host)
         except ResourceError:
@@ -330,19 +330,19 @@ class ManagedResource(object):
             self.may_fail = True
         elif achieves:
             try:
-                self._require_achieved(host.record.world)
+                self._require_achieved(host.record.overlay)
             except UnsettledError:
                 unfinished.extend(host.record.effects)
                 raise
         return once(host.record.effects) if self._type.partial else host.record.effects
 
-    def _require_achieved(self, world: "HostOverlay") -> None:
+    def _require_achieved(self, overlay: "HostOverlay") -> None:
         """``UnsettledError`` if the state after a step differs from the desired one, as far as it
         is known.
         """
         try:
             with self.context.ignoring():
-                left = self._diff(self._type.read(self._reader(world)))
+                left = self._diff(self._type.read(self._reader(overlay)))
         except Unknowable:
             return
         if left is not None:

@@ -84,9 +84,9 @@ class TaskResource(ManagedResource):
             from remote_runtime.host.overlay.overlay import Overlay
 
             context, done = self.context, self._done
-            world = context.world_with(done) if done else context.planned()
+            overlay = context.overlay_with(done) if done else context.planned()
             self._planned = Overlay(
-                world, self.item.id, context=context, warn=self._warn, shared=not done
+                overlay, self.item.id, context=context, warn=self._warn, shared=not done
             )
         return self._planned
 

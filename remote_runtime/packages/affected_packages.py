@@ -25,7 +25,7 @@ def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
     Without a list, it is everything that does not exist yet in directories of packages. Other
     packages are not covered.
     """
-    if context.world is not None and name.partition(":")[0] in context.world.packages:
+    if context.overlay is not None and name.partition(":")[0] in context.overlay.packages:
         return _whatever
     paths, installed = _listed(context, name, admin)
     own = _its_own(paths)

@@ -36,11 +36,11 @@ def is_outdated(context: "Context", manager: str) -> bool:
     names = _refresh_plan(context, manager).names
     files = [repository_paths.sources(manager, name) for name in names]
     files += [path for name in names for path in repository_paths.keys(manager, name)]
-    world = context.world
-    if world is not None:
+    overlay = context.overlay
+    if overlay is not None:
         for path in files:
-            world.files.exists(path)  # notes what may change it
-        if any(path in world.layer.nodes for path in files):
+            overlay.files.exists(path)  # notes what may change it
+        if any(path in overlay.layer.nodes for path in files):
             return True
     return manager in context.outdated_lists or (manager == "apt" and _is_older(files))
 

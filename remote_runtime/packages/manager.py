@@ -221,14 +221,14 @@ class PackageManager(object):
     def planned_versions(self) -> Dict[str, str]:
         """Return the packages that earlier resources of a preview change; "" for those that they
         remove."""
-        world = self.context.world
-        return {n: e.version for n, e in world.packages.items()} if world is not None else {}
+        overlay = self.context.overlay
+        return {n: e.version for n, e in overlay.packages.items()} if overlay is not None else {}
 
     def planned_sources(self) -> Tuple[Tuple[str, int], ...]:
         """Return the paths below ``sources`` that earlier resources of a preview change, with the
         time of each."""
-        world = self.context.world
-        nodes = world.layer.nodes if world is not None else {}
+        overlay = self.context.overlay
+        nodes = overlay.layer.nodes if overlay is not None else {}
         return tuple((p, n.since) for p, n in nodes.items() if p.startswith(self.sources))
 
     def plain(self, name: str) -> str:

@@ -130,7 +130,7 @@ class Source(object):
             )
         if status.kind != "file":
             raise ResourceError("the source %s is not a regular file" % path)
-        if not self._checksum and (self._context.world is None or not self._context.noop):
+        if not self._checksum and (self._context.overlay is None or not self._context.noop):
             return path
         # In a preview, the planned file; for a checksum, exactly those bytes.
         return self._copied(

@@ -121,7 +121,7 @@ class Systemd(object):
         shown = self._shown(full)
         stale = shown.get("NeedDaemonReload") == "yes"
         if self.context.noop:
-            if stale or self.context.world is not None:
+            if stale or self.context.overlay is not None:
                 shown = self._planned_units().shown(full)
         elif stale:
             self._reload()
@@ -132,8 +132,8 @@ class Systemd(object):
         """Return the same; in a preview, record its uncertainties."""
         status = self.status(name)
         self.context.record_read("unit", self.name_outside(unit.full_name(name)), status.found)
-        world = self.context.world
-        for other in self.leaning(name) if world is not None and world.unknown_regions else ():
+        overlay = self.context.overlay
+        for other in self.leaning(name) if overlay is not None and overlay.unknown_regions else ():
             self.context.record_read("unit", self.name_outside(other))
         return status
 
@@ -149,7 +149,7 @@ class Systemd(object):
     def _full(self, name: str) -> str:
         """The full name; for a unit that gets this name only when it is enabled, its own name."""
         full = unit.full_name(name)
-        found = self._planned_units().shown(full) if self.context.world else self._shown(full)
+        found = self._planned_units().shown(full) if self.context.overlay else self._shown(full)
         if found.get("LoadState") != "not-found" or found.get("ActiveState") in unit.RUNNING:
             return full
         return self._planned_units().files.aliased(full) or full

@@ -8,7 +8,7 @@ from tests.architecture.source import ROOT, imports, modules, nodes, parsed, sho
 from tests.architecture.test_types import DIRECTORY
 
 NAMES = {
-    *("noop", "world", "user_commands", "has_acted", "suppose", "saw"),
+    *("noop", "overlay", "user_commands", "has_acted", "suppose", "saw"),
     *("effects", "rehearse", "unfinished", "known_effects", "assumed_actions", "Action", "Effect"),
 }
 """What the lifecycle, the context and the overlay of a preview are called by."""

@@ -101,7 +101,7 @@ def download(names: Iterable[str], directory: Path) -> None:
 
 def opened(directory: Path) -> Iterator[Open]:
     """The calls of a package that leave something open on a host with nothing else."""
-    world = context(noop=True).world_with([])
+    world = context(noop=True).overlay_with([])
 
     def lay(effect: PathEffect) -> None:
         world.lay((effect,), Uncertainty(), "")

@@ -104,8 +104,8 @@ def _download_reader(context: "Context", adapters: "Union[Context, HostOverlay]"
     from remote_runtime.host.overlay import downloads as previewed
     from remote_runtime.overlay.overlay import HostOverlay
 
-    world = adapters if isinstance(adapters, HostOverlay) else context.planned()
-    return previewed.DownloadReader(context, world)
+    overlay = adapters if isinstance(adapters, HostOverlay) else context.planned()
+    return previewed.DownloadReader(context, overlay)
 
 
 def _packages_reader(context: "Context") -> Any:

@@ -34,7 +34,7 @@ class Accounts(accounts.Accounts):
     """Records the changes to users and groups; no program is run."""
 
     def __init__(self, record: Record, files: Files, commands: CommandReader) -> None:
-        super().__init__(record.world.accounts)
+        super().__init__(record.overlay.accounts)
         self.files: Files = files
         self._record, self._commands = record, commands
 
@@ -42,7 +42,7 @@ class Accounts(accounts.Accounts):
         try:
             require_idle(user)
         except ResourceError as error:
-            if any(unit.active is False for unit in self._record.world.units.values()):
+            if any(unit.active is False for unit in self._record.overlay.units.values()):
                 raise Unknowable(
                     "%s now, but an earlier change may change that" % error.message
                 ) from error

@@ -18,7 +18,7 @@ class Archives(ArchiveReader, downloads.Archives):
     """Records the known effects of an extraction."""
 
     def __init__(self, context: "Context", record: Record) -> None:
-        super().__init__(context, record.world.files, record.world.commands)
+        super().__init__(context, record.overlay.files, record.overlay.commands)
         self._record = record
 
     def extract(self, path: str, how: Extraction, checksum: str = "") -> None:
@@ -27,7 +27,7 @@ class Archives(ArchiveReader, downloads.Archives):
         """
         if self._record.checks:
             self.require(how)
-            if self._record.world.layer.find(path, True).node is None:
+            if self._record.overlay.layer.find(path, True).node is None:
                 self.survey(path, how)
             self.require_place(how)
         self.record(how)

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 class CheckoutReader(OnHost):
     """Queries git on the host itself, where planned changes cannot affect the answer."""
 
-    def __init__(self, world: "HostOverlay", files: Optional[FileReader] = None) -> None:
-        super().__init__(files or FileReader(world.files), world.host_commands)
-        self._world = world
+    def __init__(self, overlay: "HostOverlay", files: Optional[FileReader] = None) -> None:
+        super().__init__(files or FileReader(overlay.files), overlay.host_commands)
+        self._overlay = overlay
 
     def find(self, path: str, source: Source) -> Optional[Checkout]:
         """See the base class. Planned files in a checkout do not affect its submodules."""
@@ -60,11 +60,11 @@ class CheckoutReader(OnHost):
 
     def _is_planned(self, path: str) -> bool:
         """Return whether something is planned at a path or below it."""
-        return self._world.layer.is_touched(self._world.layer.find(path, True).path)
+        return self._overlay.layer.is_touched(self._overlay.layer.find(path, True).path)
 
     def _is_moved(self, path: str) -> bool:
         """Return whether a planned link or directory is part of the way to a path."""
-        found = self._world.layer.find(path, True)
+        found = self._overlay.layer.find(path, True)
         return found.node is not None or bool(found.laid)
 
     def resolve(self, path: str, source: Source) -> Target:
@@ -73,14 +73,14 @@ class CheckoutReader(OnHost):
         """
         at = git.local_path(source.url)
         if at:
-            self._world.files.exists(at)
+            self._overlay.files.exists(at)
             if self._is_planned(at) or self._is_moved(at):
                 raise Unknowable("%s is changed before it is queried" % source.url)
         return super().resolve(path, source)
 
     def _asking_as(self, path: str, source: Source) -> Tuple[Optional[str], Optional[str]]:
         user, group = super()._asking_as(path, source)
-        planned = self._world.accounts.planned
+        planned = self._overlay.accounts.planned
         if user is None or not any(kind in ("user", "group") for kind, _ in planned):
             return user, group
         if git.is_ssh(source.url) and not (source.ssh_key and source.known_host):
@@ -96,7 +96,7 @@ class CheckoutReader(OnHost):
             raise Unknowable(reason, hint=error.hint) from error
 
     def _require_git(self) -> None:
-        if not self._world.commands.find("git"):
+        if not self._overlay.commands.find("git"):
             super()._require_git()
         if not self._adapter.find("git"):
             raise Unknowable("git is not installed before the push")
@@ -108,7 +108,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
     def __init__(
         self, record: "Record", files: "Files", accounts: "AccountReader", commands: "Commands"
     ) -> None:
-        super().__init__(record.world, files)
+        super().__init__(record.overlay, files)
         self._record, self._accounts, self._commands = record, accounts, commands
         self._paths: "Files" = files
 

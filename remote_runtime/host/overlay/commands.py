@@ -21,8 +21,8 @@ class Commands(port.Commands):
     """Records that the changes of a program are unknown."""
 
     def __init__(self, record: Record) -> None:
-        world = record.world
-        super().__init__(world.commands, world.files, world.accounts)
+        overlay = record.overlay
+        super().__init__(overlay.commands, overlay.files, overlay.accounts)
         self.ended = None
         self._record = record
 
@@ -64,7 +64,7 @@ class Commands(port.Commands):
         record = self._record
         record.runs = True
         try:
-            require_startable(record.world, command, self.words(command).argv)
+            require_startable(record.overlay, command, self.words(command).argv)
         finally:  # it may start anyway
             uncertainty = Uncertainty(ASSUMED, "%s may change this first" % record.by)
             record.add(UnknownEffect(uncertainty, record.covering(affects), command.text))

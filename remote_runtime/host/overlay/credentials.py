@@ -36,15 +36,15 @@ class EncryptedContent(Content):
 class CredentialReader(credential_ports.CredentialReader):
     """Knows the values of planned credentials; decrypts the others on the host."""
 
-    def __init__(self, world: "HostOverlay") -> None:
-        super().__init__(FileReader(world.files), world.commands)
-        self._world = world
+    def __init__(self, overlay: "HostOverlay") -> None:
+        super().__init__(FileReader(overlay.files), overlay.commands)
+        self._overlay = overlay
 
     def value(self, name: str, path: str) -> Optional[bytes]:
         """See the base class. Planned values are known without the host. Other files are decrypted
         there.
         """
-        content = self._world.files.planned_content(path)
+        content = self._overlay.files.planned_content(path)
         if isinstance(content, EncryptedContent):
             self.require()
             return content.value if content.name == name else None
@@ -58,14 +58,14 @@ class Credentials(CredentialReader, credential_ports.Credentials):
     """Records the file that a push would write."""
 
     def __init__(self, record: "Record", files: "Files") -> None:
-        super().__init__(record.world)
+        super().__init__(record.overlay)
         self._record, self._files = record, files
 
     def write(self, name: str, path: str, value: bytes, key: str) -> None:
         """See the base class. systemd-creds must exist. The encrypted value is unknown."""
         self.require()
         self._files.require_file_place(path)
-        self._record.world.files.obstacles(path).writing(len(value), mode=MODE)
+        self._record.overlay.files.obstacles(path).writing(len(value), mode=MODE)
         uid, gid = self._files.own(path)
         content = EncryptedContent(name, value)
         self._record.add(PathEffect(path, "file", MODE, uid=uid, gid=gid, content=content))

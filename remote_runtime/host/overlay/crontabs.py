@@ -19,7 +19,7 @@ class Crontabs(crontab_ports.Crontabs):
     def __init__(
         self, record: Record, accounts: "AccountReader", commands: "CommandReader"
     ) -> None:
-        super().__init__(lambda: record.world.crontabs, accounts)
+        super().__init__(lambda: record.overlay.crontabs, accounts)
         self._record, self._commands = record, commands
 
     def set_text(self, user: str, text: str) -> None:

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 class DownloadReader(downloads.DownloadReader):
     """Does not query servers for checksums: their answers are unknown."""
 
-    def __init__(self, context: "Context", world: "HostOverlay") -> None:
+    def __init__(self, context: "Context", overlay: "HostOverlay") -> None:
         super().__init__(context)
-        self._world = world
+        self._overlay = overlay
 
     def _unknown(self, what: str, request: "Request") -> str:
         from remote_runtime.downloads.http_get import display_url
 
         reason = "%s %s is read in a push only" % (what, display_url(request.url))
-        self._world.unknown_regions.suppose(Uncertainty(UNKNOWN, reason))
+        self._overlay.unknown_regions.suppose(Uncertainty(UNKNOWN, reason))
         return ""
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
@@ -42,7 +42,7 @@ class Downloads(DownloadReader, downloads.Downloads):
     def __init__(
         self, context: "Context", record: Record, files: Files, archives: "Callable[[], Archives]"
     ) -> None:
-        super().__init__(context, record.world)
+        super().__init__(context, record.overlay)
         self._record, self._paths, self._archives = record, files, archives
 
     def _require_place(self, path: str) -> None:
@@ -55,7 +55,7 @@ class Downloads(DownloadReader, downloads.Downloads):
         record, path, mode = self._record, wanted.path, wanted.mode
         checksum, extraction = wanted.checksum, wanted.extraction
         if record.checks:
-            record.world.files.obstacles(path).writing(0, wanted.uid, wanted.gid, mode)
+            record.overlay.files.obstacles(path).writing(0, wanted.uid, wanted.gid, mode)
         if record.checks and self._context.options.probe_urls:
             from remote_runtime.downloads import url_probe
 

@@ -28,13 +28,13 @@ class Files(file_ports.Files):
     """Records changes without writing anything on the machine."""
 
     def __init__(self, record: Record) -> None:
-        super().__init__(record.world.files)
+        super().__init__(record.overlay.files)
         self._record = record
         self._staged = 0  # bytes of a file that is written after the earlier changes
 
     @property
     def _adapter(self) -> Adapter:
-        return self._record.world.files
+        return self._record.overlay.files
 
     def _write(self, file: NewFile, validate: str, *, firm: bool, part: bool) -> None:
         path, content, mode = file.path, file.content, file.mode
@@ -50,7 +50,7 @@ class Files(file_ports.Files):
         if command:
             from remote_runtime.host.validation import preview
 
-            preview(self._record.world, command, effect)
+            preview(self._record.overlay, command, effect)
 
     def put(
         self,

@@ -17,7 +17,7 @@ class Kernel(kernel_ports.Kernel):
     """Records changes; some refusals of the kernel are visible only when it is tried."""
 
     def __init__(self, record: Record, commands: CommandReader) -> None:
-        super().__init__(lambda: record.world.kernel)
+        super().__init__(lambda: record.overlay.kernel)
         self._record, self._commands = record, commands
 
     def set_value(self, key: str, value: str) -> None:
@@ -27,7 +27,7 @@ class Kernel(kernel_ports.Kernel):
         self._adapter.require_settable(key)
         if not rules.is_accepted(key, value):
             reason = "if the kernel accepts the value of %s" % settings.name_of(key)
-            self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
+            self._record.overlay.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
         self._add(key, value)
         family = rules.family_of(key)
         interfaces = self._adapter.names_beside(family + "/all") if family else []
@@ -48,7 +48,10 @@ class Kernel(kernel_ports.Kernel):
         """See the base class. Refuses a module that is in use, unless an earlier resource
         loads it.
         """
-        if os.path.join(MODULES, module.replace("-", "_")) not in self._record.world.kernel.planned:
+        if (
+            os.path.join(MODULES, module.replace("-", "_"))
+            not in self._record.overlay.kernel.planned
+        ):
             require_unloadable(module)
         self._require_program()
         self._change(module, False)
@@ -60,7 +63,7 @@ class Kernel(kernel_ports.Kernel):
         """Record the loading or unloading of a module, with its own parameters and devices."""
         by, doing = self._record.by, "loads" if present else "unloads"
         reason = "if the kernel %s the module %s" % (doing, module)
-        self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
+        self._record.overlay.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
 
         def covers(kind: str, value: str, there: bool) -> bool:
             inside = any(is_within(value, top) for top in (parameters.PROC, "/sys", "/dev"))

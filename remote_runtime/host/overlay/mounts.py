@@ -38,7 +38,7 @@ class Mounts(mounts.Mounts):
     """Records changes to mounts; no program is run."""
 
     def __init__(self, record: Record, files: FileReader, commands: CommandReader) -> None:
-        super().__init__(lambda: record.world.mounts)
+        super().__init__(lambda: record.overlay.mounts)
         self.files: FileReader = files
         self._record, self._commands = record, commands
 
@@ -56,13 +56,13 @@ class Mounts(mounts.Mounts):
         self._record.add(MountEffect("", reloads=True))
 
     def _inside(self, point: str) -> List[str]:
-        points = self._record.world.mounts.points()
+        points = self._record.overlay.mounts.points()
         return [one for one in points if one != point and is_within(one, point)]
 
     def _users(self, point: str) -> List[str]:
-        world = self._record.world
-        found = users(point) if point not in world.mounts.planned else []
-        if found and any(unit.active is False for unit in world.units.values()):
+        overlay = self._record.overlay
+        found = users(point) if point not in overlay.mounts.planned else []
+        if found and any(unit.active is False for unit in overlay.units.values()):
             raise Unknowable(
                 "%s, but an earlier change may change that" % mounts.busy_error(point, found)
             )
@@ -99,12 +99,12 @@ class Mounts(mounts.Mounts):
         self._record.add(*effects)
 
     def _require_point(self, entry: Entry) -> None:
-        if entry.point not in self._record.world.mounts.planned:
+        if entry.point not in self._record.overlay.mounts.planned:
             super()._require_point(entry)  # what is unmounted first has one
 
     def _judge(self, entry: Entry, words: Sequence[str]) -> None:
         """Record the outcomes that are visible only after an actual mount."""
-        unknown_regions = self._record.world.unknown_regions
+        unknown_regions = self._record.overlay.unknown_regions
         names = [word.partition("=")[0] for word in words]
         if entry.type == "tmpfs" or fstab.is_binding(entry.options):
             usual = (*_ANY, "rbind", *(_MEMORY if entry.type == "tmpfs" else ()))
@@ -122,7 +122,9 @@ class Mounts(mounts.Mounts):
         """A directory that also appears in a second place, if all of it can be known."""
         node = self.files.stat(entry.device)
         source, point = os.path.normpath(entry.device), entry.point
-        inside = [one for one in self._record.world.mounts.points() if one.startswith(source + "/")]
+        inside = [
+            one for one in self._record.overlay.mounts.points() if one.startswith(source + "/")
+        ]
         loops = is_within(source, point) or is_within(point, source)
         plain = set(words) <= {*_ANY, "rbind"}
         if node is None or node.kind != "directory" or inside or loops or not plain:
@@ -152,7 +154,7 @@ class Mounts(mounts.Mounts):
         )
 
     def _number(self, key: str, text: str) -> Optional[int]:
-        accounts = self._record.world.accounts
+        accounts = self._record.overlay.accounts
         return accounts.number("user" if key == "uid" else "group", text)
 
     def _remounts(self, now: MountEntry, entry: Entry) -> None:
@@ -160,7 +162,7 @@ class Mounts(mounts.Mounts):
         later = now._replace(options=words, source=entry.device, on_system=words)
         effect = MountEffect(entry.point, entry=later, table_only=True)
         changed = fstab.differing(entry.options, now.options, now.on_system)
-        planned = entry.point in self._record.world.mounts.planned
+        planned = entry.point in self._record.overlay.mounts.planned
         if {"rw", "exec"} & set(changed) or (planned and {"ro", "noexec"} & set(changed)):
             why = "%s is mounted with other options" % entry.point
             self._record.add(_unknown_effect(why, entry.point))
@@ -171,7 +173,7 @@ class Mounts(mounts.Mounts):
             )
         if not changed:
             reason = "if %s accepts its new options while it is mounted" % entry.point
-            self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
+            self._record.overlay.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
         self._record.add(effect)
 
     def _unmounts(self, now: MountEntry) -> None:
@@ -181,7 +183,7 @@ class Mounts(mounts.Mounts):
 
     def _swaps(self, device: str, on: bool) -> None:
         reason = "if %s can be %s" % (device, "used as swap" if on else "emptied")
-        self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
+        self._record.overlay.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
         self._record.add(MountEffect(device, present=on, table_only=True))
 
 

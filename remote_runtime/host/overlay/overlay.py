@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 class Overlay(Host):
     """The host with planned changes; ``record`` receives the changes made here.
 
-    Only these changes affect the overlay ``world``: the caller passes a copy, or a ``shared``
+    Only these changes affect ``overlay``: the caller passes a copy, or a ``shared``
     overlay that must not change. ``warn`` receives a line for the user. Without a ``context``, only
     the ports for files, accounts, commands, the kernel, mounts, checkouts and crontabs exist.
     """
 
     def __init__(
         self,
-        world: "HostOverlay",
+        overlay: "HostOverlay",
         by: str,
         *,
         covering: Covering = anything,
@@ -30,7 +30,7 @@ class Overlay(Host):
         warn: Callable[[str], object] = str,
         shared: bool = False,
     ) -> None:
-        self.record = record = Record(world, by, covering=covering, shared=shared)
+        self.record = record = Record(overlay, by, covering=covering, shared=shared)
         paths = files.Files(record)
 
         def make(name: str) -> Any:

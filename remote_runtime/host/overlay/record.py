@@ -32,9 +32,14 @@ class Record(object):
     """
 
     def __init__(
-        self, world: "HostOverlay", by: str, *, covering: Covering = anything, shared: bool = False
+        self,
+        overlay: "HostOverlay",
+        by: str,
+        *,
+        covering: Covering = anything,
+        shared: bool = False,
     ) -> None:
-        self._world, self._shared = world, shared
+        self._overlay, self._shared = overlay, shared
         self._waiting: List[Effect] = []  # effects not added to a shared overlay
         self.by = by
         self.covering = covering
@@ -52,18 +57,18 @@ class Record(object):
             self._lay()
 
     @property
-    def world(self) -> "HostOverlay":
+    def overlay(self) -> "HostOverlay":
         """The host after these calls."""
         if self._waiting:
             self.own()
-        return self._world
+        return self._overlay
 
     def own(self) -> None:
         """Continue with a copy if the overlay is shared."""
         if self._shared:
-            self._world, self._shared = self._world.fork(), False
+            self._overlay, self._shared = self._overlay.fork(), False
             self._lay()
 
     def _lay(self) -> None:
-        self._world.lay(tuple(self._waiting), Uncertainty(), self.by)
+        self._overlay.lay(tuple(self._waiting), Uncertainty(), self.by)
         self._waiting = []

@@ -29,14 +29,14 @@ _FIRST_LINE = 256  # bytes of a script that the kernel reads
 _MAX_SCRIPTS = 5  # nested interpreters
 
 
-def require_startable(world: "HostOverlay", command: Command, argv: List[str]) -> None:
+def require_startable(overlay: "HostOverlay", command: Command, argv: List[str]) -> None:
     """Raise the error that prevents the start of ``argv``, as far as known. ``Unknowable`` for a
     program that this user may execute but not read, because only a script needs more checks.
     """
     try:
-        identity = world.accounts.identity(command.user, command.group)
-        full = world.commands.find(argv[0], command.path, command.cwd)
-        start = _Start(world, argv[0], identity)
+        identity = overlay.accounts.identity(command.user, command.group)
+        full = overlay.commands.find(argv[0], command.path, command.cwd)
+        start = _Start(overlay, argv[0], identity)
         script = start.require(full, command.cwd)
         if script and command.returns == (0,):
             start.require_readable(script)
@@ -47,9 +47,9 @@ def require_startable(world: "HostOverlay", command: Command, argv: List[str]) -
 
 
 class _Start(object):
-    def __init__(self, world: "HostOverlay", program: str, identity: Identity) -> None:
-        self._world, self._program, self._identity = world, program, identity
-        self._rights = Permissions(world.files, identity)
+    def __init__(self, overlay: "HostOverlay", program: str, identity: Identity) -> None:
+        self._overlay, self._program, self._identity = overlay, program, identity
+        self._rights = Permissions(overlay.files, identity)
         self._script = ""
 
     def require(self, full: str, cwd: Optional[str]) -> Optional[bytes]:
@@ -92,7 +92,7 @@ class _Start(object):
             if not interpreter:
                 self._fail(errno.ENOEXEC)
             self._script, full = full, os.path.join(cwd, os.fsdecode(interpreter))
-            if not self._world.commands.is_there(full):
+            if not self._overlay.commands.is_there(full):
                 self._fail(errno.ENOENT)
             self._executable(full)
             found = self._head(full)
@@ -111,7 +111,7 @@ class _Start(object):
         from contextlib import closing
 
         try:
-            with closing(self._world.files.blocks(path, follow=True)) as blocks:
+            with closing(self._overlay.files.blocks(path, follow=True)) as blocks:
                 return next((bytes(block[:_FIRST_LINE]) for block in blocks), b"")
         except ResourceError:
             return None

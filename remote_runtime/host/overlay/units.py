@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 class UnitReader(ports.UnitReader):
     """Reads the units of a host with planned changes."""
 
-    def __init__(self, world: "Callable[[], HostOverlay]", context: "Context") -> None:
+    def __init__(self, overlay: "Callable[[], HostOverlay]", context: "Context") -> None:
         super().__init__(context)
-        self._world, self._within = world, context.within
+        self._overlay, self._within = overlay, context.within
 
     def status(self, name: str) -> "Status":
-        with self._within(self._world()):
+        with self._within(self._overlay()):
             return super().status(name)
 
     def carries_run(self, name: str) -> bool:
-        with self._within(self._world()):
+        with self._within(self._overlay()):
             return super().carries_run(name)
 
 
@@ -31,13 +31,13 @@ class Units(UnitReader, ports.Units):
     """Records the changes to units, and to the units and paths that depend on them."""
 
     def __init__(self, record: Record, context: "Context") -> None:
-        super().__init__(lambda: record.world, context)
+        super().__init__(lambda: record.overlay, context)
         self._record = record
 
     def _act(self, verb: str, name: str) -> None:
         record = self._record
         systemd, name = self._of(name)
-        with self._within(record.world):
+        with self._within(record.overlay):
             verb = systemd.possible(verb, name)
             effects = systemd.consequences(verb, name)
             record.unfinished.extend(systemd.unfinished(verb, name, effects))

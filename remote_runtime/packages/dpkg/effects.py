@@ -81,8 +81,8 @@ class DebEffects(TransactionEffects):
         kept = super()._kept(change)
         if not kept.paths:
             return kept
-        world = self._context.world
-        effects = world.packages if world is not None else {}
+        overlay = self._context.overlay
+        effects = overlay.packages if overlay is not None else {}
         versions = dict({n: e.version for n, e in effects.items()}, **self._versions)
         taken = {
             self._place(member.path, name)
@@ -113,12 +113,12 @@ class DebEffects(TransactionEffects):
             set(kept.paths), {p for p, h in kept.conffiles.items() if self._is_as_it_came(p, h)}
         )
 
-        def declare(world: "HostOverlay", call: Call) -> Optional[Declared]:
+        def declare(overlay: "HostOverlay", call: Call) -> Optional[Declared]:
             wanted = maintscript_helper.request(call)
             if wanted is None:
                 return None
             return maintscript_helper.declared(
-                wanted, world.files, before=before, old=old, moved=moved
+                wanted, overlay.files, before=before, old=old, moved=moved
             )
 
         return declare
@@ -129,7 +129,7 @@ class DebEffects(TransactionEffects):
         after = [run for run in self._runs(change, contents) if run.name == "postinst"]
         asked = package_scripts.requests(after)
 
-        def declare(world: "HostOverlay", call: Call) -> Optional[Declared]:
+        def declare(overlay: "HostOverlay", call: Call) -> Optional[Declared]:
             wanted = maintscript_helper.request(call)
             if wanted is None:
                 return None
@@ -198,8 +198,10 @@ class DebEffects(TransactionEffects):
             if change.before:
                 paths += self._kept(change).paths
         waiting = dpkg_triggers.interests(files)
-        world = self._context.world
-        versions = {n: e.version for n, e in world.packages.items()} if world is not None else {}
+        overlay = self._context.overlay
+        versions = (
+            {n: e.version for n, e in overlay.packages.items()} if overlay is not None else {}
+        )
         for (name, version), contents in self._planned.items():
             if versions.get(name) == version or name in incoming:
                 for trigger in dpkg_triggers.declared(

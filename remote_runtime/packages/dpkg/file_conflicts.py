@@ -86,7 +86,7 @@ def _owners(context: "Context", paths: Sequence[str], planned: Planned) -> Dict[
             fits = _OWNED.match(line)
             if fits:
                 found[fits.group("path")] = fits.group("owner")
-    versions = context.world.packages if context.world is not None else {}
+    versions = context.overlay.packages if context.overlay is not None else {}
     for (name, version), contents in planned.items():
         effect = versions.get(name)
         if effect is not None and effect.version == version:

@@ -285,8 +285,8 @@ class Units(object):
         maximum = _MAX_REQUESTS if units and commands.find("systemctl") else 0
         effects: List[Effect] = []
         for at, unit in enumerate(units):
-            world = self._context.world
-            planned = world.units.get(unit) if world is not None else None
+            overlay = self._context.overlay
+            planned = overlay.units.get(unit) if overlay is not None else None
             asked = ("systemctl", "show", "--property=ActiveState", "--", unit)
             stands = at < maximum and planned is None
             shown = commands.run(asked, timeout=_ASKING).stdout.split() if stands else ()

@@ -117,10 +117,10 @@ class EnvironmentManager(PackageManager):
 
     def _once(self, directory: str, read: Callable[[], Any]) -> Any:
         """Return the content of a directory, read again after any change."""
-        world = self.context.world
-        now = (self.context.acted, self.context.noop, world and (id(world), world.sequence))
+        overlay = self.context.overlay
+        now = (self.context.acted, self.context.noop, overlay and (id(overlay), overlay.sequence))
         known = self._inventories.get(directory)
-        if known is None or known[0] != now or world is not None:
+        if known is None or known[0] != now or overlay is not None:
             known = self._inventories[directory] = (now, read())
         return known[1]
 
@@ -143,10 +143,10 @@ class EnvironmentManager(PackageManager):
 
     def _is_planned(self, path: str) -> bool:
         """Return whether an earlier resource of a preview creates a file with unknown content."""
-        world = self.context.world
-        if world is None:
+        overlay = self.context.overlay
+        if overlay is None:
             return False
-        node = world.layer.find(path, True).node
+        node = overlay.layer.find(path, True).node
         return node is not None and node.kind == "something"
 
     # -- what could be installed ------------------------------------------------------------------
@@ -298,8 +298,8 @@ class EnvironmentManager(PackageManager):
         from remote_runtime.host.overlay.record import Record
 
         with self.context.ignoring():
-            world = self.context.world_with(())
-        record = Record(world, by)
+            overlay = self.context.overlay_with(())
+        record = Record(overlay, by)
         self._make(files.Files(record), place)
         return list(record.effects)
 

@@ -70,16 +70,16 @@ def follow(
     context: "Context", effects: Sequence["Effect"], run: Run, declare: Declare
 ) -> ScriptOutcome:
     """Return the effects of a script on the host, after these effects of the packages."""
-    world = context.world_with(effects)
+    overlay = context.overlay_with(effects)
 
     def lay(effect: PathEffect) -> None:
-        world.lay((effect,), Uncertainty(), "")
+        overlay.lay((effect,), Uncertainty(), "")
 
     def declared(call: Call) -> Optional[Declared]:
-        found = declare(world, call)
-        return found or tmpfiles.declared(world.files, world.accounts, call)
+        found = declare(overlay, call)
+        return found or tmpfiles.declared(overlay.files, overlay.accounts, call)
 
-    follower = ScriptEffects(world.files, world.accounts, lay, declared)
+    follower = ScriptEffects(overlay.files, overlay.accounts, lay, declared)
     return follower.follow(run.package, run.name, run.text, run.arguments)
 
 

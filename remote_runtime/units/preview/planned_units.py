@@ -62,8 +62,8 @@ class PlannedUnits(object):
     def files(self) -> UnitFiles:
         """The files of units in their planned state."""
         if self._read is None:
-            world = self._context.world
-            planned = world.layer.nodes if world is not None else ()
+            overlay = self._context.overlay
+            planned = overlay.layer.nodes if overlay is not None else ()
             there = [
                 directory
                 for directory in self.places.searched
@@ -102,20 +102,20 @@ class PlannedUnits(object):
 
     def _is_removed(self, name: str) -> bool:
         """Return whether an earlier change removes the unit's file, such as with its package."""
-        world = self._context.world
+        overlay = self._context.overlay
         names = [each for each in (name, units.template(name)) if each]
         paths = ["%s/%s" % (place, each) for place in self.places.searched for each in names]
-        found = [world.layer.find(path, follow=False).node for path in paths] if world else []
+        found = [overlay.layer.find(path, follow=False).node for path in paths] if overlay else []
         return any(node is not None and node.kind == "absent" for node in found)
 
     def _require_written(self, name: str, shown: Mapping[str, str]) -> None:
         """``Unknowable`` for a unit that systemd may generate from a planned table of
         file systems.
         """
-        world = self._context.world
-        if world is None or self.places.user:
+        overlay = self._context.overlay
+        if overlay is None or self.places.user:
             return
-        if _TABLE not in world.layer.nodes or not name.endswith(_OF_TABLE):
+        if _TABLE not in overlay.layer.nodes or not name.endswith(_OF_TABLE):
             return
         unit = self.definition(name)
         if not unit.path or is_generated(unit):
@@ -141,23 +141,23 @@ class PlannedUnits(object):
 
     def _require_unwatched(self, name: str, shown: Mapping[str, str]) -> None:
         """``Unknowable`` for a unit that a path unit starts as soon as the path exists."""
-        world = self._context.world
-        if world is None or shown.get("ActiveState") in units.RUNNING:
+        overlay = self._context.overlay
+        if overlay is None or shown.get("ActiveState") in units.RUNNING:
             return
         for other in units.words(shown.get("TriggeredBy", "")):
             if not other.endswith(".path") or self._show(other).get("ActiveState") != "active":
                 continue
             watched = [self.definition(other).text.expand(w) for w in self._watched(other)]
-            for path in world.layer.nodes:
+            for path in overlay.layer.nodes:
                 if any(w and (fnmatchcase(path, w) or w == os.path.dirname(path)) for w in watched):
                     raise Unknowable("%s watches %s and may start it" % (other, path))
 
     def _require_not_upheld(self, name: str, shown: Mapping[str, str]) -> None:
         """``Unknowable`` for a unit that the planned text of a running unit upholds."""
-        world = self._context.world
-        if world is None or shown.get("ActiveState") in units.RUNNING:
+        overlay = self._context.overlay
+        if overlay is None or shown.get("ActiveState") in units.RUNNING:
             return
-        for other in self._planned_units(world.layer.nodes):
+        for other in self._planned_units(overlay.layer.nodes):
             upheld = self.definition(other).text.words("Unit", "Upholds")
             if name in upheld and self._runs(other):
                 raise Unknowable(UPHELD % (other, name))
@@ -194,19 +194,19 @@ class PlannedUnits(object):
         return not unit.path and name.endswith((".mount", ".swap", ".scope"))
 
     def _effect(self, name: str, shown: Mapping[str, str]) -> Optional[UnitEffect]:
-        world = self._context.world
-        if world is None:
+        overlay = self._context.overlay
+        if overlay is None:
             return None
         full = self.places.full
-        return world.units.get(full(shown.get("Id") or name)) or world.units.get(full(name))
+        return overlay.units.get(full(shown.get("Id") or name)) or overlay.units.get(full(name))
 
     def _touched(self, name: str, shown: Mapping[str, str]) -> bool:
         """Return whether a planned change affects the definition of the unit."""
-        world = self._context.world
-        if world is None:
+        overlay = self._context.overlay
+        if overlay is None:
             return False
         names = {name, shown.get("Id") or name, units.template(name) or name}
-        nodes = world.layer.nodes
+        nodes = overlay.layer.nodes
         scripts = [] if self.places.user else [units.init_script(each) for each in names]
         if any(script in nodes for script in scripts if script):
             return True
@@ -217,15 +217,15 @@ class PlannedUnits(object):
         if any(_concerns(path, names, searched) for path in nodes):
             return True
         files = [os.path.join(directory, each) for directory in searched for each in names]
-        return any(os.path.islink(f) and world.layer.find(f, follow=True).laid for f in files)
+        return any(os.path.islink(f) and overlay.layer.find(f, follow=True).laid for f in files)
 
     def by(self, key: str, name: str) -> List[str]:
         """The units that name this one in a setting such as Requires."""
         shown = self._show(name)
         reverse = units.words(shown.get(_REVERSE.get(key, ""), ""))
         found = [o for o in reverse if not self._replanned(o)]
-        world = self._context.world
-        written = self._planned_units(world.layer.nodes) if world is not None else set()
+        overlay = self._context.overlay
+        written = self._planned_units(overlay.layer.nodes) if overlay is not None else set()
         for other in [*self._names, *sorted(written.difference(self._names))]:
             replanned = key not in _REVERSE or other in written or self._replanned(other)
             if other not in found and replanned:
@@ -235,7 +235,7 @@ class PlannedUnits(object):
         return found
 
     def _replanned(self, name: str) -> bool:
-        return self._context.world is not None and self._touched(name, self._show(name))
+        return self._context.overlay is not None and self._touched(name, self._show(name))
 
 
 def _held(directory: str, names: Set[str], searched: Sequence[str]) -> bool:

@@ -76,16 +76,16 @@ class SocketChecks(object):
             raise Unknowable("the listener at port %d may share it" % port)
         if planned:
             return "an earlier socket uses the address"
-        world = self._context.world
-        if world is not None and any(effect.active is False for effect in world.units.values()):
+        overlay = self._context.overlay
+        if overlay is not None and any(effect.active is False for effect in overlay.units.values()):
             raise Unknowable("the listener at port %d may be stopped first" % port)
         self._context.record_read("host", NETWORK)  # or stop what listens
         return "the address is in use"
 
     def _started(self, but: str, port: int) -> Iterator[str]:
         """The addresses at which socket units started earlier in the run listen on a port."""
-        world = self._context.world
-        for name, effect in world.units.items() if world is not None else ():
+        overlay = self._context.overlay
+        for name, effect in overlay.units.items() if overlay is not None else ():
             if effect.active and name.endswith(".socket") and name != but:
                 text = self._units.definition(name).text
                 for given in text.all("Socket", "ListenStream"):

@@ -83,7 +83,7 @@ class DifferentialTest(DirectoryTest):
         thing = item("thing", "x")
         found: List[Any] = []
         with ctx.for_resource(thing, True):
-            overlay = Overlay(ctx.world_with(()), thing.id)
+            overlay = Overlay(ctx.overlay_with(()), thing.id)
             for name in calls:
                 found.append(_said(overlay, path, source, name))
                 if found[-1] == UNKNOWN:

@@ -76,7 +76,7 @@ class GroupTest(DirectoryTest):
         from tests.remote_runtime.fakes import context
 
         ctx = context(noop=True)
-        world = ctx.world_with([AccountEffect("group", "new")])
+        world = ctx.overlay_with([AccountEffect("group", "new")])
         resource: Any = Kinds(ctx, Resource).create(item("group", "new", properties={"gid": 1}))
         with self.assertRaises(ResourceError) as raised:
             resource._type.read(resource._reader(world))

@@ -155,8 +155,8 @@ def _predicted(case: Case, root: str) -> tuple[list[Any], View, dict[int, View]]
     outcomes: list[Any] = []
     views: dict[int, View] = {}
     with ctx.for_resource(thing, True):
-        overlay = Overlay(ctx.world_with(()), thing.id, context=ctx)
-        world = overlay.record.world
+        overlay = Overlay(ctx.overlay_with(()), thing.id, context=ctx)
+        world = overlay.record.overlay
 
         def look() -> _Look:
             there = reader(world)

@@ -235,8 +235,8 @@ def _predicted(case: Case) -> list[tuple[Any, View]]:
     found: list[tuple[Any, View]] = []
     thing = item("thing", "x")
     with ctx.for_resource(thing, True):
-        overlay = Overlay(ctx.world_with(()), thing.id, context=ctx)
-        planned = overlay.record.world
+        overlay = Overlay(ctx.overlay_with(()), thing.id, context=ctx)
+        planned = overlay.record.overlay
         for step in case.steps:
             said = _said(partial(step.on, overlay), lambda: ctx.uncertainties)
             there = reader(planned, ctx, planned)

@@ -50,7 +50,7 @@ class FilesTest(DirectoryTest):
         planned: Any = {"uid": -1001, "gid": -1002}
         ctx = context(noop=True)
         with ctx.for_resource(item("file", "/x"), True):
-            host = Overlay(ctx.world_with(()), "file#x", context=ctx)
+            host = Overlay(ctx.overlay_with(()), "file#x", context=ctx)
             with mock.patch("os.geteuid", return_value=0):
                 host.files.put(self.path("put"), Text("x"), mode=0o600, **planned)
                 host.files.write(self.path("written"), b"x", mode=0o600, **planned)
@@ -64,7 +64,7 @@ class FilesTest(DirectoryTest):
         os.utime(path, (5, 5))
         ctx = context(noop=True)
         with ctx.for_resource(item("file", "/x"), True):
-            host = Overlay(ctx.world_with(()), "file#x", context=ctx)
+            host = Overlay(ctx.overlay_with(()), "file#x", context=ctx)
             host.files.back_up(path, copy)
             predicted = host.files.lstat(copy)
             self.assertEqual(host.files.read(copy), b"x")

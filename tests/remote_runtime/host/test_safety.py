@@ -185,7 +185,7 @@ class SafetyTest(DirectoryTest):
         """Of all that can be reached from an overlay, no door to files opens for writing."""
         ctx = context(noop=True)
         with ctx.for_resource(thing(), True):
-            host = Overlay(ctx.world_with(()), "thing#x")
+            host = Overlay(ctx.overlay_with(()), "thing#x")
         seen: Dict[int, Any] = {}
         waiting: List[Any] = [host]
         while waiting:

@@ -22,7 +22,7 @@ class ValidationTest(DirectoryTest):
         """A preview validates the planned content, and leaves nothing."""
         ctx = context(noop=True)
         file = PathEffect(self.path("a"), "file", mode=0o644, uid=0, gid=0, content=Bytes(b"x\n"))
-        world = ctx.world_with(())
+        world = ctx.overlay_with(())
         validation.preview(world, "grep -q x {}", file)
         error = failure_of(lambda: validation.preview(world, "grep -q y {}", file))
         self.assertIn("was not replaced: the validation 'grep -q y {}' failed", error.message)

@@ -27,7 +27,7 @@ class OverlayKernelTest(DirectoryTest):
 
     def test_a_planned_value(self) -> None:
         """It counts for the kernel, and what its file holds is not known."""
-        world = self.context.world_with([KernelEffect(self.path("x"), "2", by="sysctl#x")])
+        world = self.context.overlay_with([KernelEffect(self.path("x"), "2", by="sysctl#x")])
         self.assertEqual(world.kernel.value("x"), "2")
         self.assertEqual(self.context.uncertainties, 0)
         self.assertEqual(world.fork().kernel.value("x"), "2")
@@ -37,11 +37,11 @@ class OverlayKernelTest(DirectoryTest):
 
     def test_what_is_not_known(self) -> None:
         """One that another parameter changes has no value yet; one that goes has none at all."""
-        world = self.context.world_with([KernelEffect(self.path("x"), by="sysctl#y")])
+        world = self.context.overlay_with([KernelEffect(self.path("x"), by="sysctl#y")])
         error = failure_of(world.kernel.value, "x")
         self.assertIsInstance(error, Unknowable)
         self.assertIn("is not known before sysctl#y", str(error))
-        world = self.context.world_with([KernelEffect(self.path("x"), present=False)])
+        world = self.context.overlay_with([KernelEffect(self.path("x"), present=False)])
         self.assertIsNone(world.kernel.value("x"))
 
     def test_a_command_may_change_it(self) -> None:
@@ -51,13 +51,13 @@ class OverlayKernelTest(DirectoryTest):
             KernelEffect(self.path("x"), "2"),
             UnknownEffect(uncertainty, everything),
         ]
-        world = self.context.world_with(effects)
+        world = self.context.overlay_with(effects)
         self.assertEqual(world.kernel.value("x"), "2")
         self.assertEqual(self.context.uncertainty, uncertainty)
 
     def test_nothing_is_set(self) -> None:
         """A preview has no way to the kernel."""
-        world = self.context.world_with([])
+        world = self.context.overlay_with([])
         with self.assertRaises(NotImplementedError):
             world.kernel.set_value("x", "2")
         world.kernel.require_settable("not there")

@@ -35,7 +35,7 @@ class OverlayTest(unittest.TestCase):
         """The latest word on a package counts, and of a unit what each said."""
         self.context.expect([PackageEffect("a", "1"), UnitEffect("u", active=True)], SURE, "t#a")
         self.context.expect([PackageEffect("a", ""), UnitEffect("u", enabled=True)], SURE, "t#b")
-        world = self.context.world
+        world = self.context.overlay
         assert world is not None
         self.assertEqual(world.packages["a"].version, "")
         self.assertEqual(world.units["u"], UnitEffect("u", active=True, enabled=True))
@@ -252,9 +252,9 @@ class OverlayTest(unittest.TestCase):
         self.context.expect([PackageEffect("a", "1")], SURE, "t#a")
         with self.context.apart():
             self.context.expect([PackageEffect("b", "1")], SURE, "t#b")
-            assert self.context.world is not None
-            self.assertEqual(sorted(self.context.world.packages), ["a", "b"])
-        self.assertEqual(sorted(self.context.world.packages), ["a"])
+            assert self.context.overlay is not None
+            self.assertEqual(sorted(self.context.overlay.packages), ["a", "b"])
+        self.assertEqual(sorted(self.context.overlay.packages), ["a"])
 
 
 if __name__ == "__main__":

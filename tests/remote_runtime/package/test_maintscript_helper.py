@@ -16,7 +16,7 @@ class Helper(DirectoryTest):
     def setUp(self):
         super().setUp()
         self.old = self.write("old", b"mine\n", 0o640)
-        self.files = context(noop=True).world_with([]).files
+        self.files = context(noop=True).overlay_with([]).files
 
     def told(self, *wanted, before="1", unedited=False, moved=()):
         old = Conffiles({self.old}, {self.old} if unedited else set())

@@ -80,7 +80,7 @@ class OwnedTest(unittest.TestCase):
 
     def test_planned(self) -> None:
         """Of one that an earlier resource changes nobody knows here what it holds then."""
-        run = mock.Mock(world=mock.Mock(packages={"web": PackageEffect("web", "1.0-1")}))
+        run = mock.Mock(overlay=mock.Mock(packages={"web": PackageEffect("web", "1.0-1")}))
         covers = self.covers("", run)
         self.assertTrue(covers("path", "/etc/web.conf", True))
         self.assertTrue(covers("path", "/etc/web.conf", False))

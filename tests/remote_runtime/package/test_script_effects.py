@@ -47,7 +47,7 @@ class DeedsTest(DirectoryTest):
         for name in ("log", "enabled"):
             os.mkdir(self.path(name))
         self.context = context(noop=True, accounts=FakeAccounts({"web": 7}))
-        self.world = self.context.world_with([])
+        self.world = self.context.overlay_with([])
 
     def told(self, script, fresh=True):
         def lay(effect):
@@ -144,7 +144,7 @@ class DeedsTest(DirectoryTest):
             (": > %s" % new, b""),
             ("echo b >> %s" % there, b"a\nb\n"),
         ):
-            self.world = self.context.world_with([])
+            self.world = self.context.overlay_with([])
             (effect,) = self.told(line).effects
             self.assertEqual(effect.content.read(), content, line)
             self.assertEqual(effect.mode, 0o644 if effect.path == new else None)
@@ -204,7 +204,7 @@ fi
             self.assertEqual(
                 (len(told.effects), "touch" in self.rest(told)), (effects, rest), before
             )
-            self.world = self.context.world_with([])
+            self.world = self.context.overlay_with([])
 
     def test_a_copy(self):
         """A copy holds what the file holds."""

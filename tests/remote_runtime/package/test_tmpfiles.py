@@ -11,7 +11,7 @@ from ..fakes import DirectoryTest, FakeAccounts, context
 class Tmpfiles(DirectoryTest):
     def told(self, text, *words):
         path = self.write("x.conf", text.replace("ROOT", self.root).encode())
-        world = context(noop=True).world_with([])
+        world = context(noop=True).overlay_with([])
         words = words or ("--create", path)
         call = Call(("systemd-tmpfiles", *words), True)
         return tmpfiles.declared(world.files, FakeAccounts({"web": 7, "root": 0}), call)
@@ -56,7 +56,7 @@ class Tmpfiles(DirectoryTest):
         """All files at once are open where they put things; another program is not one of these."""
         self.assertEqual(self.told("", "--create").open, ["/run", "/tmp", "/var", "/etc"])
         self.assertEqual(self.told("", "--create", "none.conf").open, [])
-        world = context(noop=True).world_with([])
+        world = context(noop=True).overlay_with([])
         self.assertIsNone(tmpfiles.declared(world.files, FakeAccounts(), Call(("ls",), True)))
 
     def test_places(self):

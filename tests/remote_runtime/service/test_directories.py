@@ -52,7 +52,7 @@ class DirectoriesTest(unittest.TestCase):
         }
         text = "StateDirectory=ccm-a ccm-b ccm-up/x\nConfigurationDirectory=ccm-conf\n"
         effects = [PathEffect(path, "symlink", target=target) for path, target in links.items()]
-        files = self.context.world_with(effects).files
+        files = self.context.overlay_with(effects).files
         there: Any = SimpleNamespace(files=files, accounts=self.context.accounts)
         self.assertEqual(
             linked_directories(self.unit(text), there), ["/var/lib/ccm-a", "/var/lib/ccm-up"]

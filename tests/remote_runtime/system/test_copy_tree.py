@@ -64,7 +64,7 @@ class CopyTreeTest(DirectoryTest):
     def test_a_large_file(self) -> None:
         """A preview knows that it will be there, and not what it holds."""
         with mock.patch.object(overlay_files, "_LIMIT", 999):
-            overlay = Overlay(context(noop=True).world_with([]), "user#x")
+            overlay = Overlay(context(noop=True).overlay_with([]), "user#x")
             new = self.path("new")
             overlay.files.copy_tree(self.path("skel"), new, mode=0o700, **OURS)
         effects = [e for e in overlay.record.effects if isinstance(e, PathEffect)]

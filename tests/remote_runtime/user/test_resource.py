@@ -281,7 +281,7 @@ class GivenTest(UserTest):
         os.chown(self.path("home"), home_uid, 0)
         none = mock.patch.multiple(rules, _LOGIN="/nonexistent/a", _USERADD="/nonexistent/a")
         with none, mock.patch.dict(rules + "._USUAL", mail):
-            overlay = Overlay(context(noop=True).world_with([]), "user#anna")
+            overlay = Overlay(context(noop=True).overlay_with([]), "user#anna")
             overlay.accounts.change_user("anna", properties)
         effects = [e for e in overlay.record.effects if isinstance(e, PathEffect)]
         return {os.path.relpath(e.path, self.root): (e.uid, e.gid) for e in effects}
