@@ -35,7 +35,7 @@ READS = {
     *("value", "is_known", "is_loaded", "settings", "require_loadable"),
     *("text", "require_own"),
     *("look", "holds"),  # guards of the user, which look in previews, too
-    *("require", "words", "require_movable", "existing_user"),
+    *("require", "words", "require_movable", "existing_user", "require_user"),
 }
 ENTRY = Entry("tmpfs", "/mnt", "tmpfs", "size=4k", "0", "0")
 MOUNTED = MountEntry("0:7", "/", "/mnt", ("rw",), "tmpfs", "tmpfs")
