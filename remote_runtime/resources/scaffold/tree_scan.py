@@ -117,7 +117,7 @@ class TreeScan(object):
                     "more than %d paths or %d levels of directories are below %s; nothing was"
                     " changed" % (MAX_PATHS, MAX_DEPTH, self.root),
                     kind="resource.scaffold.tree",
-                    hint="find out what creates them, or purge a directory further down",
+                    hint="find out what creates them, or manage a directory further down",
                 )
             for path in names:
                 node = self._files.lstat(self.full(path))
