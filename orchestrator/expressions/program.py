@@ -111,6 +111,7 @@ class Program(Runnable):
         return literal_arguments(self._trees, _FILE_FUNCTIONS)
 
     def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """See ``Runnable``. Only calls with one literal argument count."""
         alone = [call for call in calls(self._trees, TEMPLATE_FUNCTIONS) if len(call.args) == 1]
         return [
             (call.node.name, call.args[0].value, tuple(word.key for word in call.kwargs))

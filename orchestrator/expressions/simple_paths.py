@@ -9,6 +9,7 @@ all errors.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,12 +22,12 @@ _NAME = rf"(?:{'|'.join(VARIABLES)})(?:\.[A-Za-z][A-Za-z0-9_]*)*"
 _LOOKUP = r"""lookup\((?:'([^'\\\r\n]*)'|"([^"\\\r\n]*)")\)"""
 
 
-class Runnable:
+class Runnable(ABC):
     """The compiled source of an expression."""
 
+    @abstractmethod
     def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
         """The value for this scope, with more names; EvaluationError."""
-        raise NotImplementedError
 
     def constant(self) -> tuple[bool, Any]:
         """Whether it is a literal, and its value."""

@@ -40,6 +40,7 @@ class _Finder:
         self.modules: dict[str, Module] = {}
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """The spec of a module of a custom type; None for any other, which the next finder gets."""
         module = self.modules.get(name)
         if module is None:
             return None

@@ -67,9 +67,7 @@ def _pid_of_holder(path: str) -> Optional[int]:
 
 
 def holder_of_pid_files(paths: Sequence[str]) -> Optional[Holder]:
-    """Return the holder of the first lock that is held among these files, which name a running
-    process.
-    """
+    """Return the holder that the first of these files with a running process names."""
     for path in paths:
         text = content_of(path)[:20].decode("ascii", "replace").strip()
         if text.isdigit() and os.path.exists("/proc/" + text):

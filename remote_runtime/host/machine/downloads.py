@@ -73,6 +73,7 @@ class Downloads(DownloadReader, downloads.Downloads):
             context.files.obstacles(path).writing(size, *attributes)
 
         def fetch(number: int) -> response_body.Download:
+            """Download the file once; ``number`` counts the tries."""
             self._count(number if tries.maximum > 1 else 0)
             return response_body.download(
                 context,

@@ -308,6 +308,7 @@ class Resource(PathTaskStateType):
         validate = str(self.properties.get("validate") or "")
 
         def put(host: "Host") -> None:
+            """Write the file, after its backup."""
             before = None if backup is None else lambda: backup.make(host)
             host.files.put(
                 self.name,

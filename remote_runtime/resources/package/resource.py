@@ -362,6 +362,7 @@ class Resource(TaskStateType):
         changes = [own, *self._others(promised)]
 
         def act(host: "Host") -> None:
+            """Change the package; replace the predicted records by those of the changes."""
             package = self._at(host)
             if refreshes:
                 package.refresh_lists()

@@ -182,7 +182,7 @@ class Resource(PathTaskStateType):
 
 
 def file_mode(node: "Optional[Node]", executable: bool) -> int:
-    """The desired permissions of a file: its current ones, made executable or not as desired."""
+    """The desired permissions of a file: the current ones, with or without those to execute it."""
     mode = node.mode & 0o777 if node is not None and node.kind == "file" else _NEW
     if not executable:
         return mode & ~_EXECUTE

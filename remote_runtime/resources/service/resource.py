@@ -151,8 +151,9 @@ class Resource(TaskStateType):
         return status.stoppable if self.ensure == STOPPED else not status.running
 
     def _has_desired_enablement(self, found: Mapping[str, Any], status: Status) -> bool:
-        """Whether its enablement is as desired; a new text may change whether and how the unit can
-        be enabled.
+        """Whether the unit is enabled or disabled as desired.
+
+        A new text can change how the unit is enabled, or prevent it.
         """
         enable = bool(self.properties["enable"])
         if enable and "unit" in self._texts and self._differs(found, "unit"):

@@ -238,7 +238,7 @@ class DownloadTest(DirectoryTest):
         self.assertEqual(self.web.requests, [])
 
     def test_credentials_stay_on_their_server(self) -> None:
-        """A checksum file elsewhere is asked for without them, so is a redirect."""
+        """Another server does not receive them, for a checksum file or after a redirect."""
         other = Web(address="127.0.0.2")
         self.addCleanup(other.close)
         other.answers["/SHA256SUMS"] = content(("%s  tool\n" % SUM).encode())
