@@ -275,7 +275,7 @@ class _Bounded(object):
         """``ValueError`` for a directory that is too large."""
         if size > self._largest:
             raise ValueError(
-                "a directory of %d bytes, which is too many for extract_max_members" % size
+                "its directory has %d bytes, which is too many for extract_max_members" % size
             )
         data: bytes = self._read(size)
         return data
