@@ -4,8 +4,6 @@
 Ansible, and writes only below ``output``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reasons why a part of a project cannot be converted (controller)."""
 
-from __future__ import annotations
-
 from remote_runtime.errors import InputError, Problem
 
 

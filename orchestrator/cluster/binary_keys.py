@@ -1,7 +1,5 @@
 """Detects private keys in binary form, which have no header line (controller)."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import NamedTuple

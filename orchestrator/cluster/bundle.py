@@ -4,8 +4,6 @@ A file that a manifest names is included wherever it is. So is everything in the
 manifest, because a name may depend on facts.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import stat

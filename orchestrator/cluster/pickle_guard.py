@@ -9,8 +9,6 @@ are three independent barriers:
 3. Python itself refuses to look up the names in a pickle, even in modules that are loaded later.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 import types

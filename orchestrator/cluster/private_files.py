@@ -2,8 +2,6 @@
 (controller).
 """
 
-from __future__ import annotations
-
 import binascii
 import os
 import re

@@ -1,7 +1,5 @@
 """A host of the controller's inventory in the form that a worker uses (both sides)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple

@@ -7,8 +7,6 @@ copy of the site's files, with the controller's paths below one directory. Repor
 controller's paths.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

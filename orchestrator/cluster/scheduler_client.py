@@ -1,7 +1,5 @@
 """The controller's connection to the scheduler: the workers, and messages to them (controller)."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -3,8 +3,6 @@
 Dask retries for a while and then reports a timeout, regardless of the reason.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import ssl

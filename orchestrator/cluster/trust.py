@@ -3,8 +3,6 @@
 A directory has ``ca.pem`` and, for each of its roles, ``ROLE.pem`` and ``ROLE-key.pem``.
 """
 
-from __future__ import annotations
-
 import datetime
 import os
 import re

@@ -1,7 +1,5 @@
 """A value with the tag ``!vault`` or ``!age`` as an expression (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from inventory.document import EncryptedScalar

@@ -4,8 +4,6 @@
 Imported only for expressions that are more than a simple path; see ``simple_paths``.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes

@@ -3,8 +3,6 @@
 Text from a host is never a template, so computed strings and files on the target are refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any

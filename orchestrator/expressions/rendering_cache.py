@@ -5,8 +5,6 @@ text: it renders the template with host values that raise an error when they are
 succeeds, the result is valid for all hosts; otherwise the template is rendered for each host.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NoReturn, Protocol, TypeVar

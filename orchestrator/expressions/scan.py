@@ -6,8 +6,6 @@ brace outside its string literals and brackets, so ``{{ '}}' }}`` and ``{{ {'a':
 one expression each.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

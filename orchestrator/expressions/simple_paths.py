@@ -6,8 +6,6 @@ a resource. This module only handles existing keys of mappings. Jinja2 handles a
 all errors.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Literal calls of ``template()`` or ``jet()`` (controller)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from orchestrator.expressions.scan import holds_expression

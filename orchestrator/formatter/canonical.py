@@ -4,8 +4,6 @@ The result is read again. It must have the meaning of the original: the same val
 comments, and the same comments above each key, because these comments can be checks of data.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

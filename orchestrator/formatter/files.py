@@ -1,7 +1,5 @@
 """Finds the files to format, and writes them (controller)."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The spaces in lists and maps in brackets on one line, and the quotes of a string (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

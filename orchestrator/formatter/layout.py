@@ -1,7 +1,5 @@
 """Writes the lines of a YAML text with canonical indentation and spaces (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

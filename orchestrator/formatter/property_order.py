@@ -1,7 +1,5 @@
 """The order of the properties of a resource (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from inventory.document import Mapping, Node, Sequence

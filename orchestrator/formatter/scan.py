@@ -4,8 +4,6 @@ A unit is a part of a line that is written as one piece: a dash, a key, a colon,
 yields tokens with positions. Only spaces and comments are between two tokens.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple

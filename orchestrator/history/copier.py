@@ -4,8 +4,6 @@ An unreachable, slow or full history never delays a host or makes a run fail. At
 the copy has ``FINISH_TIMEOUT`` seconds left; ``ccm runs push`` copies the rest later.
 """
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

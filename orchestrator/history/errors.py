@@ -1,7 +1,5 @@
 """Errors of a shared history, which never make a run fail (controller)."""
 
-from __future__ import annotations
-
 from remote_runtime.errors import CcmError
 
 

@@ -1,7 +1,5 @@
 """Creates the copiers and readers of histories (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

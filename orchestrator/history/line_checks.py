@@ -4,8 +4,6 @@ Clients are not trusted, like hosts: each file has a closed set of members, size
 limited, and every line must be about a host of the run. ValueError with the expected value.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The location of a history: a directory or the address of a studio (controller)."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

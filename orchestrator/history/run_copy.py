@@ -4,8 +4,6 @@ Only complete lines are copied, starting where the copy of each file ends. A cop
 continued at any time by any process of the same user, and copying twice changes nothing.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator

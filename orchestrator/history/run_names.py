@@ -1,7 +1,5 @@
 """The names of runs and of their files that a history accepts (controller)."""
 
-from __future__ import annotations
-
 import calendar
 import json
 import os

@@ -4,8 +4,6 @@ The certificate is checked against the system's CAs. Redirects are never followe
 would be sent to another server. The responses of the studio are untrusted data.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -5,8 +5,6 @@ once. The data of the studio is not trusted: only files of a fixed list are stor
 numbers and sizes.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

@@ -4,8 +4,6 @@ Every operation whose result can be much larger than its operands is checked her
 performed (controller).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Sized, ValuesView
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Translates Python's errors about calls and operators into terms of templates (controller)."""
 
-from __future__ import annotations
-
 import re
 
 _CALL = re.compile(

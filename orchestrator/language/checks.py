@@ -1,7 +1,5 @@
 """The problems of an expression that can be found without facts and data (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from math import isfinite
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Iterates over the tokens of a string, in any language (controller)."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 

@@ -1,7 +1,5 @@
 """Errors of evaluating an expression (controller)."""
 
-from __future__ import annotations
-
 from remote_runtime.errors import CcmError, Position
 
 

@@ -3,8 +3,6 @@
 It does not import Jinja2, because it is also loaded by runs whose manifest has no template.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

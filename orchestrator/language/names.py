@@ -1,7 +1,5 @@
 """The names that every language provides (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``lookup()`` paths: GJSON, with a fast path for simple dotted ones (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache

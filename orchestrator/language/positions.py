@@ -1,7 +1,5 @@
 """Converts offsets to lines and columns (controller)."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 
 from remote_runtime.errors import Position

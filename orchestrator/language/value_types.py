@@ -1,7 +1,5 @@
 """The kinds of values, and checks of arguments (controller)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -5,8 +5,6 @@ The caller passes nodes, regardless of where it read the properties. Problems ar
 positions of these nodes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``@require``, ``@validate`` and ``@secret`` in the comments under ``data`` (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple

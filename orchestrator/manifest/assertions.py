@@ -2,8 +2,6 @@
 it (controller).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence as Entries
 from typing import Any, NamedTuple
 

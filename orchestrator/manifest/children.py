@@ -1,7 +1,5 @@
 """Resource names of all manifests of a run, before any host is contacted (controller)."""
 
-from __future__ import annotations
-
 from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.checks.references import NamedResource, named
 from orchestrator.manifest.declared_resource import DeclaredResource

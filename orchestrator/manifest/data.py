@@ -1,7 +1,5 @@
 """One data source with its own hierarchy, and its result for a host (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Entries

@@ -4,8 +4,6 @@
 the result, so a fact of a host never becomes part of a path.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """One resource as written in a manifest (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """``ccm.defaults``: default properties of the resources of a manifest, by type (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping as AnyMapping
 
 from inventory.document import Mapping

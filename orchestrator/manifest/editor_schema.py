@@ -5,8 +5,6 @@ optional. A schema cannot express the other checks of ``load_site``: references,
 expressions.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import schemas

@@ -1,7 +1,5 @@
 """``ccm.ask``: look-ups on a host before its plan is made (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

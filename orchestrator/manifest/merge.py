@@ -1,7 +1,5 @@
 """Merges trees of data (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 

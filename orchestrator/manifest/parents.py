@@ -1,7 +1,5 @@
 """Finds the manifests of a project that apply another one (controller). Contacts no host."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator

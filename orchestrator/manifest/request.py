@@ -1,7 +1,5 @@
 """A request of ``ccm ensure api pipe``: one resource as a document (controller)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, BinaryIO, NamedTuple
 

@@ -1,7 +1,5 @@
 """Reads the list of resources, in both of its forms, with defaults (controller)."""
 
-from __future__ import annotations
-
 from inventory.checker import is_null
 from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.manifest.checks.other_tools import type_hint

@@ -1,7 +1,5 @@
 """Compiles nodes into values with parsed templates (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -4,8 +4,6 @@ The file is replaced atomically: it is written next to its destination, synced a
 file lets several runs add entries at once without losing any.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -6,8 +6,6 @@ version 2.11 or newer expires messages by their ``Nats-TTL``; with an older serv
 entry itself is used.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

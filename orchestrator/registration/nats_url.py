@@ -1,7 +1,5 @@
 """Reads ``nats://user:password@host:4222,other/STREAM?creds=FILE&ca=FILE`` (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote

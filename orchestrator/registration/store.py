@@ -1,7 +1,5 @@
 """The store of registrations, selected by ``--registration`` (controller)."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Watches registrations for changes (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The planned action of a resource as text, derived from its change records (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Lists each change of a run once, with the hosts that have it (controller)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """The output of a command on many hosts; hosts with identical output are grouped (controller)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TextIO

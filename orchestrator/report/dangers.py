@@ -1,7 +1,5 @@
 """The dangerous changes of a preview, grouped across the fleet (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ A preview and the push after it are equal if the prediction was correct, because
 ignores whether an action was performed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The most frequent results across a fleet (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from orchestrator.report.failures import Failures, SharedFailure

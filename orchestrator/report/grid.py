@@ -1,7 +1,5 @@
 """Hosts by resources: all data of a stored run, for reports in files (controller)."""
 
-from __future__ import annotations
-
 import calendar
 import functools
 import time

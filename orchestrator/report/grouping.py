@@ -1,7 +1,5 @@
 """Groups hosts with the same outcome (controller)."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple

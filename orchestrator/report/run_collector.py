@@ -3,8 +3,6 @@
 Equal data of many hosts is stored once, so a uniform fleet costs as much as one host.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

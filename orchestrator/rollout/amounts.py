@@ -1,7 +1,5 @@
 """Amounts of hosts: a count or a percentage of the selection (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

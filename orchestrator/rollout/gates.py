@@ -1,7 +1,5 @@
 """Gates: checks between waves (controller)."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence

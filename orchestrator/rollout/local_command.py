@@ -1,7 +1,5 @@
 """Commands of the user on the controller: gates and hooks (controller)."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess

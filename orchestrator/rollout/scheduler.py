@@ -1,7 +1,5 @@
 """Schedules a rollout: wave after wave, within budget, gates and deadline (controller)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol

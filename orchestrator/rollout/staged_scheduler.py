@@ -1,7 +1,5 @@
 """Schedules a rollout in stages: each starts when the previous one has passed (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 

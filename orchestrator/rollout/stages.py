@@ -1,7 +1,5 @@
 """Reads a stages file, whose stages are pushed one after the other (controller)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

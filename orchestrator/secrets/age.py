@@ -4,8 +4,6 @@ A recipient is ``age1...`` or a public SSH key; an identity is ``AGE-SECRET-KEY-
 SSH key.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 from collections.abc import Callable, Sequence

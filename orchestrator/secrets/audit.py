@@ -1,7 +1,5 @@
 """The findings of ``ccm secrets check`` in a repository (controller)."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Checks secrets without their key: whether the source and the path exist (controller)."""
 
-from __future__ import annotations
-
 import os
 import re
 

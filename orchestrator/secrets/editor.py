@@ -1,7 +1,5 @@
 """Reads and writes encrypted files for ``ccm secrets`` (controller)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Reasons why a secret could not be read or written (controller)."""
 
-from __future__ import annotations
-
 from remote_runtime.errors import CcmError
 
 

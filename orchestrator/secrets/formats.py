@@ -1,7 +1,5 @@
 """Recognizes encrypted files by their content, without any key (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Literal
 

@@ -3,8 +3,6 @@
 Every command that plans uses this module, so it imports little.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple

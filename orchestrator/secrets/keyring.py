@@ -1,7 +1,5 @@
 """Opens sources of secrets: each file, command and inline value once per run (controller)."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable

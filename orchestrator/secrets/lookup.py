@@ -3,8 +3,6 @@
 Planning a host collects the sources that it needs and opens them in parallel; see ``collecting``.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

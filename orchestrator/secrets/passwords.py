@@ -1,7 +1,5 @@
 """The passwords of vaults, each obtained once per run (controller)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from threading import RLock

@@ -1,7 +1,5 @@
 """A temporary file for an editor, which is always removed (controller)."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

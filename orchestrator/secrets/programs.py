@@ -1,7 +1,5 @@
 """Runs a program that prints a secret, with limits (controller)."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

@@ -1,7 +1,5 @@
 """The readers of an encrypted file (controller)."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

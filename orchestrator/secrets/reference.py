@@ -1,7 +1,5 @@
 """``SOURCE#PATH``, the argument of ``secret()`` (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

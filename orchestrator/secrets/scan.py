@@ -7,8 +7,6 @@ values. Tests, documents and examples have fictitious passwords, so only strings
 are reported there.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

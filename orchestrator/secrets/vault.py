@@ -4,8 +4,6 @@ The body is hex of three lines of hex: salt, HMAC-SHA256 of the ciphertext, ciph
 AES-CTR and HMAC and the first counter are derived with PBKDF2, SHA-256 and 10,000 rounds.
 """
 
-from __future__ import annotations
-
 import binascii
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """Changes single values in the text of a YAML file, and nothing else (controller)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

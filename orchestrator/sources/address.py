@@ -1,7 +1,5 @@
 """Reads ``https://HOST/PATH#sha256=HEX`` and ``kv://BUCKET/KEY`` (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit

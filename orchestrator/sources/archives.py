@@ -1,7 +1,5 @@
 """The manifests that a run takes from archives on other machines (controller)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The controller's cache of downloads with a digest, indexed by the digest."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Reads the text at a URL (controller)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection
 from typing import NamedTuple

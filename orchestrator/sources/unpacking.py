@@ -1,7 +1,5 @@
 """Reads an untrusted archive of manifests, and writes it into a directory (controller)."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """Opens files in a directory, named by a browser, without following links (controller)."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """The problems of files that a browser requests, for pages (controller)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A directory of templates, compiled once per run and rendered for each host (controller)."""
 
-from __future__ import annotations
-
 import posixpath
 from pathlib import Path
 from threading import Lock

@@ -1,7 +1,5 @@
 """Reads a directory of templates (controller)."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import stat

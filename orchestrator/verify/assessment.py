@@ -1,7 +1,5 @@
 """The result of a verify, for its report and its exit code (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

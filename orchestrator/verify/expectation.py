@@ -1,7 +1,5 @@
 """Expectations of a host, and their comparison with testinfra's results (controller)."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Verifies one host: connects, gathers facts, makes the plan and runs all queries (controller)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple

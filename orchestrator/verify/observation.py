@@ -6,8 +6,6 @@ such queries in one batch, then runs the queries again. This code does not depen
 a module. The answers exist for one call of ``observe``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from orchestrator.verify.expectation import Expectation, Observation, look

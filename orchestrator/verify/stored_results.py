@@ -1,7 +1,5 @@
 """The results of the verify after a push, in the run directory (controller)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A resource as provided to a check: its name and its desired values (controller)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ An independent check would only test the user's commands, so they run as in a pu
 user, with the same interpreter, and with protected secrets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

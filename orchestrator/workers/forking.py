@@ -4,8 +4,6 @@ A copy has the site, the inventory and the credentials in memory, so nothing is 
 prompted for again, and no secret is on a command line or in a file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

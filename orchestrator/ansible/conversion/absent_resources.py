@@ -6,8 +6,6 @@ nothing sets, or manage what another task manages on other hosts. A ``foreach`` 
 omits such a resource.
 """
 
-from __future__ import annotations
-
 import re
 
 from orchestrator.ansible.conversion.manifest_context import Conversion

@@ -1,7 +1,5 @@
 """Converts the tasks of one role or play to the resources of one manifest (controller)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Conditions of tasks: expressions, conditions on the host, and subscriptions (controller)."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Resources with the same name, which a manifest may contain only once (controller)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Several edits of one file as one resource (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from orchestrator.ansible.conversion.manifest_context import Conversion

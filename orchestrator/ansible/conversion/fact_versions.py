@@ -4,8 +4,6 @@
 one value for each name, so the new value has its own name, and everything after it reads that name.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Handlers: the notified handler of a task becomes a resource that subscribes to it
 (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from orchestrator.ansible.conversion.manifest_context import Conversion, Handler

@@ -1,7 +1,5 @@
 """The inventory of the site, and data files of groups and hosts (controller)."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

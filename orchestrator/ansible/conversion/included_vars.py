@@ -1,7 +1,5 @@
 """``include_vars`` and ``set_fact``, and files whose names depend on facts (controller)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Converts the keywords of tasks (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Writes the loop of a task into its resources (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Loops of tasks: a ``foreach``, or one resource for each literal element (controller)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 

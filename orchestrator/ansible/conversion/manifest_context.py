@@ -2,8 +2,6 @@
 (controller).
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field

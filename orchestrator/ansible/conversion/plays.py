@@ -1,7 +1,5 @@
 """Plays: each becomes a manifest that applies its roles (controller)."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

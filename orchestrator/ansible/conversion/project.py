@@ -1,7 +1,5 @@
 """The conversion of a whole project: roles, plays, inventory, data files (controller)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """Results of ``register``: look-ups for reads, resources for changes (controller)."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from typing import Any

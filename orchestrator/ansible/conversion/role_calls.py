@@ -1,7 +1,5 @@
 """``include_role`` and ``import_role``, and task files in a loop (controller)."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

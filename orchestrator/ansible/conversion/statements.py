@@ -1,7 +1,5 @@
 """Tasks that manage nothing themselves: includes, facts, assertions, messages (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

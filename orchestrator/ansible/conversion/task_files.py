@@ -1,7 +1,5 @@
 """Replaces a task that includes a file with the tasks of that file (controller)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Variables whose value may differ from the original: resources that read them are marked
 (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

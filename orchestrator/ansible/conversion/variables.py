@@ -5,8 +5,6 @@ play, vars of the role, include_vars, set_fact, parameters of the role. In a man
 ``data``, data files, the data of an ``apply`` and overrides.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any

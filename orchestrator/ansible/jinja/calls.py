@@ -1,7 +1,5 @@
 """Translates Ansible's filters, tests and look-up plugins to those of ccm (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache

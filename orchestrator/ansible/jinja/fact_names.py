@@ -1,7 +1,5 @@
 """Translates Ansible's facts to those of ccm (controller)."""
 
-from __future__ import annotations
-
 import re
 
 INFO = "Facts.host.info"

@@ -1,7 +1,5 @@
 """Paths of this host's and other hosts' facts, and facts that a host may lack (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jinja2 import nodes

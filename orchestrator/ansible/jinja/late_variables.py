@@ -5,8 +5,6 @@ or a variable of that task. The data of ccm is the same for the whole manifest. 
 is replaced by such a definition.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

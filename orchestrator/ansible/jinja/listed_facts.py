@@ -1,7 +1,5 @@
 """Convert ``service_facts`` and ``package_facts`` to look-ups on the host (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parses Ansible's expressions and strings with Jinja2 (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Finds the possible values of an expression in the files of the project (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jinja2 import nodes

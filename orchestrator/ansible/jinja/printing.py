@@ -1,7 +1,5 @@
 """Writes expressions as text (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, TypeGuard
 

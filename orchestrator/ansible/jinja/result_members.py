@@ -1,8 +1,6 @@
 """Members of results, converted to answers of the host: ``rc``, ``stat.exists``, ``json``
 (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jinja2 import nodes

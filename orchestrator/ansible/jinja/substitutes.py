@@ -1,7 +1,5 @@
 """Replaces filters that ccm lacks with filters that it has (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Rewrites whole templates: text between the tags is not changed (controller)."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from dataclasses import dataclass, field

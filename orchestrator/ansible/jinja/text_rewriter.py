@@ -1,7 +1,5 @@
 """Converts strings in YAML: their braces, and syntax that only ccm would interpret (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jinja2 import nodes

@@ -1,7 +1,5 @@
 """Rewrites the tree of an expression with ccm's names (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

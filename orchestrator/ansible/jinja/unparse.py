@@ -1,7 +1,5 @@
 """Writes the tree of a Jinja2 expression as text (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jinja2 import nodes

@@ -1,7 +1,5 @@
 """Values that an Ansible expression can have (controller)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``user``, ``group`` and ``authorized_key`` (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The arguments of a task, read by the mapper of its module (controller)."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from typing import Any

@@ -1,7 +1,5 @@
 """``command``, ``shell``, ``raw`` and ``script`` (controller)."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from typing import Any

@@ -1,7 +1,5 @@
 """Containers, images, networks and projects of Docker (controller)."""
 
-from __future__ import annotations
-
 from orchestrator.ansible.modules.arguments import Arguments, shell_word
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.modules.program_modules import by_program, state_of, word, words

@@ -1,7 +1,5 @@
 """The context of a module's mapper, in addition to the arguments (controller)."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Databases, users and extensions of MySQL, PostgreSQL and RabbitMQ (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``get_url``, ``unarchive`` and ``git`` (controller)."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """``lineinfile``, ``blockinfile``, ``replace`` and ``ini_file`` (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

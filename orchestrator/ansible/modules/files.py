@@ -1,7 +1,5 @@
 """``file``, ``copy`` and ``template`` (controller)."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from pathlib import Path

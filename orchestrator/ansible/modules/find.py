@@ -1,7 +1,5 @@
 """``find`` and ``tempfile`` (controller)."""
 
-from __future__ import annotations
-
 import re
 
 from jinja2 import nodes

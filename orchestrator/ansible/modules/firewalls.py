@@ -1,7 +1,5 @@
 """``ufw``, ``firewalld`` and ``iptables`` (controller)."""
 
-from __future__ import annotations
-
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.modules.arguments import Arguments, shell_word
 from orchestrator.ansible.modules.context import Context, maps

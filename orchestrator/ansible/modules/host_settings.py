@@ -1,7 +1,5 @@
 """``cron``, ``mount``, ``sysctl``, ``modprobe``, ``hostname``, ``timezone`` and others."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Keys, requests and certificates of OpenSSL (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``pip`` and ``npm`` (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``apt``, ``dnf``, ``yum`` and ``package`` (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Package repositories of apt and dnf, and their keys (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

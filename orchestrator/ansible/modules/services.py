@@ -1,7 +1,5 @@
 """``service``, ``systemd`` and ``systemd_service`` (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from orchestrator.ansible.jinja import text_rewriter

@@ -3,8 +3,6 @@
 The script runs the command once, keeps its output and its exit code, and tests these.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from typing import Any

@@ -1,7 +1,5 @@
 """Modules for programs of the host: gems, snaps, file systems, Apache, SELinux (controller)."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """``wait_for``, ``uri``, ``pause`` and ``reboot`` (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

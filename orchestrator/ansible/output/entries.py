@@ -1,7 +1,5 @@
 """The parts of a new manifest: resources, comments and data (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field

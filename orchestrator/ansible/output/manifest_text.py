@@ -1,7 +1,5 @@
 """Writes a manifest as text (controller)."""
 
-from __future__ import annotations
-
 from itertools import groupby
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The report of an import: coverage by module and task, and what to check first (controller)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

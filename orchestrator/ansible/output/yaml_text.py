@@ -1,7 +1,5 @@
 """Writes values as YAML in the form that a person would write (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

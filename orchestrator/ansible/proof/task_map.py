@@ -1,7 +1,5 @@
 """Finds the task from which a resource was created (controller)."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Backslashes in the expressions of YAML files, which Ansible reads literally (controller)."""
 
-from __future__ import annotations
-
 from jinja2 import Environment, TemplateSyntaxError
 
 _LEXER = Environment(trim_blocks=True, keep_trailing_newline=True, autoescape=False)

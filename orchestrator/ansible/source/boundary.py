@@ -4,8 +4,6 @@ A project may be untrusted: it may name any file, and contain links to any path.
 directories, such as the user's keys, must not end up in the site.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Whether a command line only reads (controller)."""
 
-from __future__ import annotations
-
 import re
 
 _TEXT = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)

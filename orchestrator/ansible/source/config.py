@@ -1,7 +1,5 @@
 """``ansible.cfg``: the locations of ansible-vault's passwords (controller)."""
 
-from __future__ import annotations
-
 import configparser
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Inventories of Ansible in INI and YAML, with their group_vars and host_vars (controller)."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Splits arguments in the form ``key=value`` as Ansible does (controller)."""
 
-from __future__ import annotations
-
 import re
 
 _KEY = re.compile(r"[A-Za-z_][\w.]*=", re.ASCII)

@@ -1,7 +1,5 @@
 """Modes that change bits of the current mode, such as ``go-w,u+x`` (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Playbooks: their plays, including imported ones (controller)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Roles, and the files in their directories (controller)."""
 
-from __future__ import annotations
-
 import configparser
 import os
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The numbers of ``with_sequence`` (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

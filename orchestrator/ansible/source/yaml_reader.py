@@ -1,7 +1,5 @@
 """Reads YAML as Ansible does: version 1.1, with ``!vault`` and ``!unsafe``, and with lines."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 from typing import Any

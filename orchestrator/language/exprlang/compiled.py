@@ -1,7 +1,5 @@
 """Compiles the text of an expression, and reports its mistakes (controller)."""
 
-from __future__ import annotations
-
 from orchestrator.language.checks import Finding, Vocabulary, static_problems
 from orchestrator.language.cursor import ParseError
 from orchestrator.language.exprlang import PREFIX

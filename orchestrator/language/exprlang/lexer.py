@@ -1,7 +1,5 @@
 """Splits an expression into tokens of expr-lang and Jinja2 (controller)."""
 
-from __future__ import annotations
-
 import re
 
 from orchestrator.language.cursor import ParseError, Token

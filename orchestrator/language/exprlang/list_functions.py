@@ -1,7 +1,5 @@
 """Functions on lists and maps (controller). ValueError for a wrong argument."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reads literals, names, and functions with their predicates (controller)."""
 
-from __future__ import annotations
-
 from jinja2 import nodes
 
 from orchestrator.language.cursor import ParseError, Token

@@ -1,7 +1,5 @@
 """Reads members, indices, calls, filters and tests after a value (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jinja2 import nodes

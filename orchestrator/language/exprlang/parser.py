@@ -4,8 +4,6 @@ Shared operators have Jinja2's precedence and meaning; operators that only expr-
 precedence.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from jinja2 import nodes

@@ -5,8 +5,6 @@ extremely long on a string chosen by a host. RE2's time is at most proportional 
 length times the pattern's.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 _HINTS = {

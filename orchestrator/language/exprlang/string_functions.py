@@ -1,7 +1,5 @@
 """Functions on strings, numbers and single values (controller). ValueError for a wrong argument."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

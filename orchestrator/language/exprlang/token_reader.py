@@ -1,7 +1,5 @@
 """Iterates over the tokens of an expression (controller)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager

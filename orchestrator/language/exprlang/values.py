@@ -1,7 +1,5 @@
 """The sizes of values, and their text (controller)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Lists, maps and values that may be missing (controller)."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Mapping

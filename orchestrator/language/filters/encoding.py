@@ -3,8 +3,6 @@
 A value derived from a secret is secret, because a hash can be guessed.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

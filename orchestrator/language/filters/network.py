@@ -1,7 +1,5 @@
 """Addresses and networks (controller)."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Callable
 from functools import partial

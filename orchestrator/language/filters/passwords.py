@@ -4,8 +4,6 @@ The salt depends only on the host and a name: it must be the same on every run, 
 the password.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from functools import lru_cache

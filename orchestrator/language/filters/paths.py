@@ -1,7 +1,5 @@
 """Parts of paths; no file is accessed (controller)."""
 
-from __future__ import annotations
-
 import posixpath
 from functools import partial
 from typing import Any

@@ -6,8 +6,6 @@ runs, the size of its arguments is checked and missing values are refused. Resul
 large are also refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar

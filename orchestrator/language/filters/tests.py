@@ -1,7 +1,5 @@
 """Tests, for use after ``is`` and in ``select`` and similar filters (controller)."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable

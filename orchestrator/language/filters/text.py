@@ -1,7 +1,5 @@
 """Filters on strings: comments, quotes, JSON and YAML (controller)."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from functools import partial

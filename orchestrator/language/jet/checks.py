@@ -1,7 +1,5 @@
 """Checks of a template before it is rendered: names, functions and arguments (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Any

@@ -1,7 +1,5 @@
 """Reads the parts of an action other than expressions: assignments and arguments (controller)."""
 
-from __future__ import annotations
-
 from orchestrator.language.cursor import ParseError
 from orchestrator.language.jet.expressions import ActionParser
 from orchestrator.language.jet.syntax import Expr, Field, Index, Name, Set, Slot

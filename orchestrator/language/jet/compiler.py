@@ -5,8 +5,6 @@ their statement list, blocks, contexts, Go's operators) become calls of ``jet_â€
 ``Run`` provides. Every body that may be run from elsewhere becomes a separate macro.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

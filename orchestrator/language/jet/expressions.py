@@ -4,8 +4,6 @@ Jet's own precedence: ``* / %``, ``+ -``, ``< <= > >=``, ``== !=``, then ``&&`` 
 level from left to right, then the ternary; ``!`` applies to a whole comparison.
 """
 
-from __future__ import annotations
-
 from orchestrator.language.cursor import Cursor, ParseError
 from orchestrator.language.jet.syntax import (
     METHODS,

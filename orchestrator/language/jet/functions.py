@@ -1,7 +1,5 @@
 """Jet's built-in functions (controller). Each raises ValueError for arguments of the wrong kind."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

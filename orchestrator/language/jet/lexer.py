@@ -1,7 +1,5 @@
 """Splits a Jet text into plain text and actions made of tokens (controller)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Translates the expressions of a Jet template to Jinja2 (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reads a whole Jet template into its syntax tree (controller)."""
 
-from __future__ import annotations
-
 from orchestrator.language.cursor import ParseError
 from orchestrator.language.jet.clauses import ClauseParser
 from orchestrator.language.jet.lexer import Action, Delimiters, Lexer, Text

@@ -1,7 +1,5 @@
 """Operators on values, as in Go; ValueError for invalid operands (controller)."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Finds calls in a whole template that cannot succeed because of their arguments (controller)."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The problems of a template that can be found without facts and data (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 

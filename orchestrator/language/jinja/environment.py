@@ -7,8 +7,6 @@ Jinja2 counts only lines, so the tokens carry their offset (from 1) instead of t
 syntax errors and in compiled templates, Jinja2's lines are therefore offsets.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sized

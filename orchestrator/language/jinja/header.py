@@ -1,7 +1,5 @@
 """Ansible's header line of a template, ``#jinja2: trim_blocks: False`` (controller)."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Renders a whole template for one host, and locates its errors (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from types import TracebackType

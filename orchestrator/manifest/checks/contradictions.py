@@ -1,7 +1,5 @@
 """Finds resources that undo each other in every run, from the manifest alone (controller)."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Iterator
 

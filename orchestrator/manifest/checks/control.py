@@ -2,8 +2,6 @@
 (controller).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from inventory.document import Mapping, Node, to_plain

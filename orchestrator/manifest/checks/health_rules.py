@@ -4,8 +4,6 @@ The target and this module use the same table, ``remote_runtime.health.rules``. 
 if a manifest has such rules.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from orchestrator.expressions.scan import holds_expression

@@ -1,7 +1,5 @@
 """Hints for other tools' terms in a manifest (controller)."""
 
-from __future__ import annotations
-
 _PREFIXES = ("ansible.builtin.", "ansible.legacy.", "ansible.posix.", "community.general.")
 _EXEC = "ccm's type is exec, with command"
 _PACKAGE = "ccm's type is package"

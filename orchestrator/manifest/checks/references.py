@@ -2,8 +2,6 @@
 (controller).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

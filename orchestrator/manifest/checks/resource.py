@@ -1,7 +1,5 @@
 """Checks of one declared resource that need no host (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from inventory.document import Mapping, Node, Scalar, to_plain

@@ -1,7 +1,5 @@
 """Translates jsonschema errors into ccm's messages (controller)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

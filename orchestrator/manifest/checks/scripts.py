@@ -2,8 +2,6 @@
 start (controller).
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

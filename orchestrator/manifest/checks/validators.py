@@ -1,7 +1,5 @@
 """The conditions of ``@validate`` (controller)."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Callable

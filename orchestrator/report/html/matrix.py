@@ -1,7 +1,5 @@
 """The matrix of hosts by resources, laid out for a page (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

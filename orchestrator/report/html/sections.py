@@ -4,8 +4,6 @@ The page of ``ccm report --html`` and the run page of ``ccm studio`` show the sa
 the same templates. All strings come from hosts and files, so the templates use autoescape.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterable

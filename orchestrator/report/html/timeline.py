@@ -1,7 +1,5 @@
 """The timeline of each host, as bars in a drawing (controller)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -5,8 +5,6 @@ running host with its start. The summary, which replaces it, shows the failures;
 also written above it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

@@ -2,8 +2,6 @@
 command (controller).
 """
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Iterator, Sequence

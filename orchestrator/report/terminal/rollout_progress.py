@@ -1,7 +1,5 @@
 """The progress of a rollout: its waves, gates and budget (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

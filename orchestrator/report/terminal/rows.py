@@ -1,7 +1,5 @@
 """The lines of one resource in a summary, on all hosts of a block (controller)."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 They are kept in memory and are lost when ``ccm studio`` ends. Each user has their own drafts.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -4,8 +4,6 @@ The lines of an entry are its value, the comments directly above it in its colum
 after it that are indented deeper. Blank lines between entries are kept in place.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

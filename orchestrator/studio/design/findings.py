@@ -1,7 +1,5 @@
 """The problems that ``ccm validate`` finds in an unsaved manifest (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple

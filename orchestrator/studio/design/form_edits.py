@@ -1,7 +1,5 @@
 """Edits of a manifest in the designer: apply the fields of a form to a draft (controller)."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping

@@ -3,8 +3,6 @@
 An unchanged field changes nothing. An empty field removes the property.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ returned mark is replaced by the original value, byte for byte. It is refused an
 it would be shown there.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ The names come from a browser, so each directory of a path is opened without fol
 manifests are read, created or replaced: not ``ccm.yaml``, an inventory or a hidden file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

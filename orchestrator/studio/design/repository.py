@@ -4,8 +4,6 @@ Neither the files nor the checked-out branch change: the commit is the tip of th
 for a new branch, with one file replaced. No hook runs, and nothing is pushed.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

@@ -4,8 +4,6 @@ options (controller).
 They are created from the schema of manifests, and for defaults from the schemas of the types.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from collections.abc import Iterator, Mapping

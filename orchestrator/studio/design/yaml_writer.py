@@ -1,7 +1,5 @@
 """Writes values as YAML (controller)."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, NamedTuple

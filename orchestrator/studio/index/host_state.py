@@ -1,8 +1,6 @@
 """The state of a host from its last runs: its outcome, since when, and whether it flaps
 (controller)."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Sequence

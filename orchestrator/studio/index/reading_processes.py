@@ -5,8 +5,6 @@ process receives the paths of runs on its standard input, and returns the result
 Both sides are this program, run by the same user.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

@@ -1,7 +1,5 @@
 """Numbers for run IDs, which sort by time as the IDs do (controller)."""
 
-from __future__ import annotations
-
 import calendar
 import re
 import time

@@ -3,8 +3,6 @@
 All strings come from hosts and files. Sizes are bounded: a host cannot fill the index.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

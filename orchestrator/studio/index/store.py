@@ -4,8 +4,6 @@
 file or a file of another version is deleted and rebuilt.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

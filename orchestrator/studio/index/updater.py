@@ -1,7 +1,5 @@
 """Keeps the index up to date with the run directories (controller)."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """Charts of drift and of the accuracy of previews over time (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Compares two runs host by host (controller)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

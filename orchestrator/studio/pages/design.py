@@ -1,7 +1,5 @@
 """The pages of the designer (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlencode

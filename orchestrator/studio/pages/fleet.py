@@ -1,7 +1,5 @@
 """The fleet: hosts as rows, runs as columns, trouble first (controller)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, NamedTuple
 

@@ -2,8 +2,6 @@
 (controller).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A host: its facts, the last state of each resource, and its runs (controller)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, NamedTuple
 

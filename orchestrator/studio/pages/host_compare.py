@@ -1,7 +1,5 @@
 """Compares the resources and facts of two hosts (controller)."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from orchestrator.studio.index.reader import Row

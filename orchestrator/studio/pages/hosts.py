@@ -1,7 +1,5 @@
 """The hosts of the inventory, for the pages (controller)."""
 
-from __future__ import annotations
-
 import fnmatch
 import threading
 import time

@@ -1,7 +1,5 @@
 """The letters and words for outcomes (controller)."""
 
-from __future__ import annotations
-
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS
 from orchestrator.report.wording import shown_status
 

@@ -1,7 +1,5 @@
 """Pages, and requests of browsers (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode

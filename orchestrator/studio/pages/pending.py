@@ -1,7 +1,5 @@
 """The refreshes that are pending on a host after its last push (controller)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The plans of the project, and the later changes on the hosts of a plan (controller)."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import time

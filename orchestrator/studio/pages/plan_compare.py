@@ -1,7 +1,5 @@
 """Compares two plans host by host (controller)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, group_hosts

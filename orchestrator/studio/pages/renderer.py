@@ -1,7 +1,5 @@
 """Renders pages with every value escaped (controller)."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
 from typing import Any

@@ -1,7 +1,5 @@
 """A resource across the fleet: which hosts have it, in which state, and since when (controller)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from itertools import chain

@@ -1,7 +1,5 @@
 """A run: its report, with details of hosts on request (controller)."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Selects the runs that a page shows (controller)."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from orchestrator.studio.index.reader import like

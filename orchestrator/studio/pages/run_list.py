@@ -1,7 +1,5 @@
 """All runs, newest first (controller)."""
 
-from __future__ import annotations
-
 import json
 
 from orchestrator.studio.pages.page import Page, Parameters, pager

@@ -1,7 +1,5 @@
 """A search for hosts, resources, runs and resource results (controller)."""
 
-from __future__ import annotations
-
 from orchestrator.studio.index.reader import like
 from orchestrator.studio.pages.outcome_labels import MARKS
 from orchestrator.studio.pages.page import Page, Parameters

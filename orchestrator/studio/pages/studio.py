@@ -1,7 +1,5 @@
 """The data that every page uses (controller)."""
 
-from __future__ import annotations
-
 import json
 import time
 import zlib

@@ -4,8 +4,6 @@ For a user who is limited to groups, other hosts do not exist on pages, in searc
 badges.
 """
 
-from __future__ import annotations
-
 import threading
 from typing import NamedTuple
 

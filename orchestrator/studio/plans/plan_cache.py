@@ -4,8 +4,6 @@ A plan is an untrusted file: the reader of plans checks it against its schema an
 stamp of the file decides whether a cached plan is still valid.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import threading

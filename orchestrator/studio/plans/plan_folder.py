@@ -4,8 +4,6 @@ The names come from a browser, so no link is followed and only files with the su
 read.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

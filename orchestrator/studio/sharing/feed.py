@@ -3,8 +3,6 @@
 The strings come from hosts and files, and are escaped in JSON and SVG.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from html import escape

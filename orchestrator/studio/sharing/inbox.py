@@ -6,8 +6,6 @@ run belongs to the name of the token that started it: others cannot add to it, a
 change nothing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -1,7 +1,5 @@
 """Refusals of requests from clients with a token (controller)."""
 
-from __future__ import annotations
-
 from orchestrator.support.plain_text import one_line
 
 _MAX_LENGTH = 200  # characters

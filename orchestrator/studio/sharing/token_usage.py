@@ -1,7 +1,5 @@
 """The disk space that the runs of each token use in a studio (controller)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 once, when it is created. A token has 256 random bits, so a plain SHA-256 is enough.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -5,8 +5,6 @@ two also sent as headers. A receiver should refuse an old timestamp and a repeat
 Redirects are never followed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import http.client

@@ -5,8 +5,6 @@ form. A browser session cannot post here, and a token gives no access to pages. 
 feed and badges.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Each page needs a session; each form needs its token. Names in requests are look
 and never used as paths in the file system.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable

@@ -5,8 +5,6 @@ to ``audit.jsonl.1``, which replaces an earlier one. Requests without a valid lo
 that they do not replace the other entries.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

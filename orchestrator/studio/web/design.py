@@ -1,7 +1,5 @@
 """The routes of the designer (controller). Each needs the role ``design``."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import NamedTuple

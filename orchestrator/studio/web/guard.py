@@ -5,8 +5,6 @@ rebinding). A form sent by another site is refused. The size and the duration of
 Every response forbids external scripts and styles, framing, content sniffing and caching.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple

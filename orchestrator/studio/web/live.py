@@ -4,8 +4,6 @@ An event only reports that something changed; the page then reloads itself, with
 and rights.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable

@@ -4,8 +4,6 @@ They need the role ``push``, and a form with the number of hosts and the digest 
 person has seen.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Listens and serves; the only module that imports uvicorn (controller)."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

@@ -4,8 +4,6 @@ Everything is kept in memory, so every session ends with ``ccm studio``. Secrets
 hashes, and compared in constant time.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

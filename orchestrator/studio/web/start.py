@@ -1,7 +1,5 @@
 """Assembles the studio and serves it (controller)."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import time

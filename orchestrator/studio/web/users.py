@@ -3,8 +3,6 @@
 The only module that imports argon2.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -5,8 +5,6 @@ compiled = engine.compile("main.conf", text)                        # once per r
 text = compiled.render(rendering, ())                               # per host; EvaluationError
 """
 
-from __future__ import annotations
-
 from orchestrator.language.files import Directory
 from orchestrator.templates.engines.base import Engine
 from remote_runtime.errors import InputError, Problem

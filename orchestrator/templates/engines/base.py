@@ -1,8 +1,6 @@
 """The interface of a template language for directories, and the common parts of the engines
 (controller)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, Protocol

@@ -3,8 +3,6 @@
 gotpl has no hook between parsing and compiling, so its parser reads the text a second time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Jet as the language of a directory (controller); the language itself is in ``language/jet``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Jinja2 as the language of a template directory (controller); see also ``language/jinja``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """exec: the path that it creates, or its guards (controller); nothing else shows its effects."""
 
-from __future__ import annotations
-
 import posixpath
 
 from orchestrator.verify.expectation import Expectation

@@ -1,7 +1,5 @@
 """reboot: its guard no longer requests one (controller)."""
 
-from __future__ import annotations
-
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
 from orchestrator.verify.user_commands import nothing_to_do

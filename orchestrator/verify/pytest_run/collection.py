@@ -1,7 +1,5 @@
 """The pytest plugin of one ``ccm verify`` (controller): collected tests, and their results."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path

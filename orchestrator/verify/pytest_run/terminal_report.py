@@ -1,7 +1,5 @@
 """Suppresses pytest's own report if ccm writes one (controller); loaded by ``ccm verify``."""
 
-from __future__ import annotations
-
 import io
 
 import pytest
