@@ -9,13 +9,14 @@ runtime runs from memory. A file of compiled modules consists of 32 bytes of BLA
 without OpenSSL, and the payload::
 
     4 bytes   length of the head, big-endian
-    4 bytes   CRC-32 of all parts, which detects damage before anything is imported
+    4 bytes   length of all parts
     head      marshalled: [(module, is a package, code), ...] that every run imports, and
               {module: part} of the others, with part = (begin, end, is compressed, BLAKE2b)
     parts     each [(module, is a package, code), ...], modules that are needed together
 
 The hash covers the payload up to the parts. The head contains the hash of each part, so a part is
-hashed only if it is imported.
+read and hashed only if one of its modules is imported. If it is damaged, the import fails, and the
+next run fetches the file again.
 """
 
 import gc
@@ -24,7 +25,7 @@ import os
 import stat
 import sys
 import zlib
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 LIMIT = 64 << 20
 KEPT = 5
@@ -32,6 +33,7 @@ RUNTIME = "remote_runtime"
 
 # Functions for a runtime that is not in the cache. Most runs do not compile them.
 FIRST_TIME = (
+    "Sent",
     "obtain",
     "compiled",
     "unpacked",
@@ -41,7 +43,6 @@ FIRST_TIME = (
     "store",
     "prune",
     "running",
-    "forget",
     "fetch",
 )
 
@@ -49,14 +50,49 @@ Coded = List[Tuple[str, bool, Any]]
 Part = Tuple[int, int, bool, bytes]
 
 
+class Sent(object):
+    """A payload that is not in the cache."""
+
+    def __init__(self, payload: bytes) -> None:
+        self.head = payload[: end_of_head(payload)]
+        self._parts = payload[len(self.head) :]
+
+    def read(self, begin: int, end: int) -> bytes:
+        """Return these bytes of the parts."""
+        return self._parts[begin:end]
+
+    def discard(self) -> None:
+        """Do nothing: the next run gets another one."""
+
+
+class Cached(object):
+    """A payload in the cache; its file stays open, and its parts are read when they are needed."""
+
+    def __init__(self, head: bytes, handle: int, directory: int, name: str) -> None:
+        self.head = head
+        self._handle = handle
+        self._place = directory, name
+
+    def read(self, begin: int, end: int) -> bytes:
+        """Return these bytes of the parts."""
+        return os.pread(self._handle, end - begin, 32 + len(self.head) + begin)
+
+    def discard(self) -> None:
+        """Remove it from the cache."""
+        forget(*self._place)
+
+
+Payload = Union["Sent", Cached]
+
+
 class Modules(object):
-    """Finds and loads modules of a payload; a part of it is unpacked when one of its modules is
+    """Finds and loads modules of a payload; a part of it is read when one of its modules is
     needed.
     """
 
-    def __init__(self, parts: Dict[str, Part], data: Any) -> None:
+    def __init__(self, parts: Dict[str, Part], payload: Payload) -> None:
         self._parts = parts
-        self._data = data
+        self._payload = payload
         self._codes: Dict[str, Tuple[bool, Any]] = {}
 
     def keep(self, modules: Coded) -> None:
@@ -71,9 +107,10 @@ class Modules(object):
             if part is None:
                 return None
             begin, end, compressed, expected = part
-            data = self._data[begin:end]
+            data = self._payload.read(begin, end)
             if digest(data) != expected:
-                raise ImportError("%s differs from the runtime that was started" % name)
+                self._payload.discard()
+                raise ImportError("%s is damaged in the cache of this host; push again" % name)
             self.keep(marshal.loads(zlib.decompress(data) if compressed else data))
         spec_class: Any = type(sys.__spec__)  # importlib.machinery would need an import
         package = self._codes[name][0]
@@ -105,22 +142,16 @@ def run(nonce: str, zip_sha: str, tag: str, code_sha: str) -> None:
 def load(nonce: str, zip_sha: str, code_sha: str) -> None:
     """Make ``remote_runtime`` importable, from the cache or from the controller."""
     directory = open_cache()
-    name = "%s.%s" % (zip_sha, interpreter_tag())
-    payload = read_code(directory, name + ".code", code_sha)
-    if payload is None:
-        payload = obtain(
-            nonce, zip_sha, code_sha=code_sha, directory=directory, name=name + ".code"
-        )
-    if directory is not None:
-        os.close(directory)
-    start(payload)
+    name = "%s.%s.code" % (zip_sha, interpreter_tag())
+    payload = read_code(directory, name, code_sha)
+    start(payload or obtain(nonce, zip_sha, code_sha=code_sha, directory=directory, name=name))
 
 
-def start(payload: Any) -> None:
+def start(payload: Payload) -> None:
     """Make the modules of the runtime importable."""
     gc.disable()  # the command of a controller has already done this
-    at_once, parts = marshal.loads(payload[8:])
-    modules = Modules(parts, memoryview(payload)[end_of_head(payload) :])
+    at_once, parts = marshal.loads(memoryview(payload.head)[8:])
+    modules = Modules(parts, payload)
     sys.meta_path.insert(0, modules)
     modules.keep(at_once)
     gc.set_threshold(20000)  # a run creates a few thousand objects; most live until its end
@@ -129,13 +160,13 @@ def start(payload: Any) -> None:
 
 def obtain(
     nonce: str, zip_sha: str, *, code_sha: str, directory: Optional[int], name: str
-) -> bytes:
+) -> "Sent":
     """Return the payload that is not in the cache, and store it there under ``name``."""
     if code_sha:
         payload = unpacked(fetch(nonce, "code"))
-        require(is_whole(payload, bytes.fromhex(code_sha)))
+        require(is_whole(payload[: end_of_head(payload)], len(payload), bytes.fromhex(code_sha)))
         store(directory, name, bytes.fromhex(code_sha) + payload)
-        return payload
+        return Sent(payload)
     archive = read_verified(directory, zip_sha + ".zip", zip_sha)
     if archive is None:
         archive = fetch(nonce, "zip")
@@ -143,7 +174,7 @@ def obtain(
         store(directory, zip_sha + ".zip", archive)
     payload = compiled(archive)
     store(directory, name, sum_of(payload) + payload)
-    return payload
+    return Sent(payload)
 
 
 def interpreter_tag() -> str:
@@ -186,7 +217,7 @@ def compiled(archive: bytes, code_of: Any = None, dumps: Any = marshal.dumps) ->
         parts.update((name, place) for name in row)
         data += part
     head: bytes = dumps((at_once, parts), 4)
-    return len(head).to_bytes(4, "big") + zlib.crc32(data).to_bytes(4, "big") + head + data
+    return len(head).to_bytes(4, "big") + len(data).to_bytes(4, "big") + head + data
 
 
 def unpacked(data: bytes) -> bytes:
@@ -229,15 +260,23 @@ def open_cache() -> Optional[int]:
     return None
 
 
-def read_code(directory: Optional[int], name: str, expected: str) -> Any:
+def read_code(directory: Optional[int], name: str, expected: str) -> Optional[Cached]:
     """Return the payload of a file of compiled modules; None unless it is complete and as
     ``expected``.
     """
-    data = read_file(directory, name)
-    if data is None or (expected and data[:32].hex() != expected):
+    opened = open_file(directory, name)
+    if directory is None or opened is None:
         return None
-    payload = memoryview(data)[32:]  # a megabyte, not copied
-    return payload if is_whole(payload, data[:32]) else None
+    handle, size = opened
+    try:
+        lead = os.read(handle, 40)
+        head = os.pread(handle, min(end_of_head(lead[32:]), size), 32)
+    except OSError:
+        head = b""
+    if is_whole(head, size - 32, lead[:32]) and expected in ("", lead[:32].hex()):
+        return Cached(head, handle, directory, name)
+    os.close(handle)
+    return None
 
 
 def end_of_head(payload: Any) -> int:
@@ -250,10 +289,12 @@ def sum_of(payload: Any) -> bytes:
     return digest(memoryview(payload)[: end_of_head(payload)])
 
 
-def is_whole(payload: Any, expected: bytes) -> bool:
-    """Return whether a payload has the expected hash and all its parts are undamaged."""
-    parts = memoryview(payload)[end_of_head(payload) :]
-    return sum_of(payload) == expected and zlib.crc32(parts) == int.from_bytes(payload[4:8], "big")
+def is_whole(head: bytes, size: int, expected: bytes) -> bool:
+    """Return whether a payload of ``size`` bytes with this head is complete and has the expected
+    hash.
+    """
+    parts = int.from_bytes(head[4:8], "big")
+    return size == end_of_head(head) + parts and digest(head) == expected
 
 
 def read_verified(directory: Optional[int], name: str, sha: str) -> Optional[bytes]:
@@ -264,6 +305,21 @@ def read_verified(directory: Optional[int], name: str, sha: str) -> Optional[byt
 
 def read_file(directory: Optional[int], name: str) -> Optional[bytes]:
     """Return the bytes of the user's own regular file in the cache, or None."""
+    opened = open_file(directory, name)
+    if opened is None:
+        return None
+    handle, size = opened
+    try:
+        data = os.read(handle, size)
+        return data if len(data) == size else None
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+
+
+def open_file(directory: Optional[int], name: str) -> Optional[Tuple[int, int]]:
+    """Return a descriptor of the user's own regular file in the cache and its size, or None."""
     if directory is None:
         return None
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -271,16 +327,11 @@ def read_file(directory: Optional[int], name: str) -> Optional[bytes]:
         handle = os.open(name, flags, dir_fd=directory)
     except OSError:
         return None
-    try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-            return None
-        data = os.read(handle, found.st_size) if found.st_size <= LIMIT else b""
-        return data if len(data) == found.st_size else None
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
+    found = os.fstat(handle)
+    if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_size <= LIMIT:
+        return handle, found.st_size
+    os.close(handle)
+    return None
 
 
 def store(directory: Optional[int], name: str, data: bytes) -> None:

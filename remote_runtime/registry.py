@@ -37,9 +37,9 @@ def _load(type_name: str, module: str) -> Any:
     name = "%s.resources.%s" % (__package__, type_name)
     try:
         if not type_name.isidentifier():
-            raise ImportError(type_name)
+            raise ModuleNotFoundError(type_name)
         __import__(name)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ResourceError(
             "there is no resource type %r" % type_name, kind="resource.type"
         ) from error

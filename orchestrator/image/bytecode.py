@@ -93,7 +93,7 @@ def extended(code: bytes, added: bytes) -> bytes:
         parts[name] = (len(data) + begin, len(data) + end, compressed, expected)
     data += behind
     head = marshalled((at_once, parts))
-    lead = len(head).to_bytes(4, "big") + zlib.crc32(data).to_bytes(4, "big")
+    lead = len(head).to_bytes(4, "big") + len(data).to_bytes(4, "big")
     return zlib.compress(lead + head + data, 6)
 
 

@@ -56,8 +56,9 @@ def _entries(image: builder.Image) -> dict[str, tuple[bool, Any]]:
     """What the compiled form has by module: whether it is a package, and its code."""
     payload = zlib.decompress(image.code)
     at_once, parts = marshal.loads(payload[8:])
-    assert bootstrap.is_whole(payload, bytes.fromhex(image.code_digest))
-    data = payload[bootstrap.end_of_head(payload) :]
+    head = payload[: bootstrap.end_of_head(payload)]
+    assert bootstrap.is_whole(head, len(payload), bytes.fromhex(image.code_digest))
+    data = payload[len(head) :]
     found = list(at_once)
     for begin, end, compressed, expected in set(parts.values()):
         part = data[begin:end]

@@ -26,7 +26,7 @@ sys.path.remove(sys.argv[1])
 """Takes the bootstrap and what it is sent, and forgets where they came from."""
 
 _START = f"""{_TAKEN}
-bootstrap.start(payload)
+bootstrap.start(bootstrap.Sent(payload))
 modules = sys.meta_path[0]
 from remote_runtime.session import Session
 ours = [one for name, one in sys.modules.items() if name.startswith("remote_runtime.")]
@@ -36,7 +36,7 @@ print(gc.isenabled(), gc.get_threshold()[0])
 """
 
 _PARTS = f"""{_TAKEN}
-bootstrap.start(payload)
+bootstrap.start(bootstrap.Sent(payload))
 modules = sys.meta_path[0]
 ours = lambda: [name for name in sys.modules if name.startswith("remote_runtime.resources.file")]
 
@@ -47,13 +47,12 @@ def fails():
         print(error)
         print(ours())
 
-data = modules._data
 begin, end = modules._parts["remote_runtime.resources.file"][:2]
-changed = bytearray(data)
-changed[end - 1] ^= 1
-modules._data = memoryview(changed)
+changed = bytearray(payload)
+changed[bootstrap.end_of_head(payload) + end - 1] ^= 1
+modules._payload = bootstrap.Sent(bytes(changed))
 fails()
-modules._data = data
+modules._payload = bootstrap.Sent(payload)
 
 def broken(self, *given):
     raise ImportError("injected")
@@ -113,7 +112,7 @@ def test_what_comes_with_a_type_is_unpacked_with_it(tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-B", "-c", _PARTS, os.getcwd(), str(code)]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert told.splitlines() == [
-        "remote_runtime.resources.file differs from the runtime that was started",
+        "remote_runtime.resources.file is damaged in the cache of this host; push again",
         "[]",
         "injected",
         "[]",

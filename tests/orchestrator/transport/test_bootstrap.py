@@ -106,11 +106,37 @@ def test_a_tampered_file_is_never_run(home: Path, kind: str) -> None:
     run(made)
     files = cache(home)
     good = files[kind].read_bytes()
-    files[kind].write_bytes(good[:-4] + b"evil")
+    files[kind].write_bytes(good[:60] + b"evil" + good[64:])
     if kind == "zip":
         files["code"].unlink()
     run(made)
     assert cache(home)[kind].read_bytes() == good
+
+
+def test_a_tampered_part_is_never_run(home: Path) -> None:
+    """A module that differs is not imported; its file is removed, so the next run fetches it."""
+    made = image(home)
+    run(made)
+    code = cache(home)["code"]
+    good = code.read_bytes()
+    code.write_bytes(good[:-4] + b"evil")
+    with pytest.raises(UnreachableError, match="session is damaged in the cache of this host"):
+        started(unsent(made))
+    assert cache(home) == {}
+    assert run(made)[2] == made.sha256
+    assert cache(home)["code"].read_bytes() == good
+
+
+@pytest.mark.parametrize("left", [0, 20, 50, -1])
+def test_half_a_file_is_fetched_again(home: Path, left: int) -> None:
+    """What a power cut leaves of a file is seen before anything is imported."""
+    made = image(home)
+    run(made)
+    code = cache(home)["code"]
+    good = code.read_bytes()
+    code.write_bytes(good[:left])
+    assert run(made)[2] == made.sha256
+    assert code.read_bytes() == good
 
 
 def test_code_that_is_whole_but_not_ours_is_not_run(home: Path) -> None:
