@@ -100,14 +100,14 @@ class PushFlow:
             own_types=types,
             reaches=remote is None or request.verify,
         )
-        for site in push.sites:
-            for text in site.warnings:
-                reporter.say_warning(str(text))
-        for message in dict.fromkeys(site.pre_message for site in push.sites):
-            reporter.say(message)
-        verify = self._verification(push, connector) if request.verify else None
-        hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
         with connector:
+            for site in push.sites:
+                for text in site.warnings:
+                    reporter.say_warning(str(text))
+            for message in dict.fromkeys(site.pre_message for site in push.sites):
+                reporter.say(message)
+            verify = self._verification(push, connector) if request.verify else None
+            hosts = [host for stage in push.stages for host in stage.hosts] or chosen.hosts
             if read is not None:
                 self._know_facts(read, connector, by_workers=remote is not None)
             targets = Targets(hosts, connector, request.connection.forks)

@@ -15,12 +15,14 @@ INTERPRETERS = (
     *(f"python3.{minor}" for minor in range(13, 5, -1)),
 )
 
+_FLAGS = ("-I", "-S", "-B", "-X", "utf8", "-c")
+
 # An interpreter that ends with one of these never ran the bootstrap, so the next one is tried.
 _SEARCH = (
     "PATH=$PATH:/usr/local/bin:/usr/bin:/bin;LC_ALL=C.UTF-8;export PATH LC_ALL;t=;"
     "a=$1;b=$2;c=$3;d=$4;e=$5;f=$6;shift 6;"
     'for i in "$@";do command -v "$i" >/dev/null 2>&1||continue;'
-    '"$i" -I -S -B -X utf8 -c "$e" "$a" "$b" "$c" "$d" "$f";r=$?;'
+    f'"$i" {" ".join(_FLAGS)} "$e" "$a" "$b" "$c" "$d" "$f";r=$?;'
     'case $r in 90)r=old;;2)case $("$i" -V 2>&1) in Python*)r=old;;*)r=foreign;;esac;;'
     "91)r=incomplete;;126|127)r=broken;;*)exit $r;;esac;"
     't="$t $i=$r";done;echo "ccm1 $a nopython$t";exit 1'
@@ -55,6 +57,32 @@ _START = (
 )
 
 
+# Waits for the length of the words of another program, and for these words; ends without them.
+_RECEIVE = """
+import binascii, gc, marshal, os, sys, zlib
+size, data = int.from_bytes(os.read(0, 8), "big"), b""
+while len(data) < size:
+    part = os.read(0, size - len(data))
+    if not part:
+        sys.exit(1)
+    data += part
+if data:
+    sys.argv[1:] = data.decode().splitlines()
+    exec(sys.argv.pop(1))
+"""
+
+
+def waiting_command(python: str) -> list[str]:
+    """The argument vector of an interpreter of this machine that waits for ``program_sent``."""
+    return [python, *_FLAGS, _RECEIVE]
+
+
+def program_sent(image: Image, nonce: str) -> bytes:
+    """The bytes with which a ``waiting_command`` starts the bootstrap."""
+    data = "\n".join([_START, *_arguments(image, nonce), image.program]).encode()
+    return len(data).to_bytes(8, "big") + data
+
+
 def start_command(
     image: Image, nonce: str, python: str | None = None, prefer: str | None = None
 ) -> list[str]:
@@ -63,8 +91,12 @@ def start_command(
     ``python`` names the only interpreter to use; ``prefer`` one to try before the usual ones.
     """
     interpreters = [python] if python else [*([prefer] if prefer else []), *INTERPRETERS]
-    arguments = [nonce, image.sha256, image.tag, image.code_digest, _START, image.program]
+    arguments = [*_arguments(image, nonce), _START, image.program]
     return ["/bin/sh", "-c", _SEARCH, "ccm", *arguments, *interpreters]
+
+
+def _arguments(image: Image, nonce: str) -> list[str]:
+    return [nonce, image.sha256, image.tag, image.code_digest]
 
 
 def become_command(command: list[str], user: str, prompt: str | None) -> list[str]:

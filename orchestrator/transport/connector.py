@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 from collections.abc import Iterable
 from itertools import starmap
@@ -18,6 +19,7 @@ from remote_runtime.errors import InputError, Problem, UnreachableError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.ports import OnPhase
+    from orchestrator.transport.local import WaitingInterpreter
     from orchestrator.transport.route import Route, Router
     from orchestrator.transport.ssh_connect import Dialer
 
@@ -36,6 +38,7 @@ class Connector:
         self._image = image
         self._router: Router | None = None
         self._dialer: Dialer | None = None
+        self._waiting: WaitingInterpreter | None = None
         self._lock = threading.Lock()
         self._loading = threading.Lock()
 
@@ -47,8 +50,10 @@ class Connector:
         """
         problems: dict[Problem, list[str]] = {}
         routes: dict[tuple[object, ...], Route] = {}
+        is_ours = False
         for host in hosts:
             if host.connection == "local":
+                is_ours = is_ours or self._runs_our_python(host)
                 continue
             try:
                 route = self._route(host)
@@ -65,6 +70,11 @@ class Connector:
         self._credentials.prepare()
         if routes:
             self._unlock(routes.values())
+        if is_ours:
+            from orchestrator.transport.local import WaitingInterpreter
+
+            with contextlib.suppress(UnreachableError):  # ``open`` tries again and reports it
+                self._waiting = WaitingInterpreter()
 
     def open(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Link:
         """The link to a host's runtime, which is ready.
@@ -123,6 +133,7 @@ class Connector:
     def share(self) -> None:
         """Prepare forks of this process to open links. OSError."""
         self._credentials.share()
+        self._end_waiting()  # forks would use the same one
 
     def begin_anew(self) -> None:
         """Stop sharing agents and connections with the process of which this one is a copy."""
@@ -134,6 +145,7 @@ class Connector:
             dialer, self._dialer = self._dialer, None
         if dialer is not None:
             dialer.close()
+        self._end_waiting()
 
     def __enter__(self) -> Connector:
         return self
@@ -142,12 +154,28 @@ class Connector:
         self.close()
 
     def _local(self, host: Target, until: float | None = None) -> Login:
+        waiting = self._take_waiting() if self._runs_our_python(host) else None
         return Login.local(
             host,
             self._settings,
             credentials=self._credentials,
             until=until,
+            waiting=waiting,
         )
+
+    def _runs_our_python(self, host: Target) -> bool:
+        """Whether a host on this machine uses the controller's user and interpreter."""
+        return bool(sys.executable) and not host.python and not self._settings.become_user(host)
+
+    def _take_waiting(self) -> WaitingInterpreter | None:
+        with self._lock:
+            waiting, self._waiting = self._waiting, None
+        return waiting
+
+    def _end_waiting(self) -> None:
+        waiting = self._take_waiting()
+        if waiting is not None:
+            waiting.close()
 
     def _unlock(self, routes: Iterable[Route]) -> None:
         from orchestrator.transport.key_files import is_encrypted

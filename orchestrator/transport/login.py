@@ -17,6 +17,7 @@ from orchestrator.transport.settings import Settings, Target
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:
+    from orchestrator.transport.local import WaitingInterpreter
     from orchestrator.transport.ssh_connect import Connection
 
 
@@ -31,8 +32,9 @@ class _Run(NamedTuple):
 class Login:
     """One connection to a host; each program runs as the user that the inventory sets.
 
-    ``connection`` is None for a host that is the controller itself. ``user`` is the user who logged
-    in. ``until`` is the time at which the host times out, None for never.
+    ``connection`` is None for a host that is the controller itself; its first program may run in a
+    ``waiting`` interpreter. ``user`` is the user who logged in. ``until`` is the time at which the
+    host times out, None for never.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Login:
         credentials: Credentials,
         connection: Connection | None = None,
         until: float | None = None,
+        waiting: WaitingInterpreter | None = None,
     ) -> None:
         self._host = host
         self._user = user
@@ -51,6 +54,7 @@ class Login:
         self._credentials = credentials
         self._connection = connection
         self._until = until
+        self._waiting = waiting
 
     @classmethod
     def local(
@@ -60,6 +64,7 @@ class Login:
         *,
         credentials: Credentials,
         until: float | None = None,
+        waiting: WaitingInterpreter | None = None,
     ) -> Login:
         """The login of a host that is the controller itself."""
         user = ""
@@ -73,6 +78,7 @@ class Login:
             settings=settings,
             credentials=credentials,
             until=until,
+            waiting=waiting,
         )
 
     def start(self, image: Image, hang_up: bool = False) -> Link:
@@ -103,12 +109,19 @@ class Login:
         """Close the connection; any thread may call this."""
         if self._connection is not None:
             self._connection.close()
+        if self._waiting is not None:
+            self._waiting.close()
 
     def _start_local(self, image: Image) -> Link:
         from orchestrator.transport.local import LocalPipe
 
-        run = self._command(image, prefer=sys.executable)
-        pipe = LocalPipe(run.command)
+        waiting, self._waiting = self._waiting, None
+        if waiting is None:
+            run = self._command(image, prefer=sys.executable)
+            pipe = LocalPipe(run.command)
+        else:
+            run = _Run([], os.urandom(16).hex(), None)
+            pipe = waiting.start(image, run.nonce)
         link = self._opening(pipe, run, image).link()
         pipe.started()
         return link

@@ -1,0 +1,93 @@
+"""An interpreter of this machine that is started before its program."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from orchestrator.transport import Connector, Credentials, Settings
+from remote_runtime.errors import UsageError
+from tests.orchestrator.transport.fakes import Host, Phases, image, local
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc lists the children")
+
+
+def children() -> set[int]:
+    """The processes that this one has started and that have not ended."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    found = {int(pid) for task in tasks for pid in task.read_text().split()}
+    return {pid for pid in found if Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
+def started(connector: Connector, *hosts: Host) -> set[int]:
+    """The processes that preparing for the hosts starts."""
+    before = children()
+    connector.prepare(hosts)
+    return children() - before
+
+
+def assert_over(pids: set[int]) -> None:
+    """Wait until processes have ended."""
+    until = time.monotonic() + 10
+    while pids & children():
+        assert time.monotonic() < until, f"{pids & children()} are still running"
+        time.sleep(0.01)
+
+
+def connector_of(home: Path, settings: Settings | None = None) -> Connector:
+    home.mkdir(exist_ok=True)
+    return Connector(settings or Settings(), Credentials(environ={}), image(home))
+
+
+def test_the_runtime_runs_in_the_interpreter_that_waited(tmp_path: Path) -> None:
+    """It has touched nothing before the host is opened, and then becomes the runtime."""
+    connector = connector_of(tmp_path / "home")
+    with connector:
+        waiting = started(connector, local())
+        assert len(waiting) == 1
+        assert not list((tmp_path / "home").iterdir())
+        link = connector.open(local(), Phases())
+        assert waiting <= children()
+        assert link.receive(10).startswith(os.fsencode(sys.executable))
+        second = connector.open(local(), Phases())
+        assert second.receive(10).startswith(os.fsencode(sys.executable))
+        second.close()
+        link.close()
+    assert_over(waiting)
+
+
+def test_it_ends_without_a_program(tmp_path: Path) -> None:
+    """Closing the connector, or a start of worker processes, ends the interpreter."""
+    for end in (Connector.close, Connector.share):
+        connector = connector_of(tmp_path / "home")
+        waiting = started(connector, local())
+        assert waiting
+        end(connector)
+        assert_over(waiting)
+
+
+@pytest.mark.parametrize(
+    ("host", "settings"),
+    [
+        (local(python="/usr/bin/python3"), Settings()),
+        (local(become=True), Settings()),
+        (local(), Settings(become="web")),
+    ],
+)
+def test_only_our_own_interpreter_waits(tmp_path: Path, host: Host, settings: Settings) -> None:
+    """A host with another user or interpreter starts its own when it is opened."""
+    assert not started(connector_of(tmp_path / "home", settings), host)
+
+
+def test_refused_input_starts_nothing(tmp_path: Path) -> None:
+    """Without a terminal for a password, no interpreter is started."""
+    credentials = Credentials(ask_become_pass=True, environ={})
+    connector = Connector(Settings(), credentials, image(tmp_path))
+    before = children()
+    with pytest.raises(UsageError):
+        connector.prepare([local()])
+    assert children() == before
