@@ -19,11 +19,11 @@ from orchestrator.ansible.output.manifest_text import manifest_text
 from orchestrator.ansible.output.report import document, report_text
 from orchestrator.ansible.output.yaml_text import lines
 from orchestrator.ansible.problems import bad_input
-from orchestrator.ansible.source.boundary import reading_only
 from orchestrator.ansible.source.config import vault_keys
 from orchestrator.ansible.source.inventories import find_inventories, read_inventory
 from orchestrator.ansible.source.playbooks import Play, is_playbook, project_root, read_playbook
 from orchestrator.ansible.source.roles import is_role, role_directories
+from orchestrator.ansible.source.yaml_reader import reading_only
 from remote_runtime.errors import UsageError
 
 _PLAYBOOKS = ("site", "main", "playbook", "all", "deploy", "local", "master", "setup")

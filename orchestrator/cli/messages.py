@@ -2,7 +2,7 @@
 
 import sys
 
-from orchestrator.report.terminal.wrapping import marked
+from orchestrator.report.terminal.style import marked
 from orchestrator.runs.request import HostChoice
 from orchestrator.support.plain_text import plain
 

@@ -19,8 +19,7 @@ from orchestrator.cli.parser import Parser
 from orchestrator.cli.prompts import ask_line, ask_secret
 from orchestrator.cli.signals import Interrupts
 from orchestrator.cli.verify_output import VerifyOutput
-from orchestrator.report.terminal.style import Style, can_redraw
-from orchestrator.report.terminal.wrapping import marked
+from orchestrator.report.terminal.style import Style, can_redraw, marked
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.line_file import LineFile
 from orchestrator.support.plain_text import plain
@@ -180,7 +179,7 @@ class Output:
         if self.options.events == "-":
             write = _write_out
         if write is not None:
-            from orchestrator.report.terminal.event_lines import EventLines
+            from orchestrator.report.terminal.lines import EventLines
 
             chosen.insert(0, EventLines(write))
         if self._live is not None:

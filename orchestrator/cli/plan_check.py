@@ -86,8 +86,7 @@ def _document(
 def _write_text(
     plan: "PlanFile", verdict: "Verdict", dangers: "Dangers", args: argparse.Namespace
 ) -> None:
-    from orchestrator.report.terminal.style import Style
-    from orchestrator.report.terminal.wrapping import wrapped
+    from orchestrator.report.terminal.style import Style, wrapped
 
     style = Style.of(sys.stdout)
     if not args.quiet:

@@ -115,7 +115,7 @@ def _add_gates(group: Parser | OptionGroup) -> None:
 
 
 def _waves(text: str) -> "tuple[Amount, ...]":
-    from orchestrator.rollout.waves import parse_waves
+    from orchestrator.rollout.amounts import parse_waves
 
     return parse_waves(text)
 
@@ -133,13 +133,13 @@ def _per(text: str) -> "SharedLimit":
 
 
 def _until(text: str) -> float:
-    from orchestrator.rollout.deadline import parse_until
+    from orchestrator.rollout.options import parse_until
 
     return parse_until(text)
 
 
 def _command(text: str) -> str:
-    from orchestrator.rollout.commands import parse_command
+    from orchestrator.rollout.local_command import parse_command
 
     return parse_command(text)
 

@@ -12,8 +12,8 @@ from orchestrator.expressions.inventory_view import NO_INVENTORY
 from orchestrator.expressions.scan import UnclosedError, scan
 from orchestrator.expressions.scope import Scope
 from orchestrator.language.bounds import MAX_TEXT
+from orchestrator.language.cursor import Positions
 from orchestrator.language.errors import EvaluationError
-from orchestrator.language.positions import Positions
 from orchestrator.language.value_types import as_text
 from remote_runtime.errors import InputError, Position, Problem
 

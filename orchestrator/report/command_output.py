@@ -13,9 +13,8 @@ from orchestrator.report.grouping import ORDER
 from orchestrator.report.host_names import named
 from orchestrator.report.terminal.paragraphs import RetryOptions, limit_of
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
-from orchestrator.report.terminal.style import Style
+from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.terminal.totals import total_line
-from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.report.text_groups import folded, normalized
 from orchestrator.report.wording import end_reason, outcome_words
 from orchestrator.support.plain_text import one_line

@@ -20,8 +20,7 @@ from orchestrator.plan_files.danger import (
 )
 from orchestrator.report.action_text import UNCERTAINTIES
 from orchestrator.report.host_names import named, on_all
-from orchestrator.report.terminal.style import Style
-from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.text_groups import without_host_name
 from orchestrator.support.plain_text import one_line, visible
 

@@ -22,8 +22,7 @@ from orchestrator.report.action_text import ChangeLine, Intent, intent, is_maske
 from orchestrator.report.durations import duration_text
 from orchestrator.report.host_names import fold
 from orchestrator.report.run_collector import DRIFTS, PROVENANCE, CheckResult, Entry
-from orchestrator.report.terminal.style import Style
-from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.text_groups import normalized_value
 from orchestrator.support.plain_text import one_line
 from remote_runtime.item import SELECTION

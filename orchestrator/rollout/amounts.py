@@ -1,7 +1,8 @@
-"""Amounts of hosts: a count or a percentage of the selection (controller)."""
+"""Amounts of hosts, and waves: how far a rollout goes before the next hosts start (controller)."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
 _LIMIT = 10_000_000
 _TEXT = re.compile(r"(\d{1,8}(?:\.\d{1,3})?)(%?)", re.ASCII)
@@ -42,3 +43,38 @@ def parse_amount(text: str) -> Amount:
     if not percent and (number != int(number) or number > _LIMIT):
         raise ValueError(f"{text!r} is not a whole number of hosts")
     return Amount(number, percent)
+
+
+T = TypeVar("T")
+
+
+def parse_waves(text: str) -> tuple[Amount, ...]:
+    """Parse ``1,10%,100%``, the total number of hosts after each wave; ValueError.
+
+    Counts must increase, and so must percentages; a count and a percentage can be compared only for
+    a given selection.
+    """
+    waves = tuple(map(parse_amount, text.split(",")))
+    last: dict[bool, Amount] = {}
+    for wave in waves:
+        if not wave.number:
+            raise ValueError(f"a wave of {wave} has no hosts")
+        before = last.get(wave.percent)
+        if before is not None and wave.number <= before.number:
+            raise ValueError(
+                f"{wave} comes after {before}: waves are cumulative, so each must be more than the "
+                "one before"
+            )
+        last[wave.percent] = wave
+    return waves
+
+
+def divide(hosts: Sequence[T], waves: Sequence[Amount]) -> list[list[T]]:
+    """The hosts by wave, in order; the last wave has all remaining hosts, and no wave is empty."""
+    bounds = [*(wave.up(len(hosts)) for wave in waves), len(hosts)]
+    divided, done = [], 0
+    for bound in bounds:
+        if bound > done:
+            divided.append(list(hosts[done:bound]))
+            done = bound
+    return divided

@@ -14,6 +14,18 @@ from orchestrator.rollout.scheduler import GateAnswer
 from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import Mask
 
+
+def parse_command(text: str) -> str:
+    """Return a shell command line; ValueError if it is empty, because an empty line would always
+    succeed.
+
+    An empty command usually results from an unset variable.
+    """
+    if not text.strip():
+        raise ValueError("the command is empty")
+    return text
+
+
 NOT_YET = 75  # EX_TEMPFAIL of sysexits.h
 AGAIN = 10.0  # seconds between two questions
 KEPT = 4_000  # bytes at the end of a command's output

@@ -1,4 +1,4 @@
-"""Opens files in a directory, named by a browser, without following links (controller)."""
+"""Opens files that a browser names, without following links; words for problems (controller)."""
 
 import contextlib
 import os
@@ -7,7 +7,28 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator.studio.problems import refusal
+from remote_runtime.errors import InputError, Problem
+
+KIND = "input.design"
+
+
+def refusal(message: str, hint: str, kind: str = KIND) -> InputError:
+    """The error for a file or an edit that is refused."""
+    return InputError([Problem(message, None, hint, kind)])
+
+
+def problem_text(error: Exception, root: Path, action: str = "written") -> str:
+    """An error in one line, with paths relative to ``root``; ``action`` is what failed with an
+    OSError.
+    """
+    if isinstance(error, InputError):
+        text = "; ".join(map(str, error.problems))
+    elif isinstance(error, OSError):
+        text = f"the file cannot be {action}: {os.strerror(error.errno or 0)}"
+    else:
+        text = str(error)
+    return text.replace(f"{root}/", "")
+
 
 NAME = re.compile(r"[^\W_][\w.@+ -]{0,99}")
 """Matches the name of a file or directory that is not hidden."""

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from orchestrator.verify.expectation import Ask, Expectation, answer, equal
+from orchestrator.verify.expectation import Ask, Expectation, Subject, answer, equal
 from orchestrator.verify.paths import kind
-from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from testinfra.host import Host

@@ -8,14 +8,68 @@ from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.window import Window
 from orchestrator.support.plain_text import one_line
 from orchestrator.verify.derivation import Check, derive
-from orchestrator.verify.expectation import Observation, judge
-from orchestrator.verify.observation import ReadAll, observe
-from orchestrator.verify.pytest_run.backend import LiveBackend, as_host
+from orchestrator.verify.expectation import Expectation, Observation, judge, look
+from orchestrator.verify.pytest_run.backend import (
+    LiveBackend,
+    PendingCommand,
+    RecordingBackend,
+    as_host,
+)
 from orchestrator.verify.shell import Answer
 from orchestrator.verify.user_commands import answers
 from orchestrator.verify.verify_hosts import Member
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.reporting.masking import MASKED, Mask
+
+MAX_ROUNDS = 20
+"""The maximum length of a chain of commands in which each depends on the previous answer."""
+
+_NOTHING_HIDDEN = Mask()
+
+# Commands that testinfra runs on every Linux host to choose its modules. They only save round
+# trips: any other command also runs, and unused answers are dropped.
+_OPENING = (
+    b"uname -s",
+    b"cat /etc/os-release",
+    b"uname -m",
+    b"test -d /run/systemd/system/",
+)
+
+ReadAll = Callable[[Sequence[bytes]], list[Answer]]
+
+
+def observe(
+    name: str,
+    checks: Sequence[Sequence[Expectation]],
+    read_all: ReadAll,
+    mask: Mask = _NOTHING_HIDDEN,
+) -> list[list[Observation]]:
+    """The host's answers, one for each expectation of each check, in order.
+
+    testinfra's modules run one command per property, and wait for each. Here, a query that needs an
+    unanswered command waits: the commands of all such queries run in one batch, then the queries
+    run again with the answers, which exist for this call only.
+
+    ``read_all`` runs commands that only read on the host; ``mask`` hides secrets in actual values.
+    UnreachableError.
+    """
+    found: list[list[Observation | None]] = [[None] * len(check) for check in checks]
+    waiting = [(i, j) for i, check in enumerate(checks) for j in range(len(check))]
+    backend = RecordingBackend(name, _OPENING if waiting else ())
+    host = as_host(backend)
+    for _ in range(MAX_ROUNDS):
+        backend.ask(read_all)
+        left = []
+        for i, j in waiting:
+            try:
+                found[i][j] = look(checks[i][j], host, mask)
+            except PendingCommand:
+                left.append((i, j))
+        waiting = left
+        if not waiting:
+            return [[answer for answer in answers if answer is not None] for answers in found]
+    raise CcmError(f"the checks of {name} never end", kind="defect")
+
 
 SHOWN = "was not run: it would show a secret to other users of the host"
 GRACE = 2.0  # seconds that an interrupted verify waits for its hosts

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, answer, equal
-from orchestrator.verify.subject import Subject
+from orchestrator.verify.expectation import Expectation, Subject, answer, equal
 
 if TYPE_CHECKING:
     from testinfra.host import Host

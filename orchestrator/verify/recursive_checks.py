@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.expectation import Expectation, Subject
 from orchestrator.verify.paths import mode_and_mask
-from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from testinfra.host import Host

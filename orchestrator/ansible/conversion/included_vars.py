@@ -9,7 +9,7 @@ from jinja2 import nodes
 
 from orchestrator.ansible.conversion.manifest_context import Choice, Conversion
 from orchestrator.ansible.jinja import fact_names, text_rewriter
-from orchestrator.ansible.jinja.fact_paths import fact_of
+from orchestrator.ansible.jinja.fact_names import fact_of
 from orchestrator.ansible.jinja.parsing import (
     in_role,
     is_template,
@@ -22,9 +22,8 @@ from orchestrator.ansible.jinja.parsing import (
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.output.entries import CHECK, Comment, Record, both, slug
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.boundary import is_readable
 from orchestrator.ansible.source.tasks import Task, listed
-from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, read_map
+from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, is_readable, read_map
 from remote_runtime.errors import CcmError
 
 

@@ -14,13 +14,12 @@ from orchestrator.ansible.jinja.parsing import (
     tree_of,
 )
 from orchestrator.ansible.jinja.possible_values import elements, resolve, sample_of
-from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.scope import OPEN, Sample, Scope
 from orchestrator.ansible.jinja.unparse import literal, operand, unparse
-from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.modules.arguments import expression_of
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.sequences import sequence
+from orchestrator.ansible.source.key_values import sequence
 from orchestrator.ansible.source.tasks import Task, listed
 
 _MAX_UNROLLED = 40

@@ -22,9 +22,8 @@ from orchestrator.ansible.output.entries import (
     slug,
 )
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.boundary import is_readable
 from orchestrator.ansible.source.tasks import Block, Task
-from orchestrator.ansible.source.yaml_reader import Map
+from orchestrator.ansible.source.yaml_reader import Map, is_readable
 from remote_runtime.text import shell_words
 
 _TEMPLATE = re.compile(r"(\{\{.*?\}\})", re.DOTALL)

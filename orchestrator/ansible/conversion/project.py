@@ -13,9 +13,8 @@ from orchestrator.ansible.conversion.duplicates import resolve_duplicates
 from orchestrator.ansible.conversion.manifest_context import Handler
 from orchestrator.ansible.conversion.variables import DataPlan, Layer, write_data
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.jinja.scope import Fleet, Scope
+from orchestrator.ansible.jinja.scope import Fleet, Sample, Scope
 from orchestrator.ansible.jinja.template_files import template_text
-from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.modules.files import look_up_file
 from orchestrator.ansible.output.entries import Comment, Entry, Manifest, Record, numbered

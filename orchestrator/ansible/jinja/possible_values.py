@@ -12,8 +12,7 @@ from orchestrator.ansible.jinja.parsing import (
     path_of,
     sole_expressions,
 )
-from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.values import OPEN, Sample
+from orchestrator.ansible.jinja.scope import OPEN, Sample, Scope
 from orchestrator.ansible.problems import NotConvertible
 
 _TEXTS = frozenset(

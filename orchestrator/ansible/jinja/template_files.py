@@ -10,10 +10,9 @@ from jinja2 import nodes
 from orchestrator.ansible.jinja.parsing import parse_expression, parse_template
 from orchestrator.ansible.jinja.possible_values import elements, map_values, sample_of
 from orchestrator.ansible.jinja.printing import printed
-from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.scope import OPEN, Sample, Scope
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import iterable, literal, unparse
-from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.problems import NotConvertible
 
 _TAG = re.compile(r"\{\{|\{%|\{#")

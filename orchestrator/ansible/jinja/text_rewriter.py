@@ -16,11 +16,10 @@ from orchestrator.ansible.jinja.parsing import (
 from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.printing import folded, grouped, printed
 from orchestrator.ansible.jinja.printing import plain_text as plain_text
-from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.scope import Scope, kind_of
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import literal, unparse
-from orchestrator.ansible.jinja.values import kind_of
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.yaml_reader import Unsafe, Vaulted
 

@@ -7,7 +7,7 @@ from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names, late_variables, listed_facts
 from orchestrator.ansible.jinja.calls import computed, filter_of, look_up, test_of
-from orchestrator.ansible.jinja.fact_paths import fact_of, is_there, may_be_empty, other_host
+from orchestrator.ansible.jinja.fact_names import fact_of, is_there, may_be_empty, other_host
 from orchestrator.ansible.jinja.parsing import (
     STATEMENTS,
     expression,

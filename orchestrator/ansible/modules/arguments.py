@@ -18,10 +18,9 @@ from orchestrator.ansible.jinja.parsing import (
 )
 from orchestrator.ansible.jinja.possible_values import loses_newline, sample_of
 from orchestrator.ansible.jinja.printing import printed
-from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.scope import Sample, Scope
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import unparse
-from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 from orchestrator.ansible.source.yaml_reader import Vaulted
 

@@ -8,10 +8,9 @@ from typing import Any
 from orchestrator.ansible.jinja import late_variables
 from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.possible_values import loses_newline, resolve
-from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.scope import OPEN, Scope
 from orchestrator.ansible.jinja.template_files import rewrite
 from orchestrator.ansible.jinja.unparse import literal
-from orchestrator.ansible.jinja.values import OPEN
 from orchestrator.ansible.modules.arguments import LOST_NEWLINE, Arguments, expression_of
 from orchestrator.ansible.modules.context import Context, base_name, clean_path, is_vaulted, maps
 from orchestrator.ansible.modules.program_modules import shell

@@ -15,9 +15,9 @@ from orchestrator.ansible.jinja.parsing import (
     path_of,
 )
 from orchestrator.ansible.jinja.possible_values import elements, resolve
+from orchestrator.ansible.jinja.scope import Sample
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import operand, unparse
-from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.arguments import Arguments, expression_of
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.modules.program_modules import shell

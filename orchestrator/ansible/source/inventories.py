@@ -10,9 +10,8 @@ from typing import Any
 from inventory.names import is_range
 from inventory.ranges import BadRangeError, expanded
 from orchestrator.ansible.problems import bad_input
-from orchestrator.ansible.source.boundary import is_readable
 from orchestrator.ansible.source.roles import ENDINGS, variables_at
-from orchestrator.ansible.source.yaml_reader import Map, read, read_text
+from orchestrator.ansible.source.yaml_reader import Map, is_readable, read, read_text
 
 
 @dataclass

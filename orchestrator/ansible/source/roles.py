@@ -6,9 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.source.boundary import admit, is_readable
 from orchestrator.ansible.source.tasks import Block, Task, read_tasks
-from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, read, read_map
+from orchestrator.ansible.source.yaml_reader import (
+    Map,
+    VaultFileError,
+    admit,
+    is_readable,
+    read,
+    read_map,
+)
 
 ENDINGS = (".yml", ".yaml", ".json")
 

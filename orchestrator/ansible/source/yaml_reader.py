@@ -1,14 +1,68 @@
-"""Reads YAML as Ansible does: version 1.1, with ``!vault`` and ``!unsafe``, and with lines."""
+"""Reads YAML files, with vaulted values and backslashes as Ansible reads them (controller)."""
 
 import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 import yaml
+from jinja2 import Environment, TemplateSyntaxError
 
 from orchestrator.ansible.problems import bad_input
-from orchestrator.ansible.source.backslashes import kept_backslashes
-from orchestrator.ansible.source.boundary import is_readable
+
+_directories: ContextVar[list[Path] | None] = ContextVar("directories", default=None)
+"""The directories that an import reads. A project may be untrusted: it may name any file, and
+contain links to any path. Files elsewhere, such as the user's keys, must not end up in the site.
+"""
+
+
+@contextmanager
+def reading_only(directory: Path) -> Iterator[None]:
+    """Within this context, only files of this directory are readable. Outside it, all are."""
+    token = _directories.set([directory.resolve()])
+    try:
+        yield
+    finally:
+        _directories.reset(token)
+
+
+def admit(directory: Path) -> None:
+    """Make the files of another directory readable, such as a role on the role path."""
+    directories = _directories.get()
+    if directories is not None and not is_readable(directory):
+        directories.append(directory.resolve())
+
+
+def is_readable(path: Path) -> bool:
+    """Whether a path, with its links followed, leads into one of the directories."""
+    directories = _directories.get()
+    resolved = path.resolve()
+    return directories is None or any(resolved.is_relative_to(one) for one in directories)
+
+
+_LEXER = Environment(trim_blocks=True, keep_trailing_newline=True, autoescape=False)
+
+
+def kept_backslashes(text: str) -> str:
+    r"""Return a string in which Jinja2 reads ``'\1'`` within ``{{ }}`` as a backslash and a digit.
+
+    Ansible does the same to text from YAML, but not to template files and conditions.
+    """
+    if "\\" not in text or "{{" not in text:
+        return text
+    found: list[str] = []
+    inside = False
+    try:
+        for _, kind, written in _LEXER.lex(text):
+            inside = kind == "variable_begin" or (inside and kind != "variable_end")
+            is_literal = inside and kind == "string"
+            found.append(written.replace("\\", "\\\\") if is_literal else written)
+    except TemplateSyntaxError:
+        return text
+    return "".join(found)
+
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_VALUES = 500_000

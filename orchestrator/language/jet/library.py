@@ -9,7 +9,7 @@ from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.language.cursor import ParseError
+from orchestrator.language.cursor import ParseError, Positions
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Directory
 from orchestrator.language.jet import checks
@@ -17,7 +17,6 @@ from orchestrator.language.jet.lexer import Delimiters
 from orchestrator.language.jet.parser import parse
 from orchestrator.language.jet.syntax import Const, Plain, Tree
 from orchestrator.language.names import TEMPLATE_VARIABLES
-from orchestrator.language.positions import Positions
 from remote_runtime.errors import InputError, Position, Problem
 
 if TYPE_CHECKING:

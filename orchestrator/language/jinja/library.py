@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import TemplateNotFound, TemplateSyntaxError
 
+from orchestrator.language.cursor import Positions
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Directory
 from orchestrator.language.jinja import checks
@@ -22,7 +23,6 @@ from orchestrator.language.jinja.environment import (
 from orchestrator.language.jinja.header import KNOWN as HEADER_KEYS
 from orchestrator.language.jinja.header import split_header
 from orchestrator.language.names import FUNCTIONS, TEMPLATE_FUNCTIONS, TEMPLATE_VARIABLES
-from orchestrator.language.positions import Positions
 from orchestrator.language.sandbox import Empty, Missing
 from remote_runtime.errors import InputError, Position, Problem
 

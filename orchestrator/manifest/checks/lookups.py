@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from orchestrator.expressions import Expression
-from orchestrator.language.positions import Positions
+from orchestrator.language.cursor import Positions
 from orchestrator.manifest.checks.schema_errors import suggestion
 from remote_runtime.errors import Position, Problem
 

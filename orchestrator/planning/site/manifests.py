@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.expressions import EvaluationError, Expression, Scope
 from orchestrator.expressions.template_files import TEXT, check_call, templates_of_call
+from orchestrator.language.cursor import Positions
 from orchestrator.language.names import LOOP_VARIABLES
-from orchestrator.language.positions import Positions
 from orchestrator.manifest.data import DataSource, ValueContainer
 from orchestrator.manifest.data_files import DataFiles
 from orchestrator.manifest.declared_resource import DeclaredResource

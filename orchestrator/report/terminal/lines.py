@@ -1,6 +1,7 @@
-"""Plain progress lines, for logs and pipes (controller)."""
+"""Plain progress lines, and events as JSON lines, for logs and pipes (controller)."""
 
 import time
+from collections.abc import Callable
 from typing import TextIO
 
 from orchestrator.fleet import events as run_events
@@ -80,3 +81,15 @@ class Lines(Subscriber):
         self._said_at = time.monotonic()
         self._out.write(text + "\n")
         self._out.flush()
+
+
+class EventLines(Subscriber):
+    """Subscriber that writes each complete transaction event as it arrives."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+
+    def handle(self, event: run_events.Event) -> None:
+        """Write the lines of transaction events."""
+        for _, line in run_events.transaction_events(event):
+            self._write(line + "\n")

@@ -11,8 +11,7 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in, stage_in
 from orchestrator.report.failures import MAX_OTHERS, SharedFailure
 from orchestrator.report.host_names import fold
-from orchestrator.report.terminal.style import Style
-from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.wording import listed, outcome_words, retry_text
 from orchestrator.support.plain_text import one_line
 

@@ -9,9 +9,8 @@ from orchestrator.fleet.host.stage_host import stage_in
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.durations import duration_text
 from orchestrator.report.host_names import named
-from orchestrator.rollout.budget import Budget, is_failure
-from orchestrator.rollout.deadline import clock_text
-from orchestrator.rollout.reasons import BUDGET, CANARY, INTERRUPTED, UNTIL
+from orchestrator.rollout.budget import BUDGET, CANARY, INTERRUPTED, UNTIL, Budget, is_failure
+from orchestrator.rollout.options import clock_text
 
 _TAKEN = frozenset((run_events.RunStarted, run_events.HostFinished, *run_events.ROLLOUT))
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from orchestrator.report.grouping import Row
 from orchestrator.report.host_names import named
 from orchestrator.report.run_collector import Entry
-from orchestrator.report.terminal.style import Style
-from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.text_groups import normalized, normalized_value, without_host_name
 from orchestrator.report.wording import (
     INDENT,

@@ -7,8 +7,7 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.report.durations import duration_text
 from orchestrator.report.run_collector import DRIFTS, RunCollector
-from orchestrator.report.terminal.style import Style
-from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.wording import AD_HOC, UNCHANGED, buckets
 
 _SLOWEST = 3

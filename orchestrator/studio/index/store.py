@@ -4,21 +4,39 @@
 file or a file of another version is deleted and rebuilt.
 """
 
+import calendar
 import contextlib
 import json
 import os
+import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from orchestrator.studio.index.host_state import LOOKED_AT, PastResult, sort_key, state_of
-from orchestrator.studio.index.run_numbers import run_number
 from orchestrator.studio.index.run_reader import Change, HostRow, IndexedRun, Plan
 from orchestrator.studio.index.schema import FORMAT, TABLES
 from orchestrator.support.hashing import sha256
 from orchestrator.support.state_directory import make_private
 from remote_runtime.version import VERSION
+
+_ID = re.compile(r"(\d{8}T\d{6})Z-([0-9a-f]{1,7})")
+_DIGITS = 7  # hexadecimal, after the time
+
+
+def run_number(run_id: str) -> int | None:
+    """The number of a run ID; None if it is not one."""
+    found = _ID.fullmatch(run_id)
+    if found is None:
+        return None
+    try:
+        seconds = calendar.timegm(time.strptime(found[1], "%Y%m%dT%H%M%S"))
+    except ValueError:
+        return None
+    return max(0, seconds) << 4 * _DIGITS | int(found[2].ljust(_DIGITS, "0"), 16)
+
 
 DIRECTORY = "studio"
 FILE = "index.sqlite"

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator.studio.index.reading_processes import ReadRun, read_all
-from orchestrator.studio.index.run_numbers import run_number
 from orchestrator.studio.index.run_reader import IndexedRun, stamp_of
-from orchestrator.studio.index.store import IndexStore
+from orchestrator.studio.index.store import IndexStore, run_number
 from orchestrator.support.line_file import is_held
 from orchestrator.support.plain_text import one_line
 

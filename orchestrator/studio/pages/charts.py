@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from orchestrator.studio.index.reader import Row
-from orchestrator.studio.pages.run_filter import RunFilter
+from orchestrator.studio.pages.run_list import RunFilter
 from orchestrator.studio.pages.studio import Studio, moment
 
 MAX_RUNS = 60

@@ -1,4 +1,4 @@
-"""Compares two runs host by host (controller)."""
+"""Compares two runs or two plans, host by host (controller)."""
 
 import json
 from typing import Any
@@ -15,7 +15,9 @@ from orchestrator.report.wording import listed, shown_status
 from orchestrator.studio.index.host_slice import HostSlice
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.page import Page, Parameters, pager
+from orchestrator.studio.pages.plan import plan_of, visible_plans
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of
+from orchestrator.studio.plans.plan_cache import OpenPlan, PlanSummary, StoredPlans
 
 ROWS = 25  # hosts that are compared for one page
 MAX_HOSTS_LENGTH = 300
@@ -87,3 +89,44 @@ def group_values(hosts: list[str], rows: list[Difference], left: int = 0) -> dic
         "rows": [_in_words(row) for row in rows],
         "left": left,
     }
+
+
+PLAN_GROUPS = 40  # on a page
+MAX_ROWS = 500  # differences of a group
+_PLAN_WORDS = {FIRST: "only in the first plan", SECOND: "only in the second plan"}
+
+
+def compare_plans_page(
+    studio: Studio, stored_plans: StoredPlans | None, parameters: Parameters
+) -> Page:
+    """The differences between the plans ``a`` and ``b``; if one is missing, a choice of plans."""
+    found = visible_plans(studio, stored_plans)
+    values: dict[str, Any] = {
+        "choices": [one.name for one in found if isinstance(one, PlanSummary)],
+        "plans": None,
+    }
+    names = parameters.text("a"), parameters.text("b")
+    if all(names):
+        values |= _compared_plans(
+            *(plan_of(studio, stored_plans, name) for name in names), parameters=parameters
+        )
+    return Page("compare_plans.html", "Compare two plans", values)
+
+
+def _compared_plans(first: OpenPlan, second: OpenPlan, *, parameters: Parameters) -> dict[str, Any]:
+    found = Differences(first.plan_file, second.plan_file)
+    groups = group_hosts({host: found.of(host) for host in found.hosts})
+    at = pager(len(groups), parameters, PLAN_GROUPS)
+    different = sum(len(same) for same, _ in groups)
+    return {
+        "plans": (first.summary, second.summary),
+        "groups": [_plan_group(*one) for one in groups[at.offset : at.offset + at.size]],
+        "equal": len(found.hosts) - different,
+        "pager": at,
+    }
+
+
+def _plan_group(hosts: list[str], rows: list[Difference]) -> dict[str, Any]:
+    values = group_values(hosts, rows[:MAX_ROWS], left=len(rows[MAX_ROWS:]))
+    named = [row._replace(what=_PLAN_WORDS.get(row.what, row.what)) for row in values["rows"]]
+    return {**values, "rows": named}

@@ -14,9 +14,15 @@ from orchestrator.studio.index.host_state import (
 )
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, charts
-from orchestrator.studio.pages.outcome_labels import MARKS, outcome_words
-from orchestrator.studio.pages.page import MAX_PARAMETER_LENGTH, Page, Parameters, pager
-from orchestrator.studio.pages.run_filter import KINDS, run_filter
+from orchestrator.studio.pages.page import (
+    MARKS,
+    MAX_PARAMETER_LENGTH,
+    Page,
+    Parameters,
+    outcome_words,
+    pager,
+)
+from orchestrator.studio.pages.run_list import KINDS, run_filter
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, hosts_text, runs_by_number
 
 COLUMNS = 30  # runs

@@ -8,8 +8,7 @@ from orchestrator.studio.index.host_state import is_good
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.fleet import WORDS
 from orchestrator.studio.pages.hosts import flat
-from orchestrator.studio.pages.outcome_labels import MARKS
-from orchestrator.studio.pages.page import Page, Parameters
+from orchestrator.studio.pages.page import MARKS, Page, Parameters
 from orchestrator.studio.pages.pending import pending_refreshes
 from orchestrator.studio.pages.studio import Studio, moment, resource_names, runs_by_number
 

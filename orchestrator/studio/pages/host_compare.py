@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.host import ResourceState, resources_of
 from orchestrator.studio.pages.hosts import flat
-from orchestrator.studio.pages.outcome_labels import MARKS
-from orchestrator.studio.pages.page import Page, Parameters
+from orchestrator.studio.pages.page import MARKS, Page, Parameters
 from orchestrator.studio.pages.studio import Studio, moment
 
 MAX_CHOICES = 2_000

@@ -12,8 +12,7 @@ from orchestrator.studio.index.reader import Row
 from orchestrator.studio.index.run_reader import MAX_TROUBLED_HOSTS, at_work
 from orchestrator.studio.pages.fleet import host_filter
 from orchestrator.studio.pages.graph import DependencyGraph, Edge
-from orchestrator.studio.pages.outcome_labels import MARKS
-from orchestrator.studio.pages.page import MissingPageError, Page, Parameters, pager
+from orchestrator.studio.pages.page import MARKS, MissingPageError, Page, Parameters, pager
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of, resource_names
 
 ROWS = 40  # hosts whose resources are read for one page

@@ -23,8 +23,7 @@ from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.store.event_lines import ImpliedTexts
 from orchestrator.history.line_checks import SKEW, LineChecks, checked_run_file, is_same_run
 from orchestrator.history.run_names import LINES, OWNER, RUN_FILE, owner_of, start_time_of
-from orchestrator.studio.sharing.refusal import RefusalError
-from orchestrator.studio.sharing.token_usage import TokenUsage
+from orchestrator.studio.sharing.token_usage import RefusalError, TokenUsage
 from orchestrator.studio.sharing.tokens import Token
 from orchestrator.support.line_file import FULL
 from orchestrator.support.state_directory import make_private

@@ -1,10 +1,22 @@
-"""The disk space that the runs of each token use in a studio (controller)."""
+"""The disk space of the runs of each token, and refusals of requests with a token (controller)."""
 
 import os
 from pathlib import Path
 
 from orchestrator.history.run_names import is_run_id, owner_of
-from orchestrator.studio.sharing.refusal import RefusalError
+from orchestrator.support.plain_text import one_line
+
+_MAX_LENGTH = 200  # characters
+
+
+class RefusalError(Exception):
+    """A refused request, with the HTTP status and the text of the response."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = one_line(text, _MAX_LENGTH)
+
 
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 

@@ -20,7 +20,7 @@ from orchestrator.studio.pages.studio import Studio
 from orchestrator.studio.pages.visibility import VisibleParts
 from orchestrator.studio.sharing.feed import badge, badge_document, badge_image, feed
 from orchestrator.studio.sharing.inbox import RunInbox
-from orchestrator.studio.sharing.refusal import RefusalError
+from orchestrator.studio.sharing.token_usage import RefusalError
 from orchestrator.studio.sharing.tokens import Token, TokenFile
 from orchestrator.studio.web.access import Access, address_of
 from orchestrator.studio.web.audit import AuditLog

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation
-from orchestrator.verify.subject import Subject
+from orchestrator.verify.expectation import Expectation, Subject
 
 if TYPE_CHECKING:
     from orchestrator.manifest.types import Types

@@ -10,9 +10,8 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.expectation import Expectation, answer, entry, equal
+from orchestrator.verify.expectation import Expectation, Subject, answer, entry, equal
 from orchestrator.verify.paths import kind, uid_and_mode
-from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from testinfra.host import Host

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, answer, equal
+from orchestrator.verify.expectation import Expectation, Subject, answer, equal
 from orchestrator.verify.paths import kind, uid_and_mode
-from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from testinfra.host import Host

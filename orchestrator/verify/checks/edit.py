@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.language.filters.regex import Search, regex_replace
-from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.expectation import Expectation, Subject
 from orchestrator.verify.paths import kind, of_kind
-from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from testinfra.host import Host

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.expectation import Expectation, Subject, content_hash
 from orchestrator.verify.paths import (
     absent,
     content,
@@ -18,7 +18,6 @@ from orchestrator.verify.paths import (
     shown_hash,
 )
 from orchestrator.verify.recursive_checks import recursive_checks
-from orchestrator.verify.subject import Subject, content_hash
 
 if TYPE_CHECKING:
     from testinfra.host import Host

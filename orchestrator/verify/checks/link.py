@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, answer, equal
+from orchestrator.verify.expectation import Expectation, Subject, answer, equal
 from orchestrator.verify.paths import absent, kind, of_kind
-from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from testinfra.host import Host

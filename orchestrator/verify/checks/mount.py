@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.expectation import Expectation, equal, lines_before
-from orchestrator.verify.subject import Subject
+from orchestrator.verify.expectation import Expectation, Subject, equal, lines_before
 from remote_runtime.reporting.masking import MASKED
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.verify import environments
-from orchestrator.verify.expectation import Expectation, answer, equal
-from orchestrator.verify.subject import Subject
+from orchestrator.verify.expectation import Expectation, Subject, answer, equal
 
 if TYPE_CHECKING:
     from testinfra.host import Host

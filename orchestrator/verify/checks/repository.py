@@ -14,9 +14,8 @@ import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.expectation import Expectation, answer, equal
+from orchestrator.verify.expectation import Expectation, Subject, answer, equal
 from orchestrator.verify.paths import kind, of_kind, of_mode
-from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from testinfra.host import Host

@@ -7,10 +7,9 @@ import posixpath
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, Subject, content_hash, equal
 from orchestrator.verify.paths import absent, content, directory, regular
 from orchestrator.verify.recursive_checks import first_of
-from orchestrator.verify.subject import Subject, content_hash
 
 if TYPE_CHECKING:
     from testinfra.host import Host

@@ -7,8 +7,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, answer, equal
-from orchestrator.verify.subject import Subject
+from orchestrator.verify.expectation import Expectation, Subject, answer, equal
 
 if TYPE_CHECKING:
     from testinfra.host import Host

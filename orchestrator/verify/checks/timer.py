@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.expectation import Expectation, answer, equal
+from orchestrator.verify.expectation import Expectation, Subject, answer, equal
 from orchestrator.verify.paths import absent
-from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from testinfra.host import Host

@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, answer, entry, equal
-from orchestrator.verify.subject import Subject
+from orchestrator.verify.expectation import Expectation, Subject, answer, entry, equal
 
 if TYPE_CHECKING:
     from testinfra.host import Host

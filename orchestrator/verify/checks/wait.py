@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, Subject, equal
 from orchestrator.verify.paths import kind
-from orchestrator.verify.subject import Subject
 from orchestrator.verify.user_commands import nothing_to_do
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.event_store import EventStore
 from orchestrator.report.terminal.active_hosts import ActiveHosts
-from orchestrator.report.terminal.event_lines import EventLines
+from orchestrator.report.terminal.lines import EventLines
 from orchestrator.report.unfinished_resources import UnfinishedResources
 from tests.orchestrator.fleet.fakes import unchanged
 

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.rollout.gates import GateTime
-from orchestrator.rollout.local_command import CommandGate, run_command
+from orchestrator.rollout.local_command import CommandGate, parse_command, run_command
 
 WELL = [HostResult("web1", Tally()), HostResult("web2", Tally())]
 
@@ -119,3 +119,11 @@ def test_no_login_of_a_url_is_shown() -> None:
     told = ask("echo no answer of https://bob:s3cret@rates.example; exit 1; https://bob:s3cret@x")
     assert "exited with 1: no answer of https://" in told
     assert "s3cret" not in told
+
+
+def test_an_empty_command_is_none() -> None:
+    """It would let everything through."""
+    assert parse_command("./drain.sh --now") == "./drain.sh --now"
+    for text in ("", " ", "\n"):
+        with pytest.raises(ValueError, match="the command is empty"):
+            parse_command(text)

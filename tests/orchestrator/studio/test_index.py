@@ -19,9 +19,8 @@ from orchestrator.studio.index import host_state
 from orchestrator.studio.index.host_slice import HostSlice
 from orchestrator.studio.index.host_state import PastResult, state_of
 from orchestrator.studio.index.reader import IndexReader
-from orchestrator.studio.index.run_numbers import run_number
 from orchestrator.studio.index.run_reader import read_run, stamp_of
-from orchestrator.studio.index.store import IndexStore
+from orchestrator.studio.index.store import IndexStore, run_number
 from orchestrator.studio.index.updater import MAX_WAIT, IndexKeeper
 from orchestrator.studio.pages.studio import place_of
 from tests.orchestrator.fleet.fakes import unchanged

@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator.transport import Connector, Credentials, Settings
 from orchestrator.verify.expectation import Expectation, Mismatch, judge
-from orchestrator.verify.observation import observe
+from orchestrator.verify.host_check import observe
 from orchestrator.verify.shell import Answer, Shell, image
 from remote_runtime.item import Item
 from remote_runtime.reporting.masking import Mask

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.terminal.style import wrapped
 
 
 def test_what_is_quoted_stays_whole() -> None:
