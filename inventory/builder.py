@@ -200,7 +200,7 @@ class Builder:
         nothing = self._nothing(mark.line + 1, mark.column + 1)
         anchored = self._anchors.get(event.anchor)
         if anchored is None:
-            hint = f"quote a text that starts with *, or define &{event.anchor} above it"
+            hint = f"quote text that starts with *, or define &{event.anchor} above it"
             self._report(nothing, f"the alias *{event.anchor} is not defined", hint)
             return nothing
         node, size = anchored
@@ -236,12 +236,12 @@ class Builder:
         text = key.text
         if text in mapping.entries:
             first = mapping.entries[text][0].line
-            message = f"duplicate key {text!r}, first in line {first}"
+            message = f"duplicate key {text!r}, first on line {first}"
             self._report(key, message, "remove or rename one", "input.duplicate_key")
         elif text == "<<" and key.plain:
             merges = self._merges.setdefault(id(mapping), [])
             if merges and self._notes_readings:  # YAML 1.1's readers take several
-                message = f"duplicate key '<<', first in line {merges[0][0].line}"
+                message = f"duplicate key '<<', first on line {merges[0][0].line}"
                 self._report(key, message, "write <<: [*a, *b]", "input.duplicate_key")
             merges.append((key, value))
         elif key.kind == "null" and key.plain:

@@ -48,7 +48,7 @@ class _Reader:
             elif key.text == "groups":
                 self._groups(node)
             elif key.text == "all":
-                hint = "for Ansible's YAML form, give ccm what 'ansible-inventory --list' prints"
+                hint = "for Ansible's YAML form, use the output of 'ansible-inventory --list'"
                 self._checker.report(
                     key, "an inventory has no key 'all'", hint, "input.unknown_key"
                 )

@@ -67,13 +67,13 @@ _OF_JSON = {
     "Expecting property name enclosed in double quotes": "a key in double quotes is missing",
     "Expecting ',' delimiter": "a comma or a closing bracket is missing",
     "Expecting ':' delimiter": "a colon is missing",
-    "Unterminated string starting at": "the text that starts here is not closed",
-    "Invalid control character at": "unescaped line break in a text",
+    "Unterminated string starting at": "the string that starts here is not closed",
+    "Invalid control character at": "unescaped line break in a string",
     "Extra data": "unexpected text after the last bracket",
 }
 _HINTS = (
     ("cannot start any token", "put the value in quotes"),
-    ("mapping values are not allowed", "check the indentation, or quote a text with ': '"),
+    ("mapping values are not allowed", "check the indentation, or quote text that contains ': '"),
     ("could not find expected ':'", "write 'key: value', with a space after the colon"),
     ("expected <block end>", "all lines of one map or list must start in the same column"),
     ("found unexpected end of stream", "a quote or bracket is not closed"),
@@ -138,7 +138,7 @@ def _root(text: str, name: str, found: list[Problem], yaml11: bool) -> Node:
 def refuse_encrypted(values: Iterable[EncryptedScalar], problems: list[Problem]) -> None:
     """Report encrypted values in places where they would not be decrypted."""
     for node in values:
-        message = f"a value encrypted with !{node.tag} is possible only in data and overrides"
+        message = f"a value encrypted with !{node.tag} is allowed only in data and overrides"
         hint = "put it into the data, and read it with {{ Data.NAME }}"
         problems.append(Problem(message, node.position, hint, "input.encrypted"))
 
@@ -266,7 +266,7 @@ def _syntax_problem(error: yaml.YAMLError, source: Source) -> Problem:
     if error.context and error.problem:
         message += f", {error.context}"
         if error.context_mark:
-            message += f" that starts in line {error.context_mark.line + 1}"
+            message += f" that starts on line {error.context_mark.line + 1}"
     hint = next((hint for part, hint in _HINTS if part in text), "")
     line = source.lines[where.line - 1] if where.line <= len(source.lines) else ""
     if line[where.column - 1 : where.column] == "\t":

@@ -55,7 +55,7 @@ def run_program(path: str, timeout: float = TIMEOUT, max_bytes: int = MAX_BYTES)
     if code is None:
         raise _failure(path, f"timed out after {timeout:g} s", _tail(stderr))
     if code != 0:
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        how = f"was killed by signal {-code}" if code < 0 else f"exited with {code}"
         raise _failure(path, how, _tail(stderr) or "it printed nothing to standard error")
     try:
         return stdout.decode("utf-8")

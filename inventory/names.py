@@ -51,7 +51,10 @@ def _fault(what: str, name: str, signs: str) -> tuple[str, str]:
         return f"no {what} can be named {shown}: it {RESERVED[name]}", "choose another name"
     if name.startswith("-"):
         return f"the {what} name {shown} starts with a dash", "programs would read it as an option"
-    hint = f"use letters, digits and any of {signs}, at most 255, starting with a letter or digit"
+    hint = (
+        f"use letters, digits and any of {signs}, at most 255 characters, starting with "
+        "a letter or digit"
+    )
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in name):
         return f"the {what} name {shown} contains a control character", hint
     if what == "host" and not name.isascii():

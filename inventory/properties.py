@@ -142,7 +142,7 @@ def _connect_timeout(name: str, node: Scalar, directory: str) -> PropertyValue:
     number = seconds(value) if isinstance(value, str) else value
     if not 0 < number <= MAX_CONNECT_TIMEOUT:
         raise RefusedError(
-            f"connect_timeout must be above 0 and at most {MAX_CONNECT_TIMEOUT} seconds, "
+            f"connect_timeout must be greater than 0 and at most {MAX_CONNECT_TIMEOUT} seconds, "
             f"not {node.text[:40]}"
         )
     return float(number)

@@ -83,7 +83,7 @@ class Selector:
         self._runs = runs
         patterns = [pattern for text in texts for pattern in self._patterns(text, None)]
         if not patterns and not self._problems:
-            self._no_match("the pattern is empty", "name a host or a group, or omit the pattern")
+            self._no_match("the pattern is empty", "specify a host or a group, or omit the pattern")
         picked = self._combine(patterns)
         if self._problems:
             raise InputError(self._problems)
@@ -198,7 +198,7 @@ class Selector:
             where = f"run {run_id[:60]}" if run_id else last
             message = f"no host of this inventory {_OF_RUN[word]} in {where}"
             hint = "'ccm runs' lists the runs"
-            hint += "" if run_id else f"; run:ID:{word} selects hosts of one"
+            hint += "" if run_id else f"; run:ID:{word} selects hosts of a run"
             self._no_match(message, hint, pattern.where)
         return found
 

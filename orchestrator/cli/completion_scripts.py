@@ -50,7 +50,7 @@ _ccm() {
     fi
 }
 
-# as a file of fpath it is called at once, sourced it only makes itself known
+# autoloaded from fpath, it completes at once; sourced, it only registers itself
 if [ "$funcstack[1]" = _ccm ]; then _ccm "$@"; else compdef _ccm ccm; fi
 """
 _FISH = r"""

@@ -32,7 +32,7 @@ def configure(parser: Parser) -> None:
         metavar="MANIFEST",
         nargs="?",
         default="",
-        help="show the options of a command with this manifest (default: a command without one)",
+        help="show the options that apply to this manifest (default: to commands without one)",
     )
     for setting in SETTINGS:
         if not setting.flag:

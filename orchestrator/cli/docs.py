@@ -10,7 +10,7 @@ from orchestrator.cli.parser import Parser
 if TYPE_CHECKING:
     from orchestrator.manifest.types import Type, Types
 
-HELP = "Show the documentation of a resource type, or list the types, including ./types."
+HELP = "Show the documentation of a resource type, or list all types, including those in ./types."
 EXAMPLE = """
 ccm docs
 ccm docs file

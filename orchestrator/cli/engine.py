@@ -20,7 +20,7 @@ def configure(parser: Parser) -> None:
         "init",
         help="create a CA and certificates for scheduler, worker and client",
         description="Create a CA and certificates for a scheduler, for workers and for ccm. All "
-        "holders of these certificates trust each other, so use one CA per zone of trust.",
+        "holders of these certificates trust each other, so use one CA per trust zone.",
     )
     init.add_argument(
         "directory",
@@ -41,14 +41,16 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cluster import trust
 
     if args.directory == "":
-        raise UsageError("DIR is empty", hint="give a directory, or omit DIR for the default")
+        raise UsageError(
+            "DIR is an empty string", hint="specify a directory, or omit DIR for the default"
+        )
     directory = Path(args.directory) if args.directory else trust.default_directory()
     try:
         trust.make_authority(directory)
     except OSError as error:
         raise UsageError(
             f"cannot write certificates to {directory}: {error.strerror}",
-            hint="give a writable directory, or a new one",
+            hint="specify a writable directory, or a new one",
         ) from error
     print(f"{directory} contains a CA and certificates. Copy these files:")
     for role, where in (

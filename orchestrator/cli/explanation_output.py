@@ -27,9 +27,9 @@ def lines(host: str, explanation: Explanation) -> Iterator[str]:
     for name, group in groupby(explanation.sources, lambda one: one.source):
         of = list(group)
         if name and of[0].merge:  # --data has no entries
-            yield f"  over that, {name}, merge {of[0].merge}:"
+            yield f"  overridden by {name}, merge {of[0].merge}:"
         elif name:
-            yield "  over that:"
+            yield "  overridden by:"
         yield from _table([(one.entry, str(one.where or "-"), _value_text(one)) for one in of])
     if explanation.parts:
         yield "  parts:"

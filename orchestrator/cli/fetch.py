@@ -99,4 +99,4 @@ def _make(directory: Path) -> None:
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"-d {directory}: {error.strerror}", hint="give a directory") from error
+        raise UsageError(f"-d {directory}: {error.strerror}", hint="specify a directory") from error

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 HELP = "Format manifests, inventories and data files without changing their meaning or comments."
 EXAMPLE = """
-ccm fmt                        # all files of ccm in this directory and below
+ccm fmt                        # all ccm files in this directory and its subdirectories
 ccm fmt site.yaml data/        # a file, and the files in a directory
 ccm fmt --check                # in CI: exit code 1 if a file is not formatted
 ccm fmt --diff site.yaml       # what would change
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
     if STDIN in args.files:
         if len(args.files) > 1:
-            raise UsageError("fmt: - cannot be combined with files", hint="give one of them")
+            raise UsageError("fmt: - cannot be combined with files", hint="use one or the other")
         return _standard_input(args)
     paths, skipped = _chosen(args.files or ["."])
     problems: list[Problem] = []
@@ -141,7 +141,7 @@ def _summary(changed: int, *, unchanged: int, others: int, refused: int, dry: bo
     if refused:
         text += f", {refused:,} refused"
     if others:
-        text += f"; {_files(others)} skipped: not recognized as files of ccm"
+        text += f"; {_files(others)} skipped: not recognized as ccm files"
     return text
 
 

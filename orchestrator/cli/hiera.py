@@ -75,7 +75,7 @@ def configure(parser: Parser) -> None:
         "-E",
         "--env-facts",
         action="store_true",
-        help="use environment variables as facts, except those with the name of a secret",
+        help="use environment variables as facts, except those whose names suggest a secret",
     )
     parse.add_argument("--query", metavar="PATH", help="show the value at a path such as app.port")
     add_form(parse).add_argument(
@@ -127,7 +127,7 @@ def _explain(args: argparse.Namespace) -> int:
 
     keys = args.key.removeprefix("data.").split(".")
     if not all(keys):
-        raise UsageError(f"{args.key!r} is not a key of data", hint="such as users or app.port")
+        raise UsageError(f"{args.key!r} is not a data key", hint="such as users or app.port")
     hosts, hierarchy, answers = _answers(args, read_data(args), False)
     by_host: dict[str, Any] = {}
     code = 0

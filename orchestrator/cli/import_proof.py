@@ -56,7 +56,7 @@ def add_proof(parser: Parser) -> None:
     group.add_argument(
         "--prove",
         action="store_true",
-        help="apply the original and the conversion to the hosts of -l, and list the"
+        help="apply the original and the conversion to the hosts selected with -l, and list the"
         " differences; this changes the hosts",
     )
     group.add_argument(
@@ -120,13 +120,13 @@ def check_proof(options: ProofOptions) -> None:
     if not options.limit:
         raise UsageError(
             "import ansible: --prove requires -l/--limit",
-            hint="name the hosts that may be changed, such as -l test1",
+            hint="specify the hosts that may be changed, such as -l test1",
         )
     require_ansible(os.environ)
     if not (options.agreed or sys.stdin.isatty()):
         raise UsageError(
             "--prove changes hosts, and cannot prompt without a terminal",
-            hint="check the hosts of -l, then use --yes",
+            hint="check the hosts selected with -l, then use --yes",
         )
 
 
@@ -224,7 +224,7 @@ def _require_in_time(result: RunResult) -> None:
         if one.kind in options:
             raise ProofError(
                 f"ccm push on {one.host}: {one.message}",
-                hint=f"find out what takes so long on the host, or raise {options[one.kind]}",
+                hint=f"find out what is taking so long on the host, or raise {options[one.kind]}",
             )
 
 
@@ -257,7 +257,7 @@ def proof_text(proof: Proof) -> str:
     titles = (
         ("Differences", proof.differences),
         (
-            f"Cannot be known in {'a preview' if proof.first == 'ansible' else 'check mode'}",
+            f"Unknown in {'a preview' if proof.first == 'ansible' else 'check mode'}",
             proof.unknown,
         ),
         ("Change on every run, not counted", proof.repeated),
@@ -278,7 +278,7 @@ def _verdict(proof: Proof) -> str:
     if not unknown:
         return "proved: nothing to do"
     many = f"1 {subject}" if unknown == 1 else f"{unknown} {subject}s"
-    return f"proved: nothing to do, except for {many} that cannot be known"
+    return f"proved: nothing to do, except for {many} that cannot be determined"
 
 
 def _lines(finding: Finding) -> list[str]:

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(
             f"{error.filename} cannot be written: {error.strerror}",
-            hint="give a writable directory",
+            hint="specify a writable directory",
         ) from error
     _tell_next(directory, [name for name, _ in files])
     return 0
@@ -101,7 +101,7 @@ def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]
     inventory_file = next((name for name in _INVENTORIES if name in present), "")
     names_hosts = bool(args.host or args.ssh_config or args.local or args.ansible)
     if args.host and args.ansible:
-        raise UsageError("--host and --ansible are mutually exclusive", hint="give one of them")
+        raise UsageError("--host and --ansible are mutually exclusive", hint="use one or the other")
     if names_hosts and inventory_file:
         hint = "add the hosts there, and omit --host, --ssh-config, --ansible and --local"
         raise UsageError(f"{inventory_file} already lists the hosts", hint=hint)
@@ -134,7 +134,7 @@ def _additions(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, 
     names_hosts = args.host or args.ssh_config or args.local or args.ansible
     if args.ci is None or names_hosts or args.become is not None:
         path = os.path.normpath(os.path.join(directory, "ccm.yaml"))
-        hint = "edit that file, or give another directory; --ci alone adds hooks, schemas and CI"
+        hint = "edit that file, or specify another directory; --ci alone adds hooks, schemas and CI"
         raise UsageError(f"{path} already exists", hint=hint)
     yield from _tools()
     yield from _ci_files(args.ci)

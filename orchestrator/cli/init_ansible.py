@@ -34,14 +34,14 @@ def convert_inventory(path: str, become: bool) -> Converted:
     hosts.
     """
     if not os.path.isfile(path):
-        raise UsageError(f"{path} is not a file", hint="name an inventory in INI or YAML")
+        raise UsageError(f"{path} is not a file", hint="specify an inventory in INI or YAML")
     if os.access(path, os.X_OK):
-        hint = f"ccm reads such a program itself: inventory: {path}"
+        hint = f"ccm runs inventory programs itself: set 'inventory: {path}' in ccm.yaml"
         raise UsageError(f"{path} is a program", hint=hint)
     project = Project([])
     project.hosts = read_inventory([Path(path)])
     if not project.hosts.hosts:
-        raise UsageError(f"{path} names no hosts", hint="name an inventory in INI or YAML")
+        raise UsageError(f"{path} lists no hosts", hint="specify an inventory in INI or YAML")
     read_layers(project, [Path(path).parent])
     data = data_files(project)
     text = hosts_text(project, "", become)

@@ -14,29 +14,29 @@ PROJECT = """\
 # The directory of data files, one for each entry of a hierarchy.
 {data}
 
-# The age up to which stored facts of other hosts are used.
+# Maximum age of the stored facts of other hosts.
 # facts_max_age: 1h
 
-# The store of service registrations: a file, or an address without a login.
+# The store of service registrations: a file, or an address without credentials.
 # registration: registry.json
 
-# Hosts from which data is read over https without a digest.
+# Hosts that may serve data over https without a digest.
 # source_hosts: [data.example.net]
 
-# The NATS server of kv:// and kvGet(), without a login.
+# The NATS server for kv:// and kvGet(), without credentials.
 # nats: nats://nats.example.net:4222
 
-# The keys of encrypted files and values, for vaults of Ansible and for age.
+# The keys of encrypted files and values, for Ansible Vault and age.
 # secrets:
 #   vault: {{password_file: ~/.vault-password}}
 
 # Maximum number of hosts in parallel.
 # forks: 50
 
-# Number of stored runs of all projects.
+# Number of runs to keep, across all projects.
 # keep: 200
 
-# Where runs are shared: a directory, or a studio, with the file of its token.
+# Where runs are shared: a directory, or a studio with its token file.
 # history: https://studio.example.net
 # history_token: {{file: ~/.ccm-token}}
 
@@ -66,14 +66,14 @@ ORDER
 
 ccm:
   resources:
-    # A block in the message of the day. Other lines of the file stay.
+    # A block in the message of the day. Other lines of the file are kept.
     - edit:
         - /etc/motd:
             block: |
               {{ Host.name }} is managed with ccm. {{ Data.motd_contact }}
             create: true
 
-    # The packages of data/default.yaml, and of the role and the host.
+    # The packages in data/default.yaml and in the data of the role and the host.
     - package:
         - "{{ item }}":
             foreach: Data.base_packages
@@ -102,7 +102,7 @@ plan.id
 """
 
 HOOKS = """\
-# pre-commit install runs these before each commit.
+# Run 'pre-commit install' once to run these before each commit.
 repos:
   - repo: local
     hooks:

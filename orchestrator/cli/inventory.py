@@ -102,9 +102,9 @@ def _unhonoured(loaded: Inventory, name: str) -> list[str]:
     host, settings = loaded.host(name), Settings(loaded.hosts)
     lines = [f"  {one.message}  ({one.where})" for one in unsupported_directives(host, settings)]
     if lines:
-        lines.insert(0, "in the SSH configuration, preventing the login:")
+        lines.insert(0, "SSH configuration that prevents the login:")
     if ignored := ignored_directives(host, settings):
-        lines.append("in the SSH configuration, ignored by ccm:")
+        lines.append("SSH configuration that ccm ignores:")
         lines += [f"  {line.key} {line.value}  ({line.where})" for line in ignored]
     return lines
 

@@ -103,7 +103,7 @@ def read_past(args: argparse.Namespace) -> HistoryLocation | None:
     history = read_history(args)
     if history is None:
         raise UsageError(
-            "--history: there is no history",
+            "--history: no history is configured",
             hint="set history in ccm.yaml or CCM_HISTORY to a directory or the address of a studio",
         )
     return history

@@ -354,7 +354,7 @@ class Output:
             return LineFile(Path(path))
         except OSError as error:
             raise UsageError(
-                f"--events {path}: {error.strerror}", hint="give a writable file"
+                f"--events {path}: {error.strerror}", hint="specify a writable file"
             ) from error
 
 

@@ -81,7 +81,7 @@ def configure(parser: Parser) -> None:
         metavar="SECONDS",
         type=seconds,
         default=0.0,
-        help="remove registrations that were not renewed for this time (default: no limit)",
+        help="remove registrations that have not been renewed for this long (default: no limit)",
     )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Source = TypeVar("Source")
 
-HELP = "Show a stored run: the last one, or the one with an ID or prefix."
+HELP = "Show a stored run: the latest one, or the one with the given ID or prefix."
 EXAMPLE = """
 ccm report
 ccm report 20260314T091502Z --diff
@@ -126,7 +126,7 @@ def write_form(
             text.detach()
     except OSError as error:
         raise UsageError(
-            f"{option} {path}: {error.strerror}", hint="give a writable file"
+            f"{option} {path}: {error.strerror}", hint="specify a writable file"
         ) from error
 
 

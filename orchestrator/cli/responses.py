@@ -52,7 +52,7 @@ class Responses:
             self._write({**host, "state": state})
         else:
             hint = f" ({result.advice})" if result.advice else ""
-            self._write({**host, "error": f"{result.message or 'no event came'}{hint}"})
+            self._write({**host, "error": f"{result.message or 'no event was received'}{hint}"})
 
     def _write(self, response: dict[str, Any]) -> None:
         document = {"protocol": PROTOCOL, **response}

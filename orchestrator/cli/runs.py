@@ -22,7 +22,7 @@ ccm runs
 ccm runs site.yaml        # runs of one manifest
 ccm runs -n 5 --json
 ccm runs --history        # everyone's runs; see history in ccm.yaml
-ccm runs push             # copies what the history lacks
+ccm runs push             # copies runs that the history lacks
 """
 BELOW = ("push",)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from orchestrator.history.location import HistoryLocation
 
-HELP = "Copy runs of this user to the history: the missing ones, or those with these IDs."
+HELP = "Copy this user's runs to the history: all that are missing, or those with the given IDs."
 EXAMPLE = """
 ccm runs push
 ccm runs push 20260314T091502Z-4f1c09e
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     choice = read_history(args)
     if choice is None:
         raise UsageError(
-            "runs push: there is no history",
+            "runs push: no history is configured",
             hint="set history in ccm.yaml or CCM_HISTORY to a directory or the address of a studio",
         )
     check_history(choice)
@@ -65,7 +65,7 @@ def _push(choice: HistoryLocation, path: Path) -> bool:
     from remote_runtime.errors import CcmError
 
     if is_held(path / "events.jsonl"):
-        print(f"{path.name}: in progress; its push copies it", file=sys.stderr)
+        print(f"{path.name}: in progress; copied when it ends", file=sys.stderr)
         return True
     copy = copy_of(choice, path)
     try:

@@ -57,7 +57,7 @@ def configure(parser: Parser) -> None:
     )
     check.add_argument("--clear", action="store_true", help="only find plaintext secrets")
     rekey = add("rekey", "re-encrypt files with the current keys of the project")
-    rekey.add_argument("files", metavar="FILE", nargs="+", help="the files to encrypt again")
+    rekey.add_argument("files", metavar="FILE", nargs="+", help="the files to re-encrypt")
     rekey.add_argument("--new-vault-id", metavar="ID", help="use the password of this vault ID")
     rekey.add_argument(
         "--new-password-file", metavar="PATH", help="use the vault password in this file"
@@ -122,7 +122,10 @@ def _split(text: str) -> tuple[Path, tuple[str, ...] | None]:
     except ValueError as error:
         raise UsageError(str(error), hint=SYNTAX) from error
     if reference.is_command:
-        raise UsageError("a command has no file", hint="name an encrypted file")
+        raise UsageError(
+            "a secret from a secret from a secret from a command has no file",
+            hint="specify an encrypted file",
+        )
     return Path(reference.source), reference.path
 
 
@@ -176,7 +179,7 @@ def _set(args: argparse.Namespace) -> int:
 
     path, steps = _split(args.file)
     if not steps:
-        raise UsageError("set needs a key", hint=f"as in {path}#db.password")
+        raise UsageError("set requires a key", hint=f"as in {path}#db.password")
     keyring = _keyring(args)
     lock = EncryptionMethod(f"!{args.lock}") if args.lock else default_lock(keyring)
     if args.vault_id:
@@ -184,11 +187,11 @@ def _set(args: argparse.Namespace) -> int:
     if sys.stdin.isatty():
         value = ask_secret(f"Value of {'.'.join(steps)}: ")
         if value != ask_secret("Again: "):
-            raise UsageError("the two values differ", hint="type it again")
+            raise UsageError("the two values differ", hint="enter it again")
     else:
         value = sys.stdin.read().removesuffix("\n")
     if not value:
-        raise UsageError("there is no value", hint="type it, or write it to standard input")
+        raise UsageError("no value was given", hint="enter it, or pipe it to standard input")
     is_new = not path.exists()
     if is_new:
         path.touch(mode=0o644)
@@ -250,7 +253,7 @@ def _recipients(args: argparse.Namespace) -> int:
 
     for name in args.files:
         lines = readers_of(read_bytes(name, name, NO_FILE), name, args.secret_keys)
-        for line in lines or ["everybody: nothing in it is encrypted"]:
+        for line in lines or ["everyone: the file contains nothing encrypted"]:
             print(f"{name}: {line}")
     return 0
 

@@ -71,7 +71,7 @@ def _new(shell: str, directory: str | None) -> int:
         else:
             path = tempfile.mkdtemp(prefix="ccm-session-")  # mode 0700
     except OSError as error:
-        hint = "give a new directory with --directory, or set TMPDIR to a writable one"
+        hint = "specify a new directory with --directory, or set TMPDIR to a writable one"
         raise UsageError(f"cannot create the session directory: {error}", hint=hint) from error
     print(export(shell, VARIABLE, path))
     return 0

@@ -61,7 +61,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--project",
         metavar="DIR",
-        help="directory with the manifests to design (default: the directory of ccm.yaml)",
+        help="directory with the manifests to edit (default: the directory of ccm.yaml)",
     )
     parser.add_argument(
         "--listen",
@@ -173,10 +173,10 @@ def _push_command(args: argparse.Namespace, project: Path | None) -> tuple[str, 
     if not args.allow_push:
         return ()
     if not args.signers:
-        hint = "name the people who may approve plans with --signers or CCM_SIGNERS"
+        hint = "set the approvers with --signers or CCM_SIGNERS"
         raise UsageError("--allow-push requires --signers", hint=hint)
     if project is None:
-        hint = "start it where ccm.yaml is, or name the directory with --project"
+        hint = "start it where ccm.yaml is, or specify the directory with --project"
         raise UsageError("--allow-push requires a project with plans", hint=hint)
     from orchestrator.cli.studio_push import push_command
 
@@ -228,7 +228,7 @@ def _webhook(url: str | None, secret: str | None) -> WebhookTarget | None:
     if not url and not secret:
         return None
     if not url or not secret:
-        raise UsageError("--webhook and --webhook-secret require each other", hint="give both")
+        raise UsageError("--webhook and --webhook-secret require each other", hint="use both")
     from orchestrator.studio.sharing.webhook import webhook_target
 
     return webhook_target(url, read_private(secret, 4_096))
@@ -270,12 +270,12 @@ def run(args: argparse.Namespace) -> int:
     if args.state and not (options.state / "runs").is_dir():
         raise UsageError(
             f"--state {args.state}: it contains no directory named runs",
-            hint="name the directory that contains runs, such as ~/.local/state/ccm",
+            hint="specify the directory that contains runs, such as ~/.local/state/ccm",
         )
     try:
         run_studio(options, _tell)
     except KeyboardInterrupt:
-        print("ccm studio: ended", file=sys.stderr)
+        print("ccm studio: stopped", file=sys.stderr)
     return 0
 
 
@@ -341,5 +341,5 @@ def _tls(certificate: str | None, key: str | None) -> tuple[str, str] | None:
     if certificate and key:
         return certificate, key
     if certificate or key:
-        raise UsageError("--tls-cert and --tls-key require each other", hint="give both")
+        raise UsageError("--tls-cert and --tls-key require each other", hint="use both")
     return None

@@ -77,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not args.name:
         raise UsageError(
-            f"studio token {args.action}: NAME is missing", hint="name the person or pipeline"
+            f"studio token {args.action}: NAME is missing",
+            hint="specify the name of a person or pipeline",
         )
     if args.action == "rm":
         file.remove(args.name)

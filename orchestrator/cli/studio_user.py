@@ -66,7 +66,9 @@ def run(args: argparse.Namespace) -> int:
             print(f"{user.name}  {user.role}  {','.join(user.groups) or 'all hosts'}")
         return 0
     if not args.name:
-        raise UsageError(f"studio user {args.action}: NAME is missing", hint="name the user")
+        raise UsageError(
+            f"studio user {args.action}: NAME is missing", hint="specify the name of a user"
+        )
     if args.action == "rm":
         file.remove(args.name)
         print(f"removed: {args.name}")

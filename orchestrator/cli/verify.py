@@ -35,7 +35,7 @@ def configure(parser: Parser) -> None:
         "tests",
         metavar="TEST",
         nargs="*",
-        help="files or directories with additional testinfra tests; after --, options of pytest",
+        help="files or directories with additional testinfra tests; after --, pytest options",
     )
     add_inventory(parser)
     add_selection(parser)

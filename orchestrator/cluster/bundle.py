@@ -90,7 +90,7 @@ def unpack(data: bytes, root: Path) -> None:
         for member in archive:
             parts = member.name.split("/")
             if ".." in parts or member.name.startswith("/"):
-                raise ValueError(f"{member.name} leads outside")
+                raise ValueError(f"{member.name} points outside the directory")
             path = root / member.name
             path.parent.mkdir(parents=True, exist_ok=True)
             if member.issym():
@@ -106,7 +106,7 @@ def unpack(data: bytes, root: Path) -> None:
 def _check_directory(directory: Path) -> None:
     home, real = (Path(os.path.realpath(path)) for path in (Path.home(), directory))
     if real in (home, *home.parents):
-        where = directory if directory == real else f"{directory}, which leads to {real}"
+        where = directory if directory == real else f"{directory}, which points to {real}"
         raise UsageError(
             f"the manifest is in {where}; the complete directory would be sent to the workers",
             hint="keep manifests and the files that they use in a separate directory",

@@ -193,7 +193,7 @@ class DaskEngine:
                 if self._is_due():
                     self._assign()
             except Exception as error:  # a defect: no host waits for an ended thread
-                report = describe_crash(error, "giving hosts to workers")
+                report = describe_crash(error, "assigning hosts to workers")
                 self._lose_all(f"internal error in ccm, see {report}")
             with self._changed:
                 if not self._closing:

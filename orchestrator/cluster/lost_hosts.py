@@ -46,7 +46,7 @@ def no_worker(
     of_site = [one for one in others if itself.site is None or itself.site in one.sites]
     if of_site:
         found = f"{of_site[0].address} runs another version of ccm, {of_site[0].code}"
-        hint = f"install {worker_info.code_version()} on it, and start it again"
+        hint = f"install {worker_info.code_version()} on it, and restart it"
         return NoWorkerError(f"{what}: {found}", hint=hint)
     command = f"ccm worker --scheduler {scheduler.partition('://')[2]}"
     if itself.site:

@@ -37,7 +37,7 @@ def probe(address: str, security: Any, name_directory: str) -> Fault | None:
         return Fault("it closes the connection or does not respond", "is this a Dask scheduler?")
     except OSError as error:
         return Fault(
-            error.strerror or f"no answer within {_PATIENCE:.0f} s",
+            error.strerror or f"no response within {_PATIENCE:.0f} s",
             f"start one on that host with '{protocol}', or use another address",
         )
 

@@ -330,7 +330,7 @@ class HostPackages:
         """Answer ``packages`` with their known contents."""
         shas = message.get("shas")
         if not isinstance(shas, list) or not all(is_sha(sha) for sha in shas):
-            raise ProtocolError("packages without a list of hashes")
+            raise ProtocolError("a package request without a list of hashes")
         self._count(shas)
         known, alone, to_read = self._package_metadata.ask(shas, self._host)
         self._open.update(sha for sha in shas if sha not in known)

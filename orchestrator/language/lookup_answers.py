@@ -76,7 +76,7 @@ class Answers(dict[str, Any]):
             return
         if key not in self._left or self._find is None:
             likely = nearest(key, [*dict.keys(self), *self._left])
-            reason = "the manifest declares no such look-up below ccm.ask"
+            reason = "the manifest declares no such look-up under ccm.ask"
             raise NoAnswerError(key, f"{reason} (did you mean {likely}?)" if likely else reason)
         found = self._find(key)
         dict.__setitem__(self, key, found)

@@ -154,7 +154,10 @@ class DataFiles:
             self._warn(f"{path} is not read: data files end in {SUFFIX}", hint)
         elif path.name.endswith(SUFFIX) and ":" in path.name:
             named = path.name.replace(":", "/")
-            self._warn(f"{path} is not read: each colon is a directory", f"make it {named}")
+            self._warn(
+                f"{path} is not read: a level of the name is a directory, not a colon",
+                f"rename it to {named}",
+            )
         return path.name.endswith(SUFFIX) and ":" not in path.name
 
     def _read(self, path: Path) -> None:
@@ -198,11 +201,16 @@ class DataFiles:
         if set(root.entries) & {"hierarchy", "overrides"}:
             key = root.key("hierarchy" if "hierarchy" in root.entries else "overrides")
             message = f"a data file cannot contain {key.text}"
-            hint = "put it in the manifest; write values at the top of the file, without data:"
+            hint = (
+                "put it in the manifest; write values at the top level of the file, without data:"
+            )
             self._problems.append(Problem(message, key.position, hint, "input.unknown"))
             return
         if isinstance(root.get("data"), Mapping):
-            message = "this key is data.data: a data file has its values at the top"
+            message = (
+                "this key is data.data: a data file has its values at the top level level level "
+                "level"
+            )
             hint = "remove data: and one level of indentation"
             self._warnings.append(Problem(message, root.key("data").position, hint, "input.data"))
         self.notes += ambiguous_values(root)

@@ -111,10 +111,15 @@ _OTHERS = (
         "stages",
         "a stages file",
         "input.stages",
-        "name the manifest of one stage; only ccm push, plan and validate take a stages file",
+        "specify the manifest of one stage; only ccm push, plan and validate accept a stages file",
     ),
     *(
-        (key, "an inventory", "input.inventory", "name it with -i, and the manifest without")
+        (
+            key,
+            "an inventory",
+            "input.inventory",
+            "specify the inventory with -i, and the manifest without an option",
+        )
         for key in ("hosts", "groups")
     ),
 )
@@ -135,7 +140,7 @@ def _read(
     root = read_data(path, problems) if text is None else parse_data(text, str(path), problems)
     _refuse_others(root)
     if not isinstance(root, Mapping):
-        hint = "a manifest begins with 'ccm:' or 'data:'"
+        hint = "a manifest starts with 'ccm:' or 'data:'"
         message = f"a manifest must be a map, not {root.describe()}"
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
     refuse_unknown_keys(root, _TOP, what="a manifest", problems=problems)
@@ -194,7 +199,7 @@ def _is_play(node: Node) -> bool:
 def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
     ccm = root.get("ccm")
     if ccm is None:
-        hint = "add 'ccm:' with 'resources:' below it"
+        hint = "add 'ccm:' with 'resources:' under it"
         problems.append(Problem("the manifest has no ccm section", root.position, hint))
         return
     if not isinstance(ccm, Mapping):

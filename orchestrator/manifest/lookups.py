@@ -116,12 +116,12 @@ def _read(key: Scalar, node: Node, types: Types, problems: list[Problem]) -> Ask
     for word, _ in node.pairs():
         if word not in named and word.text not in options:
             hint = suggestion(word.text, [*options] if named else [*kinds(types), *options])
-            message = f"{told}: there is no look-up {word.text!r}"
+            message = f"{told}: there is no kind of look-up {word.text!r}"
             message = f"{told}: {kind} has no key {word.text!r}" if named else message
             problems.append(Problem(message, word.position, hint, "input.unknown"))
     if len(named) > 1:
         message = f"{told} has {named[0].text} and {named[1].text}"
-        hint = "a look-up has one subject: give each its own name"
+        hint = "a look-up has only one subject: write two look-ups"
         problems.append(Problem(message, named[1].position, hint, "input"))
     if not named and len(problems) == before:
         message = f"{told} has no subject"
@@ -192,7 +192,7 @@ def _check(ask: Ask, node: Mapping, problems: list[Problem]) -> None:
     for expression in ask.expressions():
         if "Asked" in expression.source:
             message = f"{ask.told} reads Asked, but a look-up cannot use the answer of another one"
-            hint = "ask in one command, or in a child manifest"
+            hint = "combine both in one command, or move this one to a child manifest"
             problems.append(Problem(message, expression.where, hint, "template"))
         for path in expression.target_files():
             message = f"{ask.told}: file({path!r}) reads a file on the target"

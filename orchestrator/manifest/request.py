@@ -63,7 +63,7 @@ def _text(stream: BinaryIO) -> str:
     data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         message = f"the request is larger than {MAX_BYTES >> 20} MiB"
-        hint = "put large content into a file and name it as the source"
+        hint = "put large content in a file, and set source to its path"
         raise InputError([Problem(message, None, hint, "input.too_large")])
     try:
         text = data.decode("utf-8")
@@ -72,7 +72,7 @@ def _text(stream: BinaryIO) -> str:
             [Problem("the request is not UTF-8 text", kind="input.encoding")]
         ) from error
     if not text.strip():
-        hint = "write one JSON or YAML document to it"
+        hint = "pipe one JSON or YAML document to it"
         raise InputError([Problem("there is no request on standard input", None, hint)])
     return text
 

@@ -143,7 +143,7 @@ class Children:
         """The manifest in an archive on another machine."""
         if url != declared.child:
             message = "the URL of a manifest is computed; only a literal one is read"
-            return _refused(declared, message, "write it out, or give it in manifest:")
+            return _refused(declared, message, "write a literal URL, or set it with manifest:")
         try:
             found = self.archives.get(url)
         except SourceError as error:

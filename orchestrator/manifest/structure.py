@@ -38,7 +38,7 @@ class ResourceReader:
             empty = isinstance(node, Sequence) or is_null(node)
             what = "is empty" if empty else f"is {node.describe()}"
             message = f"resources {what}, expected a list of resources"
-            self._report(node, message, "begin one with '- file:' below it")
+            self._report(node, message, "start one with '- file:' under it")
             return
         for item in node.nodes:
             self._item(item)
@@ -51,7 +51,7 @@ class ResourceReader:
         for number, (key, value) in enumerate(item.pairs()):
             if number:
                 message = f"a second key, {key.text!r}, in one resource item"
-                self._report(key, message, "one type per item: begin a new one with '-'")
+                self._report(key, message, "one type per item: start a new one with '-'")
             type_ = self._types.get(key.text)
             if type_ is None:
                 message = f"there is no resource type {key.text!r}"
@@ -64,7 +64,7 @@ class ResourceReader:
                 self._single(type_, key, value)
             else:
                 message = f"{key.text} must be a list of named resources or a map with a name"
-                hint = f"write '- NAME: {{...}}' below {key.text}"
+                hint = f"write '- NAME: {{...}}' under {key.text}"
                 self._report(value, f"{message}, not {value.describe()}", hint)
 
     def _single(self, type_: Type, key: Scalar, mapping: Mapping) -> None:
@@ -98,7 +98,7 @@ class ResourceReader:
         if not isinstance(node, Mapping) or not node.entries:
             one = with_article(type_.name)
             message = f"{one} must be written as '- NAME: {{...}}', not {node.describe()}"
-            hint = "begin one with '-'"
+            hint = "start one with '-'"
             if isinstance(node, Scalar):
                 hint = f"write '- {node.text}: {{}}'"
             self._report(node, message, hint)
@@ -107,7 +107,7 @@ class ResourceReader:
         for number, (key, value) in enumerate(node.pairs()):
             if number:
                 message = f"a second name, {key.text!r}, in one list item"
-                hint = "one name per item: begin a new one with '-', or indent the properties"
+                hint = "one name per item: start a new one with '-', or indent the properties"
                 self._report(key, message, hint)
             if isinstance(value, Mapping):
                 found.append((key, known_properties(type_, value, self._problems)))
@@ -115,7 +115,7 @@ class ResourceReader:
                 found.append((key, {}))
             elif not number:
                 message = f"the properties of {type_.name}#{key.text} must be a map"
-                hint = "write 'PROPERTY: VALUE' below the name"
+                hint = "write 'PROPERTY: VALUE' under the name"
                 self._report(value, f"{message}, not {value.describe()}", hint)
         return found
 

@@ -109,7 +109,7 @@ class PropertyType:
                 return []  # the content of a file
             if "\0" in value:
                 return [
-                    SchemaError((), f"{self.name} must not contain a NUL character", "leave it out")
+                    SchemaError((), f"{self.name} must not contain a NUL character", "remove it")
                 ]
             if self._any_text:
                 return []

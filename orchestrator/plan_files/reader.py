@@ -43,7 +43,7 @@ def write_plan(plan: PlanFile, path: str) -> None:
     """Write a plan atomically, with mode 0600. UsageError; InputError for invalid content."""
     fault = fault_of(plan.record, canonical(plan.record).decode())
     if fault:
-        hint = "name files, hosts and data without control characters"
+        hint = "remove control characters from the names of files, hosts and data"
         raise _broken(path, f"is not written: it would contain {fault}", hint)
     text = text_of(plan.record)
     try:
@@ -78,7 +78,7 @@ def require_writable(path: str) -> None:
 
 
 def _unwritable(path: str, reason: str | None) -> UsageError:
-    return UsageError(f"{path} cannot be written: {reason}", hint="give a writable file with -o")
+    return UsageError(f"{path} cannot be written: {reason}", hint="specify a writable file with -o")
 
 
 def read_plan(path: str) -> PlanFile:

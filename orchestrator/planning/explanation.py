@@ -18,7 +18,7 @@ GIVEN = "--data"
 NO_KEY = "no such key"
 NO_ENTRY = "no override and no data file"
 EMPTY = "skipped: its expressions are empty"
-PASSED = "not used: an earlier entry decides"
+PASSED = "not used: an earlier entry takes precedence"
 
 
 class Source(NamedTuple):

@@ -158,10 +158,10 @@ def _parse_yaml(path: str, text: str) -> Any:
         refuse_tag_directives(Source(path, text))
         for event in yaml.parse(text, Loader=_Loader):
             if isinstance(event, yaml.AliasEvent):
-                raise ValueError(f"it has an alias, *{event.anchor}")
+                raise ValueError(f"it contains an alias, *{event.anchor}")
         return to_plain(parse_document(text, path))
     except yaml.YAMLError as error:
-        raise ValueError(f"broken YAML: {' '.join(str(error).split())}") from error
+        raise ValueError(f"invalid YAML: {' '.join(str(error).split())}") from error
     except InputError as error:
         raise ValueError(error.problems[0].message) from error
 

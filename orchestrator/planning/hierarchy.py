@@ -50,7 +50,7 @@ class Hierarchy:
             (*KEYS, "ccm"),
             what="a hierarchy",
             problems=problems,
-            hint="values go under data:",
+            hint="put values under 'data:'",
         )
         source = DataSource(root, problems, self.warnings, remote=text is not None)
         self._asks = {} if text is not None else _asks(path, root, problems)

@@ -311,7 +311,7 @@ class HostPlan:
         if len(self._secrets_read) > len(self.own_secrets):
             raise ResourceError(
                 "it reads a secret that the host cannot mask",
-                hint="name the variable or the secret literally in the resource",
+                hint="write the name of the variable or secret as a literal in the resource",
                 kind="template",
             )
         problems = check_final(declared, item.name, whole, frozenset())

@@ -97,12 +97,14 @@ def _scalar(option: str, text: str, value: str) -> Any:
         node = parse_document(value, option)
     except InputError as error:
         raise UsageError(
-            f"{option} {text!r}: the value is not a YAML scalar", hint="quote it inside, as a='...'"
+            f"{option} {text!r}: the value is not a YAML scalar",
+            hint="quote the value itself, as in a='...'",
         ) from error
     if not isinstance(node, Scalar):
         raise UsageError(
             f"{option} {text!r}: the value is {node.describe()}",
-            hint="only text, a number, true or false is possible here; use a file for more",
+            hint="only text, a number, true or false is allowed here; use a file for lists and "
+            "maps",
         )
     return "" if value == "" else node.value
 

@@ -67,7 +67,7 @@ class UnreadDataError(FactsUnavailableError):
     default_kind = NEEDS_DATA
 
     def __init__(self, key: str) -> None:
-        EvaluationError.__init__(self, f"data.{key} is not known: no source of data is contacted")
+        EvaluationError.__init__(self, f"data.{key} is not known: no data source is contacted")
 
 
 class UnknownData(Facts):

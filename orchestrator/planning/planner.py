@@ -518,7 +518,7 @@ def _mistakes(root: RunManifest, problems: list[Problem]) -> list[Problem]:
 def _outcome(problem: Problem, survey: SiteOverview) -> str:
     """The outcome of a resource that cannot apply its child."""
     if problem in survey.conditional:
-        return "refuses each host that its control does not exclude"
+        return "prevents a push to each host that its control does not exclude"
     return "will fail"
 
 
@@ -529,7 +529,9 @@ def _refuse_own_reboot(host: Any, plan: HostPlan) -> None:
     for item, declared in zip(plan.items, plan.declared, strict=True):
         if declared.type.reboots and item.managed and not (item.noop or item.left_out):
             raise PlanError(
-                f"{item.id} would reboot this machine, and ccm with it ({declared.position})",
+                f"{item.id} would reboot this machine, on which ccm is running "
+                f"({declared.position})",
                 kind="plan.reboot",
-                hint="push to it over SSH from elsewhere, or exclude the resource with control",
+                hint="push to it over SSH from another machine, or exclude the resource with "
+                "control",
             )

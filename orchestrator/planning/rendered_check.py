@@ -49,7 +49,9 @@ def guessed_numbers(declared: DeclaredResource, key: str, made: Any, scope: Scop
     for expression in made.expressions if len(made.pieces) > 1 else ():
         value = expression.evaluate(scope)
         if isinstance(value, float):
-            message = f"{declared.id}: {key} is {value!r}, a number with several spellings"
+            message = (
+                f"{declared.id}: {key} is {value!r}, a number that can be written in several ways"
+            )
             hint = "quote it where it is set"
             problems.append(Problem(message, expression.where, hint, "plan"))
     return problems

@@ -55,5 +55,5 @@ def _plan_of(stage: EarlierStage, host: Any, gathered: GatheredFacts) -> HostPla
     try:
         return stage.planner.plan(host, gathered)
     except PlanError as error:
-        message = f"the earlier stage {stage.name} has no plan for it: {error.message}"
+        message = f"the earlier stage {stage.name} has no plan for this host: {error.message}"
         raise PlanError(message, kind=error.kind, hint=error.hint) from error

@@ -78,7 +78,7 @@ class PlanFilePush:
                 flags = ", ".join(f"--{name} {key}=..." for key in record[name])
                 raise UsageError(
                     f"the plan was made {f'with {flags}' if flags else f'without --{name}'}",
-                    hint="give the same options: a plan stores their names, not their values",
+                    hint="use the same options: a plan stores their names, not their values",
                 )
 
     def _check_time(self, record: Record) -> None:
@@ -173,7 +173,7 @@ class PlanPush:
         ]
         if missing and not request.hosts.limit:
             raise _refused(
-                f"the plan contains {', '.join(missing[:5])}, which is no longer in that stage",
+                f"hosts of the plan are no longer in their stages: {', '.join(missing[:5])}",
                 "use the inventory that the plan was made with, or select hosts with -l",
             )
         if not hosts_to_push:
@@ -194,7 +194,7 @@ class PlanPush:
         missing = [name for name in plan.hosts if name not in chosen.inventory.hosts]
         if missing:
             raise _refused(
-                f"the plan contains {', '.join(missing[:5])}, which is not in the inventory",
+                f"hosts of the plan are not in the inventory: {', '.join(missing[:5])}",
                 "use the inventory that the plan was made with, or select hosts with -l",
             )
         return chosen._replace(hosts=[host for host in chosen.hosts if host.name in plan.hosts])
@@ -214,7 +214,7 @@ class PlanPush:
             for limit, names in ((budget.limit, lost), (overall.limit, every)):
                 if limit is not None and len(names) > limit:
                     raise _refused(
-                        f"the plan leaves out {', '.join(names[:5])}: {len(names):,} failed"
+                        f"the plan omits {', '.join(names[:5])}: {len(names):,} failed"
                         f" (limit {limit:,}), so the stages after {stage.name} do not start",
                         f"fix them and plan again; --from {stages[at].name} skips earlier stages",
                     )

@@ -83,7 +83,7 @@ def show_hosts(
         if record is None or (oldest is not None and record.age(now) > oldest):
             stale.append(host)
             if record is not None:
-                reason = f"the stored ones are from {record.moment} and too old"
+                reason = f"its stored facts are from {record.moment}, which is too old"
                 view.facts.reasons[host.name] = f"{reason}; 'ccm facts -l {host.name}' gathers them"
         else:
             view.facts.known[host.name] = PackedFacts.of(
@@ -110,7 +110,7 @@ def take_answers(
             continue
         record = keep_facts(host, answer, failed)
         if record is None:
-            facts.reasons[host.name] = f"they are larger than {MAX_BYTES >> 20} MiB"
+            facts.reasons[host.name] = f"its facts are larger than {MAX_BYTES >> 20} MiB"
         else:
             facts.known[host.name] = PackedFacts.of(record.moment, record.facts, record.unavailable)
     for text in failed:

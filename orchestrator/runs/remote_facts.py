@@ -101,4 +101,4 @@ def gather_by_workers(
 
 
 def _no_store() -> Any:
-    raise CcmError("a host that is asked for its facts announces nothing", "defect")
+    raise CcmError("gathering facts publishes no registrations", "defect")

@@ -107,8 +107,8 @@ class RemoteWork:
         source = _login_password(self._request.connection.ask_pass)
         if source:
             raise UsageError(
-                f"{source}: a login password is not sent to workers, which log in as themselves",
-                hint=f"omit it and let workers log in with keys; or {_ELSE}",
+                f"{source}: login passwords are not sent to workers",
+                hint=f"omit it, so that workers log in with their own keys; or {_ELSE}",
             )
         from orchestrator.planning import Planner
         from orchestrator.planning.commands.fact_request import FactRequest
@@ -268,7 +268,7 @@ def _check_members(members: "Sequence[Any]", where: str) -> None:
         )
     if all(member.code != code_version() for member in members):
         raise UsageError(
-            f"--engine: no worker is the same ccm as this one ({code_version()}): "
+            f"--engine: no worker runs the same ccm as this machine ({code_version()}): "
             f"{members[0].address} is {members[0].code}",
             hint="install the same version on the workers, then restart them",
         )

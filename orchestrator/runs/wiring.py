@@ -118,7 +118,7 @@ def _archived(url: str, archives: Archives) -> Path:
     except SourceError as error:
         raise InputError([Problem(error.message, None, error.hint, error.kind)]) from error
     if archived is None:
-        hint = "ccm render or ccm push --noop reads it; then the cache has it"
+        hint = "ccm render or ccm push --noop downloads it to the cache"
         text = f"{url.partition('#')[0]} was not checked: no other machine is contacted"
         raise InputError([Problem(text, None, hint, SourceError.default_kind)])
     return archived.path

@@ -67,7 +67,7 @@ class Password:
                 if until is not None:
                     left = min(left, until - time.monotonic())
                     if left <= 0:
-                        message = f"timed out while {self.what} was tried on other hosts"
+                        message = f"timed out while {self.what} was being tried on other hosts"
                         raise UnreachableError(message, self.kind)
                 tick = self._proof.tick
                 self._changed.wait(left if tick is None else min(left, tick))
@@ -80,7 +80,8 @@ class Password:
                 return 0.0
             if len(state.refused) >= REFUSALS:
                 raise UnreachableError(
-                    f"{self.what} was refused on {', '.join(state.refused)} and is not tried here",
+                    f"{self.what} was rejected by {', '.join(state.refused)}, so it is not tried "
+                    "here",
                     self.kind,
                     hint="check the password; ccm tries it on one host at a time until a "
                     "host accepts it",

@@ -66,7 +66,9 @@ def unreadable(path: Path, error: Exception) -> str:
         if head.startswith(b"PuTTY-"):
             reason = "it is in PuTTY's format; convert it with puttygen -O private-openssh"
         elif head.decode("ascii", "replace").startswith(_PUBLIC):
-            reason = "it is a public key; name the private key, or add that one to the agent"
+            reason = (
+                "it is a public key; specify the private key, or add the private key to the agent"
+            )
         elif not head.startswith(b"-----BEGIN"):
             reason = "it is not a private key in OpenSSH's format or PEM"
     reason = reason or "it is damaged or has an unknown format"

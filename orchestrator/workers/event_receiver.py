@@ -67,12 +67,14 @@ class EventReceiver:
         if kind == "d":
             resource, action, at = told
             if type(resource) is not str or type(action) is not str:
-                raise TypeError("resource and action must be texts")
+                raise TypeError("resource and action must be strings")
             return run_events.ResourceProgress(host, resource, action, float(at))
         if kind == "t":
             level, words, waits = told
             if level not in _LEVELS or type(words) is not str or type(waits) is not bool:
-                raise ValueError("a notice must have a level, a text and whether the host waits")
+                raise ValueError(
+                    "a notice must have a level, a text and a flag for whether the host is waiting"
+                )
             return run_events.HostNotice(host, level, words, waits)
         if kind == "k":
             _require_plan_part(told)
@@ -91,7 +93,7 @@ class EventReceiver:
         else:
             (self._texts if text == "i" else self._names).clear()
         if len(self._texts) > _MAX_TEXTS or len(self._names) > MAX_NUMBERED:
-            raise ValueError("too many texts or names")
+            raise ValueError("too many strings or names")
 
 
 def _plain(text: str) -> tuple[Any, str]:
@@ -142,7 +144,7 @@ def _require_plan_part(message: Any) -> None:
         bytes.fromhex(secret)
         texts += [name, digest]
     if not all(type(text) is str for text in texts) or type(message.get("host", {})) is not dict:
-        raise TypeError("the plan's data must consist of texts")
+        raise TypeError("the plan's data must consist of strings")
     if "host" in message and not {"items", "secrets"} <= message.keys():
         raise ValueError("the plan's data must have items and secrets")
 
@@ -154,5 +156,5 @@ def _planned(resources: list[str], *links: list[Any]) -> run_events.HostPlanned:
     pairs = (*subscribed, *required, *applied)
     named = (each for name, others in pairs for each in (name, *others))
     if not all(type(name) is str for name in (*resources, *named)):
-        raise TypeError("resource names must be texts")
+        raise TypeError("resource names must be strings")
     return run_events.HostPlanned("", tuple(resources), subscribed, required, applied)

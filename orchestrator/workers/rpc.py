@@ -80,7 +80,7 @@ class RpcServer:
         except CcmError as error:  # an invalid question of a worker, which is not trusted
             told = [None, error.message]
         except Exception as error:  # a defect: the worker must not wait for its answer forever
-            report = describe_crash(error, "a question of a worker")
+            report = describe_crash(error, "a request from a worker")
             told = [None, f"internal error in ccm, see {report}"]
         tell(told)
 

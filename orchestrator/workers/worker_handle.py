@@ -179,7 +179,7 @@ class WorkerHandle:
             loss = error
         except Exception as error:  # a defect: no host waits for a worker that nobody hears
             self._life.kill()
-            report = describe_crash(error, "what a worker tells")
+            report = describe_crash(error, "a message from a worker")
             loss = WorkerLostError(f"internal error in ccm, see {report}")
         ending = loss.how if loss else self._life.ending()
         if self._given_up or loss is None:
@@ -241,7 +241,7 @@ class WorkerHandle:
             self._send("answer", [int(number), answer])
 
         if self._open >= len(self.running) + _MAX_OPEN:
-            raise ValueError("too many questions")
+            raise ValueError("too many requests")
         self._answers.begin(json.loads(asked), tell)
         with self._switch:
             self._open += 1

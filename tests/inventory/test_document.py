@@ -148,7 +148,7 @@ def test_comments_above_a_key() -> None:
     [
         ("a: b: c", "f:1:5", "mapping values", "quote"),
         ("a:\n\t- b", "f:2:1", "cannot start any token", "tabs"),
-        ("a: 'x\n", "f:2:1", "starts in line 1", "not closed"),
+        ("a: 'x\n", "f:2:1", "starts on line 1", "not closed"),
         (
             "%TAG !t! x\n" * 101 + "---\na: 1",
             "f:101:1",
@@ -182,7 +182,7 @@ def test_all_duplicate_keys_are_reported() -> None:
     """Every key that is defined twice is reported, with the line of the first."""
     found = problems_of("a: 1\nb: {c: 1, c: 2}\na: 3\n")
     assert [str(p.where) for p in found] == ["f:2:11", "f:3:1"]
-    assert "first in line 1" in found[1].message
+    assert "first on line 1" in found[1].message
     assert {p.kind for p in found} == {"input.duplicate_key"}
 
 

@@ -139,7 +139,7 @@ def test_a_program_that_prints_something_else(
 def test_a_failing_program_is_quoted(tmp_path: Path) -> None:
     """The exit code and the end of the standard error are in the error, made safe to show."""
     path = program(tmp_path, "printf 'no \\033[31mtoken\\n' >&2\nexit 3\n")
-    with pytest.raises(InputError, match=r"exit code 3 .*no  \[31mtoken") as caught:
+    with pytest.raises(InputError, match=r"exited with 3 .*no  \[31mtoken") as caught:
         load(path)
     assert caught.value.kind == "inventory.program"
 
@@ -211,7 +211,7 @@ def test_an_inventory_of_ansible_is_named(tmp_path: Path, text: str, form: str) 
     [
         ("[1, 2]", "an inventory must be a map, not a list"),
         ("[1,2]", "an inventory must be a map, not a list"),
-        ('{"hosts": {"h1": {}, "h2": {"po', ":1:29: invalid JSON: the text that starts here is"),
+        ('{"hosts": {"h1": {}, "h2": {"po', ":1:29: invalid JSON: the string that starts here is"),
         (
             '{"hosts": {"h1": {\n}\n\n',
             ":2:1: invalid JSON: unexpected end: a bracket is not closed",

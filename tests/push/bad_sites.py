@@ -3,7 +3,7 @@
 DEFAULTS = '{owner: root, group: root, mode: "0644"}'
 
 SITES = {
-    "broken YAML": ("ccm:\n  resources: [\n", ["site.yaml:3:1"]),
+    "invalid YAML": ("ccm:\n  resources: [\n", ["site.yaml:3:1"]),
     "a tab": ("ccm:\n\tresources: []\n", ["site.yaml:2:1", "tab"]),
     "nothing": ("", ["site.yaml:1:1"]),
     "a list": ("- exec: []\n", ["site.yaml:1:1", "map"]),

@@ -189,7 +189,7 @@ def test_what_no_plan_of_this_day_and_tree_says(local: Target) -> None:
     for changes, told in (
         ({"created": record["created"] + 3600}, "was made in the future, at 20"),
         ({"runtime": "ab" * 32}, "the plan was made with a different runtime, that of ccm "),
-        ({"hosts": hosts}, "the plan contains elsewhere, which is not in the inventory"),
+        ({"hosts": hosts}, "hosts of the plan are not in the inventory: elsewhere"),
     ):
         other = {**record, **changes}
         write_plan(PlanFile({**other, "id": id_of(other)}), path)

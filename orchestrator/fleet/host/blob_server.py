@@ -40,7 +40,7 @@ class BlobServer:
         """
         shas = message.get("shas")
         if not isinstance(shas, list):
-            raise ProtocolError("want without a list of hashes")
+            raise ProtocolError("a want message without a list of hashes")
         out = bytearray()
         before = len(self._sent)
         for sha in shas:
@@ -51,7 +51,7 @@ class BlobServer:
 
     def _send_blob(self, sha: Any, out: bytearray) -> None:
         if not isinstance(sha, str) or not _SHA.match(sha):
-            raise ProtocolError("want with something that is not a hash")
+            raise ProtocolError("a want message with an invalid hash")
         try:
             blob = self._plan.blob(sha)
         except KeyError:
@@ -97,9 +97,9 @@ class BlobServer:
         """Render the deferred properties of one resource and send them, or send why that failed."""
         index, answer = message.get("index"), {"t": "rendered", "id": message.get("id")}
         if type(index) is not int or not 0 <= index < self._plan.total:
-            raise ProtocolError("render of a resource that is not in the plan")
+            raise ProtocolError("a render request for a resource that is not in the plan")
         if self._rendered[index] == self._plan.rounds:
-            raise ProtocolError("a second render of the same resource")
+            raise ProtocolError("a second render request for the same resource")
         self._rendered[index] += 1
         try:
             answer["properties"] = self._plan.render(index, self._read)

@@ -298,5 +298,5 @@ def _time_up() -> UnreachableError:
     return UnreachableError(
         "timed out; the resources in progress were interrupted",
         kind=TIMED_OUT,
-        hint="raise --timeout, or find out what takes so long",
+        hint="raise --timeout, or find out what is taking so long",
     )

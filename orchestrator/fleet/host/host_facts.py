@@ -71,7 +71,7 @@ def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, 
     if message.get("nonce") != nonce:
         raise ProtocolError("hello belongs to another run", kind="protocol.nonce")
     if message.get("runtime") != runtime:
-        raise ProtocolError("the host runs another runtime", kind="protocol.runtime")
+        raise ProtocolError("the host runs a different runtime", kind="protocol.runtime")
     hello = {key: message.get(key) for key in _HELLO}
     hello["boot"] = message.get("boot", "")
     if any(type(hello[key]) is not kind for key, kind in _HELLO.items()):

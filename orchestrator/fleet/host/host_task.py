@@ -154,7 +154,7 @@ class LinkTask(HostTask[R]):
             raise UnreachableError(
                 f"timed out after {until - began:.3g} s while {phases[-1].words}",
                 kind=TIMED_OUT,
-                hint="find out what its login waits for, or raise --timeout",
+                hint="find out what the login is waiting for, or raise --timeout",
             ) from error
         from orchestrator.fleet.host.framed_link import FramedLink
 

@@ -41,7 +41,7 @@ class LookupExchange:
             raise PlanError(
                 f"its manifests have more than {MAX_ANSWERS} look-ups",
                 kind="ask",
-                hint="look up less with one command, or in fewer child manifests",
+                hint="combine look-ups in one command, or use fewer child manifests",
             )
         self._link.send({"t": "ask", "questions": list(questions.values())})
         with self._link.within(SECONDS + EACH * len(questions), "answers to look-ups"):

@@ -267,9 +267,9 @@ class SavedRun:
             yield f"events are missing from the record of this run: {self.about['incomplete']}"
         verified, ended = self.verified(), self.about["end"] and not self.about["interrupted"]
         if verified is None and ended and self._verifies:
-            yield "the verify of this run did not start"
+            yield "the verification of this run did not start"
         elif verified is not None and not any("found" in record for record in verified):
-            yield "the verify of this run did not finish"
+            yield "the verification of this run did not finish"
         for path in sorted(self.path.glob("*.jsonl")):
             if has_partial_last_line(path) and not self.running:
                 yield f"the last line of {path.name} is incomplete and omitted"
@@ -346,7 +346,9 @@ def saved_run(run_id: str = "", folder: RunSource = OWN_RUNS) -> SavedRun:
         what = f"there is no run {run_id[:60]!r}" if run_id else "there are no runs yet"
         raise _no_run(what, "'ccm runs' lists them" if run_id else "'ccm push' creates one")
     if run_id and run_id not in names and len(names) > 1:
-        raise _no_run(f"{len(names)} runs begin with {run_id[:60]!r}", "enter more of the ID")
+        raise _no_run(
+            f"{len(names)} runs start with {run_id[:60]!r}", "enter more characters of the ID"
+        )
     name = run_id if run_id in names else names[0]
     path = Path(name)
     try:

@@ -61,7 +61,7 @@ def _parts(resources: Iterable[DeclaredResource]) -> Iterator[Problem]:
                 f"{declared.id} changes a part of {path}, and {whole_of.id} ({whole_of.position})"
                 " sets its whole content: on every run they undo each other",
                 declared.position,
-                "write the part into the content, or leave the content out",
+                "put the part in the content, or omit the content",
             )
 
 
@@ -102,5 +102,5 @@ def _conflict(what: str, declared: DeclaredResource, other: DeclaredResource) ->
         f"{declared.id} and {other.id} ({other.position}) both manage {what}:"
         " on every run they undo each other",
         declared.position,
-        "write it in one of them, or add a control to each",
+        "define it in only one of them, or add a control to each",
     )

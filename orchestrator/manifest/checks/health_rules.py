@@ -33,7 +33,7 @@ def _of_check(index: int, check: dict[str, Any], templated: bool) -> list[Schema
     if check.get("format", wanted) in {"goss", "nagios"} - {wanted}:
         other = "goss_rules" if wanted == "nagios" else "command"
         message = f"{KEY}[{index}].format {check['format']} needs {other}"
-        found.append(SchemaError((index, "format"), message, f"write {wanted}, or leave it out"))
+        found.append(SchemaError((index, "format"), message, f"write {wanted}, or omit it"))
     if isinstance(rules, dict):
         from remote_runtime.health import rules as goss
 

@@ -69,7 +69,7 @@ def _wrong(
         yield undeclared(name, known, where)
     elif name in asks and value and value not in asks[name].answers:
         answers = asks[name].answers
-        hint = suggestion(value, answers) or f"it has {', '.join(answers)}"
+        hint = suggestion(value, answers) or f"its values: {', '.join(answers)}"
         message = f"the answer to {asks[name].kind} has no value {value!r}"
         yield Problem(message, where, hint, "template")
 
@@ -92,7 +92,7 @@ def unknown_in_template(
 
 def undeclared(name: str, known: list[str], where: Position | None) -> Problem:
     """The problem of an undeclared look-up."""
-    hint = suggestion(name, known) if known else "declare it below ccm.ask"
+    hint = suggestion(name, known) if known else "declare it under ccm.ask"
     return Problem(f"the manifest declares no look-up {name!r}", where, hint, "template")
 
 

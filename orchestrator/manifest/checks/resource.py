@@ -117,7 +117,10 @@ def warnings(declared: DeclaredResource) -> list[Problem]:
     if declared.foreach is not None and isinstance(declared.name, str):
         hint = "use item, index or key in its name"
         hint += f" and 'manifest: {text}'" if declared.type.applies else ""
-        message = f"{declared.id}: each iteration of foreach has this name, so only one is possible"
+        message = (
+            f"{declared.id}: each iteration of foreach creates the same name, so only one "
+            "iteration is allowed"
+        )
         found = [Problem(message, declared.position, hint)]
     return found + [
         Problem(f"{declared.id}: {key}: {message}", declared.where((key,)), hint)
@@ -327,7 +330,7 @@ def _condition(
         return None
     if not declared.is_literal_text(node.text):
         message = f"{declared.id}: control must be literal in the template: {node.text}"
-        hint = "leave the resource out with [[ if … ]]"
+        hint = "omit the resource with [[ if … ]]"
         problems.append(Problem(message, node.position, hint, "template.tainted"))
         return None
     expression = parse_bare(node, problems, declared.loop_names)

@@ -21,7 +21,7 @@ _KINDS = {
 _LIMITS = {
     "minimum": "must be at least {}",
     "maximum": "must be at most {}",
-    "exclusiveMinimum": "must be more than {}",
+    "exclusiveMinimum": "must be greater than {}",
     "exclusiveMaximum": "must be less than {}",
     "minLength": "must have at least {} character(s)",
     "maxLength": "must have at most {} characters",
@@ -33,7 +33,7 @@ _LIMITS = {
 }
 _MAX_HINT_LENGTH = 160
 _WORD = r"[A-Za-z0-9/][A-Za-z0-9_./=-]{0,59}"
-_ONE_OF_THEM = "give exactly one of them"
+_ONE_OF_THEM = "use exactly one of them"
 _REQUIRED = r"'(.*)' is a required property\Z"
 
 
@@ -143,7 +143,7 @@ def summary(description: str) -> str:
 
 def whole_number(name: str, value: float) -> SchemaError:
     """The problem of a float where only an integer is valid, such as 1.0 or 1e3."""
-    message = f"{name} must be a whole number, not a number ({show(value)})"
+    message = f"{name} must be a whole number, not {show(value)}"
     return SchemaError((), message, f"write {int(value)}")
 
 
@@ -174,7 +174,7 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
 def _other_form(kinds: list[str], value: Any, schema: Any) -> str:
     """The correct form of a value of another kind that can mean only one thing; otherwise ""."""
     if value is None:
-        return "write a value, or leave the property out"
+        return "write a value, or omit the property"
     if not isinstance(value, str):
         return ""
     if "boolean" in kinds and value in ("true", "false"):

@@ -97,7 +97,7 @@ class FleetCommand:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise UsageError(
-                f"--script {path}: {reason}", hint="name a file with a script"
+                f"--script {path}: {reason}", hint="specify a file that contains a script"
             ) from error
         command = cls(shlex.join([path.name, *arguments]), _interpreter(path, head), timeout)
         command._properties |= {
@@ -126,7 +126,7 @@ class FleetCommand:
 
 def _check(words: Sequence[str]) -> None:
     if any("\0" in word for word in words):
-        raise UsageError("run: a command cannot contain a NUL character", hint="leave it out")
+        raise UsageError("run: a command cannot contain a NUL character", hint="remove it")
 
 
 def _interpreter(path: Path, head: bytes) -> list[str]:
@@ -134,14 +134,14 @@ def _interpreter(path: Path, head: bytes) -> list[str]:
     if not head.startswith(b"#!"):
         if b"\0" in head:
             raise UsageError(
-                f"--script {path}: is a program, not a script",
+                f"--script {path} is a program, not a script",
                 hint="copy it to the hosts with a file resource, and run it there",
             )
         return [_SHELL]
     line = head[2:].partition(b"\n")[0]
     if line.endswith(b"\r"):
         raise UsageError(
-            f"--script {path}: its lines end as on Windows",
+            f"--script {path}: it has Windows line endings",
             hint="convert it, for example with dos2unix",
         )
     words = line.decode("utf-8", "replace").split(None, 1)

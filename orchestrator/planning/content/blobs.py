@@ -164,7 +164,7 @@ class FileBlob(Blob):
             while remaining:
                 piece = file.read(min(CHUNK, remaining))
                 if not piece:
-                    raise OSError(f"{self._path} became shorter while it was sent")
+                    raise OSError(f"{self._path} was truncated while it was being sent")
                 remaining -= len(piece)
                 yield piece
 

@@ -137,7 +137,7 @@ class SiteCheck:
         ]
         if self.deferred:
             have = "has" if self.deferred == 1 else "have"
-            words.append(f"{self.deferred} {have} templates that only the run renders")
+            words.append(f"{self.deferred} {have} templates that are rendered only during the run")
         for kind, count in _counted(self.unchecked_assertions):
             need = "assertion needs" if count == 1 else "assertions need"
             words.append(f"{count} {need} {NEEDS[kind]}")
@@ -178,7 +178,7 @@ def unreachable_overrides(
             begin = nearest(name.partition(":")[0] + ":", [one for one in prefixes if one])
             hint = f"did you mean {likely}?" if likely else "no entry of hierarchy.order names it"
             hint = f"did you mean {begin}...?" if begin and not likely else hint
-            message = f"no host can reach the override {name!r}"
+            message = f"the override {name!r} applies to no host"
             problems.append(Problem(message, source.place(name), hint, "data.override"))
     return problems
 
@@ -202,7 +202,7 @@ def unreachable_files(
         if file.name not in names:
             likely = nearest(file.name, names)
             hint = f"did you mean {likely}?" if likely else "no entry of hierarchy.order names it"
-            message = f"no host can reach the data file {file.path}"
+            message = f"the data file {file.path} applies to no host"
             problems.append(Problem(message, file.position, hint, "data.file"))
     return problems
 
@@ -282,7 +282,7 @@ def unknown_facts(run: RunSources, fact_names: Iterable[str]) -> list[Problem]:
         for name in read:
             likely = None if name in names or hasattr(dict, name) else nearest(name, names)
             if likely:
-                message = f"the fact {name!r} is read here, which no inventory sets"
+                message = f"the fact {name!r} is read here, but no inventory sets it"
                 hint = f"did you mean {likely}?"
                 problems[Problem(message, expression.where, hint, UNKNOWN_FACT)] = None
     return list(problems)

@@ -66,5 +66,8 @@ def _problem(
     hint = "two manifests may define the same resource only with equal properties"
     if declared.type.applies:
         path = declared.child or declared.name_node.text
-        hint = f"to apply a manifest twice, give each its own name and 'manifest: {path}'"
+        hint = (
+            "to apply a manifest twice, give each apply resource its own name and "
+            f"'manifest: {path}'"
+        )
     return Problem(message, declared.position, hint, "input.duplicate")

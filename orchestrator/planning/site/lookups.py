@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _DATA = r"\b[Dd]ata\b"
 _NOBODY = "no host is contacted"
-_NOT_RUN = "nothing of its manifest runs"
+_NOT_RUN = "none of the resources in its manifest run"
 
 
 def key_of(question: Question) -> str:

@@ -315,7 +315,7 @@ class AppliedManifest:
         """The refusal of a manifest that ``denies``; ``declared`` applies it."""
         message = f"{self.path} contains apply resources: denied by allow_apply: false"
         where = declared.where(("allow_apply",))
-        problem = Problem(message, where, "nothing in it runs", "input.child")
+        problem = Problem(message, where, "none of its resources run", "input.child")
         return Refusal((problem,), denied=True)
 
 

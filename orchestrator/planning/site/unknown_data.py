@@ -76,7 +76,7 @@ def unknown_overrides(run: RunSources) -> list[Problem]:
         if not words.issuperset(_WORD.findall(key.text)):
             likely = nearest(key.text, known_keys)
             hint = f"{_LIKE} {likely}?" if likely else "no data sets it and no template reads it"
-            message = f"the key {key.text!r} of an override changes nothing"
+            message = f"the key {key.text!r} of an override has no effect"
             problems.append(Problem(message, where, hint, "data.override"))
     return problems
 

@@ -418,9 +418,7 @@ class Walk:
                 inherited[key] = data[key]
             elif managed:
                 likely = nearest(key, list(dict.keys(data)))
-                hint = (
-                    f"did you mean {likely}?" if likely else "it takes top-level keys of the data"
-                )
+                hint = f"did you mean {likely}?" if likely else "list top-level keys of the data"
                 message = f"{declared.id}: {INHERIT}: the manifest has no data {key!r}"
                 where = declared.where((INHERIT, number))
                 self._problems.append(Problem(message, where, hint, "plan.inherit"))

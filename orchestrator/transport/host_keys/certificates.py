@@ -88,7 +88,7 @@ class Certificate(NamedTuple):
         if moment < self.valid_after:
             return f"it is not valid before {_date(self.valid_after)}"
         if self.valid_before != FOREVER and moment >= self.valid_before:
-            return f"it expired at {_date(self.valid_before)}"
+            return f"it expired on {_date(self.valid_before)}"
         return ""
 
 
@@ -195,4 +195,4 @@ def _date(seconds: int) -> str:
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
     except (OverflowError, ValueError, OSError):
-        return f"second {seconds} of 1970"
+        return f"{seconds} s after 1970-01-01"

@@ -58,7 +58,7 @@ def _parsed(path: Path, mtime_ns: int, size: int) -> tuple[Line, ...]:
     if data.startswith(KRL):
         raise _UnusableError(
             f"{path} is a binary revocation list (KRL), which ccm does not support",
-            "set a text file with one public key per line for this host, above that line",
+            "for this host, set a text file with one public key per line, above that line",
         )
     text = data.decode("utf-8-sig", "surrogateescape")
     found = []

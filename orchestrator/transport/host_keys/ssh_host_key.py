@@ -130,7 +130,7 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
 def _advice(certificate: Certificate, reason: str) -> str:
     if reason == certificate.outside_of_its_time():
         return "is the clock of this machine correct? If so, the host needs a new certificate"
-    return "the host needs another certificate, or set 'HostKeyAlias' to a name in the certificate"
+    return "install another certificate on the host, or set 'HostKeyAlias' to a name in this one"
 
 
 def _algorithms(types: Sequence[str]) -> list[str]:

@@ -41,6 +41,6 @@ def test_a_variable_that_was_empty_is_not_the_usual_directory(
 ) -> None:
     """As in ``ccm engine init "$DIR"``."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    with pytest.raises(UsageError, match="DIR is empty"):
+    with pytest.raises(UsageError, match="DIR is an empty string"):
         init("")
     assert list(tmp_path.iterdir()) == []

@@ -85,7 +85,7 @@ def test_the_files_of_a_project(directory: Path, capsys: pytest.CaptureFixture[s
     told = capsys.readouterr().out
     assert told.splitlines()[:-1] == [f"formatted: {name}" for name in sorted(ours, key=_walked)]
     assert told.endswith(
-        "7 files formatted, 0 unchanged; 2 files skipped: not recognized as files of ccm\n"
+        "7 files formatted, 0 unchanged; 2 files skipped: not recognized as ccm files\n"
     )
     assert all((directory / name).read_text() == text for name, text in others.items())
     assert all((directory / name).read_text() != text for name, text in ours.items())

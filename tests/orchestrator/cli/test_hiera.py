@@ -226,7 +226,7 @@ def test_a_source_that_does_not_count_is_told_as_such(ccm: Ccm) -> None:
     """With first, the entries behind the one that decides."""
     told = explain(ccm, "ntp")
     assert 'ntp on web1: ["role"]' in told
-    assert '["host"] (not used: an earlier entry decides)' in told
+    assert '["host"] (not used: an earlier entry takes precedence)' in told
 
 
 def test_the_command_line_and_other_files_are_sources(ccm: Ccm) -> None:
@@ -264,7 +264,7 @@ def test_later_sources_are_shown_with_their_own_merge(ccm: Ccm) -> None:
     ]
     assert (
         """\
-  over that, more.yaml, merge deep:
+  overridden by more.yaml, merge deep:
     data     more.yaml:1:15  ["zoe", "--ann"]
     default  more.yaml:3:30  ["zoe"]
 """

@@ -218,5 +218,5 @@ def test_what_cannot_be_known_is_in_the_verdict() -> None:
         "web1", "t.yml:1 (Make)", "exec#make", "fails in check mode, which skips commands"
     )
     text = proof_text(Proof("ccm", ("web1",), 4, [], [], [one]))
-    assert "\nCannot be known in check mode:\n  web1  t.yml:1 (Make)\n" in text
-    assert text.endswith("proved: nothing to do, except for 1 task that cannot be known\n")
+    assert "\nUnknown in check mode:\n  web1  t.yml:1 (Make)\n" in text
+    assert text.endswith("proved: nothing to do, except for 1 task that cannot be determined\n")

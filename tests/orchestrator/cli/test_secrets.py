@@ -127,8 +127,8 @@ def test_set_reads_standard_input(ccm: Ccm) -> None:
     assert done.stdout == "written: new.yml\n", done.stderr
     assert "AES256;prod" in (ccm.scratch / "new.yml").read_text()
     assert ccm.run("secrets", "show", "new.yml#a.b").stdout == "s3cret value\n"
-    assert "set needs a key" in ccm.run("secrets", "set", "new.yml", stdin="x").stderr
-    assert "there is no value" in ccm.run("secrets", "set", "new.yml#a", stdin="").stderr
+    assert "set requires a key" in ccm.run("secrets", "set", "new.yml", stdin="x").stderr
+    assert "no value was given" in ccm.run("secrets", "set", "new.yml#a", stdin="").stderr
     assert ccm.run("secrets", "set", "other.yml#a", "--vault-id", "none", stdin="x").code == 1
     assert not (ccm.scratch / "other.yml").exists()
 
@@ -184,7 +184,7 @@ def test_recipients_and_rekey(ccm: Ccm) -> None:
     """Who can read a file, and a new password for it."""
     done = ccm.run("secrets", "recipients", "v.yml", "hosts.yaml")
     assert "v.yml: vault password 'default', secrets.vault in ccm.yaml" in done.stdout
-    assert "hosts.yaml: everybody" in done.stdout
+    assert "hosts.yaml: everyone" in done.stdout
     (ccm.scratch / "new").write_text("new password")
     assert ccm.run("secrets", "rekey", "v.yml", "--new-password-file", "new").code == 0
     assert "no password opens the vault" in ccm.run("secrets", "show", "v.yml").stderr

@@ -77,7 +77,7 @@ def test_a_directory_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     assert str(directory) in capsys.readouterr().out
     assert directory.stat().st_mode & 0o777 == 0o700
     assert main(["session", "start", "--directory", str(directory)]) == 2
-    assert "give a new directory" in capsys.readouterr().err
+    assert "specify a new directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash", "zsh", "fish", "csh", "tcsh"])

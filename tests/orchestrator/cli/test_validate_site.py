@@ -175,7 +175,7 @@ MISTAKES = {
     "folder that is not there": Mistake("roles/web.yaml", "source: tree", "source: trees", "trees"),
     "role that is not there": Mistake("hosts.yaml", "role: db", "role: mail", "roles/mail.yaml"),
     "data that is not what it must be": Mistake("site.yaml", "port: 80 #", "port: http #", "port"),
-    "data file that no host can reach": Mistake(
+    "data file that applies to no host": Mistake(
         "ccm.yaml", "data: data", "data: data", "data/role/mail.yaml", 0
     ),
     "assertion that is not true": Mistake("site.yaml", "[ada, bob]", "[]", "no users"),
@@ -187,7 +187,7 @@ MISTAKES = {
     "duplicate key of YAML": Mistake(
         "site.yaml", "  motd: Hello", "  motd: Hello\n  motd: Bye", "duplicate key"
     ),
-    "broken YAML": Mistake("roles/db.yaml", "resources:", "resources: [", "db.yaml"),
+    "invalid YAML": Mistake("roles/db.yaml", "resources:", "resources: [", "db.yaml"),
     "name of a host with a bad range": Mistake("hosts.yaml", "web[1:2]", "web[2:1]", "ends before"),
     "property of a host": Mistake("hosts.yaml", "address:", "adress:", "address"),
     "port of a host": Mistake("hosts.yaml", "{address:", "{port: ssh, address:", "port"),
@@ -230,7 +230,7 @@ def test_a_site_without_mistakes(site: Path, capsys: pytest.CaptureFixture[str])
 def test_a_mistake_is_found(site: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """Each kind of mistake is told with its place, though no host is contacted."""
     mistake = MISTAKES[name]
-    if "no host can reach" in name:
+    if "applies to no host" in name:
         (site / "data/role/mail.yaml").write_text("owner: mail\n")
     path = site / mistake.file
     text = path.read_text()
@@ -299,7 +299,7 @@ def test_data_files_of_other_manifests_are_no_mistake(
     for manifest, options in (("motd.yaml", ["-i", "hosts.yaml"]), ("site.yaml", [])):
         (site / "motd.yaml").write_text("ccm: {resources: [{exec: [{'true': {}}]}]}")
         assert main(["validate", *options, manifest]) == 0
-        assert "no host can reach" not in capsys.readouterr().err
+        assert "applies to no host" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [["push"], ["push", "--noop"], ["plan"], ["drift"]])

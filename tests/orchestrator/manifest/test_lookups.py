@@ -20,9 +20,12 @@ def text(asks: str, resources: str = RESOURCES, head: str = "") -> str:
         ("[]", "3:8: ask must be a map of look-ups, not "),
         ("{}", "ask must be a map of look-ups, not an empty map"),
         ("{a: x}", "3:12: ask.a must be a map with the subject of the look-up, not "),
-        ("{a: {comand: x}}", "3:13: ask.a: there is no look-up 'comand' (did you mean command?)"),
-        ("{a: {packge: x}}", "there is no look-up 'packge' (did you mean package?)"),
-        ("{a: {exec: x}}", "there is no look-up 'exec'"),
+        (
+            "{a: {comand: x}}",
+            "3:13: ask.a: there is no kind of look-up 'comand' (did you mean command?)",
+        ),
+        ("{a: {packge: x}}", "there is no kind of look-up 'packge' (did you mean package?)"),
+        ("{a: {exec: x}}", "there is no kind of look-up 'exec'"),
         (
             "{a: {}}",
             "ask.a has no subject (known: command, file, stat, package, service)",
@@ -85,7 +88,7 @@ def test_without_any(tmp_path: Path) -> None:
         "data: {a: '{{ Asked.a.stdout }}'}\nccm:\n  assert: [{that: Asked.b.exists, message: m}]\n"
     )
     found = refused(tmp_path, f"{site}  {RESOURCES}")
-    assert "1:12: the manifest declares no look-up 'a' (declare it below ccm.ask)" in found
+    assert "1:12: the manifest declares no look-up 'a' (declare it under ccm.ask)" in found
     assert "no look-up 'b'" in found
 
 

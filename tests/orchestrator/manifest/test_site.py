@@ -97,12 +97,12 @@ ccm:
         (
             "- exec:\n    - a: {health_checks: [{name: x}]}",
             2,
-            "required property command or goss_rules is missing (give exactly one of them)",
+            "required property command or goss_rules is missing (use exactly one of them)",
         ),
         (
             "- exec:\n    - a: {health_checks: [{command: x, goss_rules: {file: {}}}]}",
             2,
-            "health_checks[0] has both command and goss_rules (give exactly one of them)",
+            "health_checks[0] has both command and goss_rules (use exactly one of them)",
         ),
         (
             "- exec:\n    - a: {register_when_stable: [{cluster: c}]}",
@@ -323,5 +323,5 @@ def test_a_manifest_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_turns_of_a_loop_with_one_name(tmp_path: Path, entry: str, hint: str) -> None:
     """A name without a template suits one turn at most, of which a warning tells."""
     site = load(tmp_path, f"ccm: {{resources: [{{{entry}}}]}}")
-    told = [one.hint for one in site.warnings if "so only one is possible" in one.message]
+    told = [one.hint for one in site.warnings if "so only one iteration is allowed" in one.message]
     assert [hint in one for one in told] == ([True] if hint else [])

@@ -107,7 +107,7 @@ def test_who_may_is_not_said_by_the_checkout(plan: str, signers: Path) -> None:
     link = signers.parent / "link"
     link.symlink_to(inside)
     for path in (inside, link):
-        with pytest.raises(UsageError, match="part of the checkout"):
+        with pytest.raises(UsageError, match="inside the checkout"):
             approved(plan, path)
     signers.chmod(0o666)
     with pytest.raises(UsageError, match="is writable by other users"):

@@ -324,7 +324,9 @@ def test_a_broken_child_under_control(tmp_path: Path) -> None:
     """A broken child is a warning where control may exclude it, and refuses the other hosts."""
     made = planner(tmp_path, manifest(apply('{control: {if: "Facts.os == 2"}}')))
     (warning,) = made.site.warnings
-    assert "refuses each host that its control does not exclude: cannot read" in str(warning)
+    assert "prevents a push to each host that its control does not exclude: cannot read" in str(
+        warning
+    )
     assert [item.managed for item in made.plan(FakeHost(), gathered({"os": 1})).items] == [False]
     with pytest.raises(PlanError, match="No such file"):
         made.plan(FakeHost(), gathered({"os": 2}))
@@ -404,7 +406,7 @@ def test_a_child_applied_twice(tmp_path: Path) -> None:
     write(tmp_path, manifest(both[1].replace("./web/", "")), "web/two.yaml")
     text = refused(tmp_path, manifest(apply(name="web/one.yaml"), apply(name="web/two.yaml")))
     assert "different values for data" in text
-    assert "give each its own name and 'manifest: site.yaml'" in text
+    assert "give each apply resource its own name and 'manifest: site.yaml'" in text
 
 
 def test_allow_apply(tmp_path: Path) -> None:

@@ -321,7 +321,7 @@ def test_a_turn_reads_no_secret_that_the_host_does_not_mask(tmp_path: Path) -> N
     made = plan(tmp_path, f"ccm: {{resources: [{{file: [{file}]}}]}}", environ=SECRET)
     with pytest.raises(ResourceError) as caught:
         made.render(0, lambda path: b"x")
-    assert "name the variable or the secret literally" in str(caught.value)
+    assert "write the name of the variable or secret as a literal" in str(caught.value)
 
 
 @pytest.mark.parametrize(

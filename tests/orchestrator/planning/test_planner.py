@@ -197,7 +197,7 @@ def test_a_version_is_not_guessed_within_a_text_either(tmp_path: Path) -> None:
     text = """data: {v: 1.10, epoch: 1, quoted: "1.10"}
 ccm: {resources: [{package: [{a: {ensure: "{{ Data.VERSION }}-{{ Data.epoch }}"}}]}]}"""
     error = refused_host(tmp_path, text.replace("VERSION", "v"))
-    assert "package#a: ensure is 1.1, a number with several spellings" in str(error)
+    assert "package#a: ensure is 1.1, a number that can be written in several ways" in str(error)
     assert "quote it where it is set" in str(error)
     (item,) = plan(tmp_path, text.replace("VERSION", "quoted")).items
     assert item.properties["ensure"] == "1.10-1"

@@ -151,7 +151,9 @@ def test_an_earlier_stage_without_a_plan(tmp_path: Path) -> None:
     )
     before = [stage(tmp_path, "databases", text)]
     last = stage(tmp_path, "second", SECOND).planner
-    with pytest.raises(PlanError, match="the earlier stage databases has no plan for it: ") as no:
+    with pytest.raises(
+        PlanError, match="the earlier stage databases has no plan for this host: "
+    ) as no:
         StagedPlanner(last, before).plan(FakeHost(), gathered())
     with pytest.raises(PlanError) as own:
         before[0].planner.plan(FakeHost(), gathered())

@@ -147,7 +147,7 @@ def test_refusals_are_told_with_the_hosts() -> None:
     password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "x"}))
     for host in ("a", "a", "b"):  # one host counts once
         password.attempt(host).end(accepted=False)
-    with pytest.raises(UnreachableError, match="refused on a, b and is not tried here"):
+    with pytest.raises(UnreachableError, match="rejected by a, b, so it is not tried here"):
         password.attempt("c")
 
 
@@ -177,7 +177,7 @@ def test_a_stall_that_ends_as_a_refusal_counts_then() -> None:
     slow = [password.attempt(f"slow{number}") for number in range(2)]
     for trial in slow:
         trial.end(accepted=False)
-    with pytest.raises(UnreachableError, match="refused on slow0, slow1"):
+    with pytest.raises(UnreachableError, match="rejected by slow0, slow1"):
         password.attempt("a")
 
 

@@ -17,7 +17,7 @@ def test_copies_of_a_process_try_a_password_as_one() -> None:
     """Two refusals in two processes keep the third from trying; one proves it while the others
     wait, and go on at once; one that dies while it proves holds nobody up."""
     found = play("passwords")
-    refused = "the password was refused on h0, h1 and is not tried here"
+    refused = "the password was rejected by h0, h1, so it is not tried here"
     assert found["first"] == ["tried", "tried", refused]
     assert (found["meanwhile"], found["then"]) == ([None] * 2, ["proving"] * 2)
     assert found["ends"] == ["killed by signal 9", "done", "done"]
@@ -30,7 +30,7 @@ def test_a_shared_password_is_one_processs_too() -> None:
     password.share()
     for host in ("a", "b"):
         password.attempt(host).end(accepted=False)
-    with pytest.raises(UnreachableError, match="refused on a, b"):
+    with pytest.raises(UnreachableError, match="rejected by a, b"):
         password.attempt("c")
 
 

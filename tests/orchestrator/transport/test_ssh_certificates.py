@@ -183,7 +183,7 @@ def test_why_a_certificate_does_not_log_in(
     authority.sign(key, "-n", USER, "-V", "20200101:20200102")
     error = failure(connect(), host)
     assert error.kind == "transport.auth"
-    assert "expired at 2020-01-0" in error.message
+    assert "expired on 2020-01-0" in error.message
     assert "tried: certificate " in error.message
     authority.sign(key, "-n", "somebody-else")
     assert f"it is for somebody-else, not for {USER}" in failure(connect(), host).message
@@ -239,7 +239,7 @@ def test_host_key_alias_is_the_name_in_the_certificate(
     ("options", "why"),
     [
         (("-n", "web1"), "it is for web1, not for 127.0.0.1"),
-        (("-n", "127.0.0.1", "-V", "20200101:20200102"), "it expired at"),
+        (("-n", "127.0.0.1", "-V", "20200101:20200102"), "it expired on"),
         (("-n", "127.0.0.1", "-V", "20900101:20900102"), "it is not valid before"),
     ],
 )

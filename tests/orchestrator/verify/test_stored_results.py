@@ -86,7 +86,7 @@ def test_a_verify_that_came_to_no_end_is_told(kept: SavedRun) -> None:
     """What it found until then is there, and the report says that there is no more."""
     verified(kept, found=None)
     (notice,) = kept.notices()
-    assert notice.text == "the verify of this run did not finish"
+    assert notice.text == "the verification of this run did not finish"
     found = stored_assessment(kept)
     assert found is not None
     assert (found.outcomes, found.interrupted) == (OUTCOMES, True)

@@ -124,7 +124,7 @@ def test_what_a_worker_numbers_has_an_end(kind: str, monkeypatch: pytest.MonkeyP
     reader = EventReceiver(RUN)
     for each in [line, line, line, "c" + kind, line, line, line]:
         assert reader.event(each) is None
-    with pytest.raises(ValueError, match="too many texts or names"):
+    with pytest.raises(ValueError, match="too many strings or names"):
         reader.event(line)
 
 

@@ -345,7 +345,7 @@ HOSTILE: dict[str, tuple[Callable[[FarEnd], None], str]] = {
     "a user that is a tree": (lambda far: far.greet(user=[["root"]]), "protocol.hello"),
     "another nonce": (lambda far: far.greet(nonce="other"), "protocol.nonce"),
     "another protocol": (lambda far: far.greet(protocol="ccm9"), "protocol.version"),
-    "another runtime": (lambda far: far.greet(runtime="cd" * 32), "protocol.runtime"),
+    "a different runtime": (lambda far: far.greet(runtime="cd" * 32), "protocol.runtime"),
     "hangs up": (lambda far: far.greet(), "transport.lost"),
     "replays an event": (_after_plan(_replayed), "protocol.sequence"),
     "replays an event as new": (_after_plan(_replayed_with_new_seq), "protocol.replay"),

@@ -235,7 +235,7 @@ def test_a_run_is_found_by_the_beginning_of_its_id() -> None:
     keep("20260315T091502Z-bbbbbb")
     assert saved_run("20260314").run_id == "20260314T091502Z-aaaaaa"
     assert saved_run().run_id == "20260315T091502Z-bbbbbb"
-    with pytest.raises(InputError, match="2 runs begin"):
+    with pytest.raises(InputError, match="2 runs start"):
         saved_run("2026")
     with pytest.raises(InputError, match="no run"):
         saved_run("../../etc")

@@ -91,7 +91,7 @@ def test_a_scripts_first_line_says_what_runs_it(tmp_path: Path, head: str, argv:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"#!/bin/sh\r\necho\r\n", "as on Windows"),
+        (b"#!/bin/sh\r\necho\r\n", "Windows line endings"),
         (b"\x7fELF\0\0", "is a program"),
         (b"#!\n", "without a program"),
     ],

@@ -105,9 +105,9 @@ def test_overrides_that_nothing_reaches(tmp_path: Path) -> None:
     site = made(tmp_path, text)
     told = [str(problem) for problem in site.data_warnings() if problem.kind == "data.override"]
     assert len(told) == 1
-    assert "'rloe:web' (did you mean role:" in told[0]
+    assert "'rloe:web' applies to no host (did you mean role:" in told[0]
     told = [one.message for one in site.data_warnings(hosts) if one.kind == "data.override"]
-    assert told == [f"no host can reach the override {name!r}" for name in ("rloe:web", "role:db")]
+    assert told == [f"the override {name!r} applies to no host" for name in ("rloe:web", "role:db")]
 
 
 @pytest.mark.parametrize(
@@ -288,5 +288,6 @@ ccm:
         - /a: {content: "{{ file('/etc/hostname') }}"}
 """
     assert check(tmp_path, text).summary == (
-        "the only resource of 1 host was checked, 1 has templates that only the run renders"
+        "the only resource of 1 host was checked, 1 has templates that are rendered "
+        "only during the run"
     )

@@ -154,7 +154,7 @@ def test_an_encrypted_value_elsewhere(tmp_path: Path, keys: KeySources) -> None:
     text = (
         f"ccm:\n  resources:\n    - file:\n        - /x:\n            {file}            mode: '1'"
     )
-    words = "a value encrypted with !vault is possible only in data and overrides"
+    words = "a value encrypted with !vault is allowed only in data and overrides"
     assert words in refused(tmp_path, text, secret_keys=keys)
 
 

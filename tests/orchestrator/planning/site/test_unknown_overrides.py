@@ -29,7 +29,7 @@ def warnings(
 def test_a_misspelt_key_of_an_override(tmp_path: Path) -> None:
     """It is reported with its place and the nearest key of the data."""
     (found,) = warnings(tmp_path, HEAD.replace("KEY", "prot"))
-    assert found.startswith(f"{tmp_path}/site.yaml:4:16: the key 'prot' of an override changes")
+    assert found.startswith(f"{tmp_path}/site.yaml:4:16: the key 'prot' of an override has no")
     assert "did you mean port?" in found
     (other,) = warnings(tmp_path, HEAD.replace("KEY", "zzz"))
     assert "no data sets it and no template reads it" in other

@@ -489,7 +489,7 @@ def test_the_mistakes_of_a_plan_are_told_apart_in_a_plain_line() -> None:
 
 
 def test_a_change_that_is_masked_says_so_once() -> None:
-    """Of what is sensitive there is no value before and after to be told."""
+    """Of what is sensitive no value was given before and after to be told."""
     told = Told("web1")
     hidden = {"what": "command", "from": "[masked]", "to": "[masked]"}
     told.event("web1", "tell", "changed", changed=True, changes=[hidden])

@@ -1,4 +1,4 @@
-"""Which ``Match`` lines hold, and what becomes of hosts for which that cannot be known."""
+"""Which ``Match`` lines hold, and what becomes of hosts for which that cannot be determined."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_why_a_certificate_is_not_valid(authority: Authority, tmp_path: Path) ->
     before = limited.invalid_for("host", "web1", NOON - 1)
     assert before == "it is not valid before 2026-01-01 12:00:00 UTC"
     after = limited.invalid_for("host", "web1", NOON + 60)
-    assert after == "it expired at 2026-01-01 12:01:00 UTC"
+    assert after == "it expired on 2026-01-01 12:01:00 UTC"
 
 
 def test_a_certificate_for_ever_and_for_everybody(authority: Authority, tmp_path: Path) -> None:
