@@ -18,7 +18,7 @@ def configure(parser: Parser) -> None:
         "--key",
         metavar="KEY",
         required=True,
-        help="the private key, or the public key of a key in an agent",
+        help="the private key, or the public key of one in the SSH agent",
     )
 
 

@@ -135,7 +135,7 @@ class Children:
         below = os.path.realpath(parent.directory.path)
         if os.path.commonpath([os.path.realpath(path), below]) != below:
             message = f"{name} is outside the directory of {parent.path}"
-            hint = "a child manifest must be below the directory of its parent"
+            hint = "a child manifest must be inside its parent's directory"
             return _refused(declared, message, hint)
         return self._child(parent, declared, path, None)
 

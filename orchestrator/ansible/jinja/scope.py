@@ -61,7 +61,7 @@ class Register:
     reason: str = ""  # why the result cannot be read
     certain: bool = True  # whether the answer is the same before the first change
     loop: Any = None  # the loop of the task, None without one
-    look_up_of: Asking | None = None  # the question for one element
+    look_up_of: Asking | None = None  # the request for one element
     never: bool = False  # whether it never counts as changed
     tolerant: bool = False  # whether the run continues if the task fails
     element: Any = None  # of one result of a loop: the element, as an expression
