@@ -398,7 +398,7 @@ def fetch(nonce: str, what: str) -> bytes:
 def require(whole: bool) -> None:
     """Accept the received data only if it is complete."""
     if not whole:
-        raise ValueError("the runtime arrived damaged")
+        raise ValueError("the runtime was damaged in transfer")
 
 
 def say(nonce: str, status: str, detail: str = "") -> None:

@@ -100,7 +100,7 @@ class InputError(CcmError):
 
     def __init__(self, problems: Sequence[Problem], kind: str = "") -> None:
         self.problems: List[Problem] = list(problems)
-        first = self.problems[0] if self.problems else Problem("bad input")
+        first = self.problems[0] if self.problems else Problem("invalid input")
         super().__init__("\n".join(str(p) for p in self.problems), kind or first.kind)
 
 

@@ -115,6 +115,6 @@ def each_of(items: Iterable[Item], managed: bool = False) -> Iterator[Item]:
 def plan_error(key: str, expected: str, value: Any) -> ProtocolError:
     """Return the error for a plan whose ``key`` is not as ``expected``."""
     return ProtocolError(
-        "the plan is broken: %s should be %s, it is %r" % (key, expected, type(value).__name__),
+        "invalid plan: %s must be %s, not %r" % (key, expected, type(value).__name__),
         kind="protocol.plan",
     )

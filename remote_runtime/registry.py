@@ -112,7 +112,7 @@ class Registry(object):
             if self._context.overlay is not None:
                 self._look_ahead(item, properties)
             raise ResourceError(
-                "no provider can manage this resource here: " + "; ".join(refusals),
+                "no provider can manage this resource on this host: " + "; ".join(refusals),
                 kind="resource.provider",
             )
         return best
@@ -124,7 +124,10 @@ class Registry(object):
         for name in [item.provider] if item.provider else self._type(item.type).providers:
             anew = type(self._instance(item.type, name))(self._context, name)
             if not self._context.as_planned(anew.unsupported_reason, properties):
-                raise Unknowable("only an earlier change provides the dependencies of %s" % name)
+                raise Unknowable(
+                    "the dependencies of %s are missing until an earlier resource provides them"
+                    % name
+                )
 
     def create(self, item: Item, prepare: bool = True) -> "ManagedResource":
         """Return the resource of an item with its provider, which is prepared the first time."""

@@ -58,7 +58,7 @@ class ArchiveErrors(object):
             "%s is not a complete %s archive: %s"
             % (self._archive, self._kind, str(error) or type(error).__name__),
             kind="resource.archive.broken",
-            hint="check what its url serves; set a checksum to detect this",
+            hint="check what the url serves, and set checksum to detect damaged downloads",
         ) from error
 
 
@@ -94,7 +94,7 @@ class _Stream(object):
 
     def read(self, size: int) -> bytes:
         if not 0 <= size <= _LARGEST_HEADER:
-            raise ValueError("a header of %d bytes" % size)
+            raise ValueError("a header has an invalid size of %d bytes" % size)
         self.headers_left -= size
         if self.headers_left < 0:
             raise ValueError("a member has headers of more than %d bytes" % _LARGEST_HEADERS)
@@ -191,7 +191,7 @@ def _module(kind: str) -> Any:
             "%s archives require the module %s, but this host's Python was built without it"
             % (kind, _MODULES[kind]),
             kind="resource.archive.kind",
-            hint="use a .tar.gz archive, or a python with the module",
+            hint="use a .tar.gz archive, or a Python that has the module",
         ) from error
 
 
@@ -275,7 +275,7 @@ class _Bounded(object):
         """``ValueError`` for a directory that is too large."""
         if size > self._largest:
             raise ValueError(
-                "its directory has %d bytes, which is too many for extract_max_members" % size
+                "its central directory has %d bytes, too many for extract_max_members" % size
             )
         data: bytes = self._read(size)
         return data

@@ -33,7 +33,9 @@ Members = Generator[Member, None, None]
 def refusal(archive: str, message: str, hint: str = "") -> ResourceError:
     """Return the error for an archive that is not extracted."""
     return ResourceError(
-        "%s is not extracted: %s" % (archive, message), kind="resource.archive.refused", hint=hint
+        "refusing to extract %s: %s" % (archive, message),
+        kind="resource.archive.refused",
+        hint=hint,
     )
 
 
@@ -110,7 +112,7 @@ class MemberFilter(object):
             self._symlink(parts, member)
         if member.kind == HARDLINK and self.kinds.get(self.linked(member)) != FILE:
             raise self._refused(
-                "member %r is a hard link to %r, which is not an earlier file of the archive"
+                "member %r is a hard link to %r, which is not an earlier file in the archive"
                 % (member.name, member.link)
             )
         self._claim(path, FILE if member.kind == HARDLINK else member.kind, member)

@@ -45,7 +45,7 @@ def refuse_obstacles(archive: str, parent: Directory, kinds: Dict[str, str]) -> 
             there = "symlink" if stat.S_ISLNK(mode) else "directory" if not directory else "file"
             raise refusal(
                 archive,
-                "%s is a %s, but the archive has a %s"
+                "%s is a %s, but in the archive it is a %s"
                 % (os.path.join(parent.path, path), there, kinds[path]),
                 hint="extract into another directory; ccm does not change the existing path",
             )
@@ -132,7 +132,9 @@ class Staging(object):
                     heartbeat(len(data))
                     write_all(descriptor, data)
             if written != member.size:
-                raise ValueError("%r has %d of %d bytes" % (member.name, written, member.size))
+                raise ValueError(
+                    "member %r has only %d of its %d bytes" % (member.name, written, member.size)
+                )
             os.fchmod(descriptor, file_mode(member.mode))
             _set_time(descriptor, member.mtime)
             begin_sync(descriptor, written)

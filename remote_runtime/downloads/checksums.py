@@ -22,7 +22,9 @@ def parse_checksum(text: str) -> str:
     algorithm = _algorithm(digits)
     named = given.replace("-", "")
     if mark and named not in _LENGTHS.values():
-        raise ValueError("%s is not accepted: %s" % (given[:20] or "an empty algorithm", _EXPECTED))
+        raise ValueError(
+            "%s is not supported: %s" % (given[:20] or "an empty algorithm", _EXPECTED)
+        )
     if not algorithm or (mark and named != algorithm):
         raise ValueError("%s, not %d characters" % (_EXPECTED, len(digits)))
     return "%s:%s" % (algorithm, digits)

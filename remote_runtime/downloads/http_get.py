@@ -160,7 +160,7 @@ def _open(opener: Any, guard: Guard, target: _Target, request: Any) -> Any:
     if target.scheme == "https" and not hasattr(urllib.request, "HTTPSHandler"):
         raise _failure(
             "%s requires TLS, but this host's Python was built without it" % target.shown,
-            "install Python's ssl module, or use a python that has it",
+            "install Python's ssl module, or use a Python that has it",
             "tls",
         )
     if not request.has_header("User-agent"):

@@ -108,9 +108,9 @@ def _unzipped(blocks: Generator[bytes, None, None]) -> Generator[bytes, None, No
                 if plain:
                     yield plain
     except zlib.error as error:
-        raise EOFError("its gzip encoding is broken: %s" % error) from error
+        raise EOFError("its gzip data is corrupt: %s" % error) from error
     if not reader.eof:
-        raise EOFError("its gzip encoding is cut off")
+        raise EOFError("its gzip data is truncated")
 
 
 def receive(context: "Context", path: str, request: Request, body: Body) -> None:
@@ -186,7 +186,7 @@ def mismatch(path: str, checksum: str, actual: str) -> UnsettledError:
     """Return the error of content whose checksum differs, whether it was sent or will be sent."""
     expected, got = checksum.rpartition(":")[2], actual.rpartition(":")[2]
     return UnsettledError(
-        "checksum mismatch of %s: expected %s, got %s" % (path, expected, got),
+        "checksum mismatch for %s: expected %s, got %s" % (path, expected, got),
         kind="resource.download.checksum",
         hint="nothing was replaced; check the url and the checksum",
     )

@@ -37,7 +37,7 @@ def probe(context: Context, path: str, request: Request) -> str:
     host.
     """
     seconds = min(_PATIENCE, request.timeout)
-    limit = Limit(context, seconds, "the question for %s" % path, request.setting)
+    limit = Limit(context, seconds, "the request for %s" % path, request.setting)
     try:
         with connection_guard.Guard(context, limit) as guarded:
             response, _ = http_get.fetch(guarded, request, probe=True)

@@ -168,7 +168,7 @@ class Lifecycle(object):
         if failed:
             left = len(item.children) - len(ran)
             text = "%d of %d resources failed" % (failed, len(item.children))
-            outcome.fail(text + (", fail_on_error left %d out" % left if left else ""))
+            outcome.fail(text + (", %d not run (fail_on_error)" % left if left else ""))
             return
         outcome.final_ensure = resource.observe().ensure
         outcome.refreshed = refresh and not outcome.health_only
@@ -281,7 +281,7 @@ def bug(error: BaseException, item: Item) -> Tuple[str, ...]:
     if not where:
         return ()
     what = "%s: %s" % (type(error).__name__, error)
-    return "a bug in the site's own type %s: %s (%s)" % (item.type, what, where), "\n".join(lines)
+    return "a bug in the custom type %s: %s (%s)" % (item.type, what, where), "\n".join(lines)
 
 
 def defect(error: BaseException) -> str:

@@ -170,4 +170,7 @@ def summed_up(outcome: Outcome, children: List[Outcome]) -> None:
     outcome.prediction = worst.level or CERTAIN
     if worst.level:
         names = [child.item.id for child in children if child.prediction == worst.level]
-        outcome.prediction_reason = "it is %s for %s" % (worst.level, ", ".join(names[:3]))
+        outcome.prediction_reason = "the prediction is %s for %s" % (
+            worst.level,
+            ", ".join(names[:3]),
+        )

@@ -54,4 +54,4 @@ def announce(channel: "Channel", index: int, seconds: float, record: Dict[str, A
 
 
 def _broken() -> ProtocolError:
-    return ProtocolError("the plan is broken: earlier: invalid reboot")
+    return ProtocolError("invalid plan: earlier: invalid reboot")

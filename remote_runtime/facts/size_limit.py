@@ -23,7 +23,7 @@ def facts(families: Dict[str, Any], limit: int) -> Tuple[int, Dict[str, str]]:
     sizes = {name: _size(value) + len(name) + 4 for name, value in families.items()}
     while sum(sizes.values()) > limit:
         name = max(sizes, key=lambda family: sizes[family])
-        too_large[name] = "its %d bytes are too many to send" % sizes.pop(name)
+        too_large[name] = "it has %d bytes, too many to send" % sizes.pop(name)
         del families[name]
     return limit - sum(sizes.values()), too_large
 
@@ -38,7 +38,7 @@ def custom(files: Sequence[Dict[str, str]], limit: int) -> Tuple[List[Dict[str, 
             kept.append(entry)
             limit -= size
         else:
-            text = "%s: left out, it takes %d bytes and %d are free"
+            text = "%s: left out: it needs %d bytes, and only %d are left"
             bad.append(text % (entry["path"], size, limit))
     return kept, bad
 

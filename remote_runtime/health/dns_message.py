@@ -48,7 +48,7 @@ def ask(record: str, name: str, server: Tuple[str, int], seconds: float) -> Answ
         if struct.unpack_from("!H", reply, 2)[0] & _CUT:
             reply = _over_tcp(query, server, seconds)
     except OSError as error:
-        reason = error.strerror or str(error) or "no answer in time"
+        reason = error.strerror or str(error) or "timed out"
         raise ResourceError("%s:%d does not answer: %s" % (*server, reason)) from error
     try:
         return _Reply(reply).answer(TYPES[record])
@@ -95,7 +95,7 @@ def _over_udp(query: bytes, server: Tuple[str, int], seconds: float) -> bytes:
             if len(reply) >= _HEADER.size and reply[:2] == query[:2]:
                 return reply
             if time.monotonic() > until:
-                raise OSError("no answer in time")
+                raise OSError("timed out")
 
 
 def _over_tcp(query: bytes, server: Tuple[str, int], seconds: float) -> bytes:

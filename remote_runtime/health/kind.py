@@ -88,10 +88,10 @@ class Probe(object):
     def run(self, argv: List[str], seconds: float = 60.0) -> "Result":
         """Run a command of the system; ``CannotTellError`` if the program does not exist."""
         if not self.context.commands.find(argv[0]):
-            raise CannotTellError("there is no program %s on this host" % argv[0])
+            raise CannotTellError("program %s not found on this host" % argv[0])
         result = self.context.commands.run(argv, timeout=self.bound(seconds))
         if result.timed_out:
-            raise ResourceError("%s did not end in time" % argv[0])
+            raise ResourceError("%s timed out" % argv[0])
         return result
 
     def wait(self, seconds: float, call: Callable[[], Any]) -> Any:

@@ -39,8 +39,8 @@ def explain(expected: Any, actual: Any) -> str:
     if isinstance(actual, Lines) and isinstance(expected, list):
         bad = patterns.unmet(expected, actual)
         missing = [p for p in bad if not p.startswith("!")]
-        parts = ["no line has " + ", ".join(map(show, missing))] if missing else []
-        parts += ["a line has %s" % show(p[1:]) for p in bad if p.startswith("!")]
+        parts = ["no line contains " + ", ".join(map(show, missing))] if missing else []
+        parts += ["a line contains %s" % show(p[1:]) for p in bad if p.startswith("!")]
         return "; ".join(parts)
     return "expected %s, found %s" % (describe(expected), show(actual))
 

@@ -93,7 +93,7 @@ class _Translation(object):
         self._at += length
 
     def _unknown(self, what: str) -> ValueError:
-        return ValueError("%r: goss has no %s" % (self._pattern, what))
+        return ValueError("%r: goss does not support %s" % (self._pattern, what))
 
     def _group(self) -> None:
         rest = self._pattern[self._at :]
@@ -108,7 +108,7 @@ class _Translation(object):
         else:
             flags, colon, _ = rest[2:].partition(":")
             if not colon or not flags or flags.strip("ims"):
-                raise self._unknown("group %r that is supported here" % rest[:4])
+                raise self._unknown("the group %r" % rest[:4])
             self._put("(?%s:" % flags, 3 + len(flags))
 
     def _escape(self, in_class: bool) -> None:

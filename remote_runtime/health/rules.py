@@ -70,7 +70,7 @@ def _rule(name: str, key: str, rule: Any) -> List[Problem]:
     if kind.gate and needed not in rule and not templated:
         found.append(((), "%s needs %s" % (label, needed), ""))
     elif not found and not templated and not any(word in kind.attributes for word in rule):
-        found.append(((), "%s expects nothing" % label, _all(kind.attributes)))
+        found.append(((), "%s has no expectation" % label, _all(kind.attributes)))
     subject = rule.get(kind.identity) or key
     if not found and not isinstance(subject, Unknown):
         plain = {k: v for k, v in rule.items() if not isinstance(v, Unknown)}
@@ -133,7 +133,7 @@ def _matcher(value: Any, label: str, *, path: Path, text: bool, depth: int = 0) 
     if isinstance(value, Unknown) or any(isinstance(key, Unknown) for key in _keys(value)):
         return []
     if value is None:
-        return [(path, "%s expects nothing" % label, "name a value or a matcher")]
+        return [(path, "%s has no expectation" % label, "set a value or a matcher")]
     if depth > _DEEPEST:
         return [(path, "%s: matchers are nested deeper than %d" % (label, _DEEPEST), "")]
     if isinstance(value, list):
@@ -142,7 +142,7 @@ def _matcher(value: Any, label: str, *, path: Path, text: bool, depth: int = 0) 
         return _number_for_text(value, label, path) if text else []
     if len(value) != 1:
         message = "%s: a matcher has exactly one key, not %d" % (label, len(value))
-        return [(path, message, "join several with and: [...]")]
+        return [(path, message, "combine several with and: [...]")]
     ((name, wanted),) = value.items()
     if name not in matchers.MATCHERS:
         hint = _nearest(name, list(matchers.MATCHERS))
@@ -185,7 +185,7 @@ def _argument(
 
 def _plain_argument(name: str, wanted: Any, label: str, path: Path) -> List[Problem]:
     if name == "equal":
-        return [] if wanted is not None else [(path, "%s expects nothing" % label, "")]
+        return [] if wanted is not None else [(path, "%s has no expectation" % label, "")]
     kind = NUMBER if name in ("gt", "ge", "lt", "le", "have-len") else TEXT
     if not _is(wanted, kind):
         hint = "quote it" if kind == TEXT and _is(wanted, NUMBER) else ""

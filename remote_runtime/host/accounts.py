@@ -128,7 +128,7 @@ class Accounts(AccountReader):
             raise ResourceError(
                 "the user of this run belongs to the group %s" % name,
                 kind="resource.account.lockout",
-                hint="without it, the next login may fail; take the user out of the group first",
+                hint="without the group, the next login may fail; remove the user from it first",
             )
         self._perform(["groupdel", name], Outcome(gone=[("group", name)]))
 
@@ -410,7 +410,7 @@ class Accounts(AccountReader):
             own = self._next("group", system) if taken else uid
             self.add_group(name, own, system)
         if own < 0:
-            raise Unknowable("the gid of %s is not known before it is created" % name)
+            raise Unknowable("the gid of %s is not known until it is created" % name)
         return own
 
     def _require_free(self, kind: str, number: int) -> None:
@@ -433,7 +433,7 @@ class Accounts(AccountReader):
                 hint="create it in an earlier resource",
             )
         if gid < 0:
-            raise Unknowable("the gid of %s is not known before it is created" % group)
+            raise Unknowable("the gid of %s is not known until it is created" % group)
         return gid
 
     def _supplementary(self, groups: Sequence[str]) -> List[str]:

@@ -112,7 +112,7 @@ def refused(path: str, what: str) -> ResourceError:
     return ResourceError(
         "%s has %s" % (path, what),
         kind="resource.git.local",
-        hint="publish them, or discard them by hand; see: ccm docs git",
+        hint="commit and push them, or discard them; see: ccm docs git",
     )
 
 

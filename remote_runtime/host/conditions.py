@@ -33,7 +33,7 @@ class Condition(NamedTuple):
         """The text after "until"; ``wanted``: the condition must be true."""
         if self.port:
             state = "accepts" if wanted else "accepts no"
-            return "port %d of %s %s connections" % (self.port, self.host, state)
+            return "port %d on %s %s connections" % (self.port, self.host, state)
         if self.url:
             from remote_runtime.health.kinds.http import KIND
 

@@ -17,7 +17,7 @@ def require_login(host: HostReader, user: str, what: str) -> None:
     """
     if what and user in host.accounts.logins():
         raise ResourceError(
-            "%s could lock out %s, and this run or its host needs that login" % (what, user),
+            "%s could lock out %s, whose login this run or the host needs" % (what, user),
             kind="resource.account.lockout",
             hint="connect as another user for this change",
         )
@@ -29,7 +29,7 @@ def require_key(host: HostReader, user: str, what: str) -> None:
     others = [name for name in names if host.accounts.uid(name) != 0]
     if user in (others or names):
         raise ResourceError(
-            "%s could lock out %s, who is logged in with it for this run" % (what, user),
+            "%s could lock out %s: this run logged in with that key" % (what, user),
             kind="resource.account.lockout",
             hint="log in with another key for this change",
         )
@@ -89,7 +89,7 @@ def _require_sudo(host: HostReader, path: str, before: bytes, after: bytes) -> N
         names = _names_for_sudo(host, name)
         found, left = [sudoers.names_one([text, *others], names) for text in (before, after)]
         if found and not left:
-            what = "removing the last rule of sudo for it from %s" % path
+            what = "removing the user's last sudo rule from %s" % path
             require_login(host, name, what)
 
 
@@ -137,7 +137,7 @@ def require_way_in(host: HostReader, unit: str, action: str) -> None:
     raise ResourceError(
         "%s %s could lock out this run, which reached the host through it" % (action, unit),
         kind="resource.service.lockout",
-        hint="connect in another way for this change",
+        hint="connect through another service to make this change",
     )
 
 

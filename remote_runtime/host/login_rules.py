@@ -78,7 +78,7 @@ class LoginRules(object):
         for number in numbers:
             if number not in used:
                 return number
-        raise ResourceError("no number from %d to %d is free" % (least, maximum))
+        raise ResourceError("no ID from %d to %d is free" % (least, maximum))
 
     def is_in_range(self, kind: str, number: int) -> bool:
         """Return whether a number is in the range of regular users."""

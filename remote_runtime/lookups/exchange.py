@@ -65,7 +65,9 @@ def _fit(answers: List[Answer]) -> None:
     while sum(sizes) > ROOM:
         at = max(range(len(sizes)), key=lambda number: sizes[number])
         answers[at] = {
-            "error": "its %d bytes are too many to send: all answers together have 1 MiB"
+            "error": (
+                "it has %d bytes, too many to send: all answers together may have at most 1 MiB"
+            )
             % sizes[at]
         }
         sizes[at] = len(jsontext.dumps(answers[at])) + 1

@@ -45,9 +45,9 @@ def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Con
         uncertainty = context.uncertainty
         by = _changed_by(question, context)
     if found != known and by:
-        return "%s, and %s changes it first" % (before, by)
+        return "%s, but %s would change the answer" % (before, by)
     if found != known:
-        return "%s, and its answer would differ by then" % before
+        return "%s, but earlier resources would change the answer" % before
     return "%s, and %s" % (before, uncertainty.reason) if uncertainty.level else ""
 
 

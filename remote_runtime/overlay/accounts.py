@@ -78,7 +78,7 @@ class OverlayAccounts(Accounts):
         there = found is not None if effect is None else effect.present
         self._unknown_regions.record_read(kind, name, there, since)
         if effect is not None and effect.present and effect.entry is None:
-            raise Unknowable("%s %s is not known before it is created" % (kind, name))
+            raise Unknowable("%s %s is not known until it is created" % (kind, name))
         return found if there else None
 
     def _with_password(self, name: str, user: Optional[User], since: int) -> Optional[User]:
@@ -211,6 +211,6 @@ class OverlayAccounts(Accounts):
                 and self._find(kind, name) != self._host.number(kind, name)
             ):
                 raise Unknowable(
-                    "the %s %s does not exist before the push creates it" % (kind, name)
+                    "the %s %s does not exist until the push creates it" % (kind, name)
                 )
         return self._host.identity(user, group)

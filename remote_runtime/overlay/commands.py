@@ -150,7 +150,7 @@ class OverlayCommands(Commands):
         mounts = [node.mount for node in self._layer.nodes.values() if node.mount is not None]
         if any(mount.source for mount in mounts):
             raise Unknowable(
-                "commands cannot run on a directory that is planned to be mounted twice"
+                "a preview cannot run commands on a directory that would be mounted twice"
             )
 
     def _nodes(self, argv: Sequence[str], cwd: str, read: Optional[List[str]]) -> Dict[str, Node]:
@@ -174,7 +174,7 @@ class OverlayCommands(Commands):
             same = [one for one, its in nodes.items() if its.inode == node.inode]
             missing = path if len(same) < os.lstat(path).st_nlink else missing
         if missing and read is None:
-            raise Unknowable("%s may read another name of %s" % (argv[0], missing))
+            raise Unknowable("%s may read %s under another name" % (argv[0], missing))
         return nodes
 
     def _text(self, argv: Sequence[str]) -> str:
@@ -207,7 +207,8 @@ class OverlayCommands(Commands):
         for package in list(self._unverified_packages):
             if not self._unverified_packages[package]():
                 raise Unknowable(
-                    "commands cannot run on contents of %s that another host reported" % package
+                    "a preview cannot run commands on contents of %s that another host reported"
+                    % package
                 )
             del self._unverified_packages[package]
 

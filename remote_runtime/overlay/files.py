@@ -85,7 +85,7 @@ class OverlayFiles(ReadOnly, Files):
                 self._require_readable(path, resolved.node)
             raise many_names("read", resolved.path, names)
         if today:
-            raise Unknowable("%s is not read while it has several hard links" % path)
+            raise Unknowable("ccm does not read %s while it has several hard links" % path)
 
     def _in_shared_directory(self, resolved: ResolvedPath) -> bool:
         """See the base class, but for the predicted state."""
@@ -146,7 +146,7 @@ class OverlayFiles(ReadOnly, Files):
         if found.node is not None:
             return self._status(found.path, found.node)
         if found.below_file:
-            raise refusal("look at", path, errno.ENOTDIR)
+            raise refusal("inspect", path, errno.ENOTDIR)
         if not found.there:
             self._require_nameable(path, found)
             return None
@@ -158,7 +158,7 @@ class OverlayFiles(ReadOnly, Files):
         """
         directory, name = os.path.split(resolved.path)
         if is_too_long(path) or (has_long_name(name) and self.is_directory(directory)):
-            raise refusal("look at", path, errno.ENAMETOOLONG)
+            raise refusal("inspect", path, errno.ENAMETOOLONG)
 
     def _status(self, path: str, node: Node) -> Optional[Status]:
         if node.kind == "absent":
@@ -269,7 +269,7 @@ class OverlayFiles(ReadOnly, Files):
         if node.kind not in ("file", "something"):
             raise ResourceError("could not read %s: it is not a regular file" % path)
         if node.content is None:
-            raise Unknowable("the content of %s is not known before %s has run" % (path, node.by))
+            raise Unknowable("the content of %s is not known until %s has run" % (path, node.by))
         self._require_readable(path, node)
         return node.content
 

@@ -35,7 +35,7 @@ class OverlayKernel(Kernel):
         if effect is None or not there:
             return super().value(key) if there else None
         if effect.value is None:
-            raise Unknowable("the value of %s is not known before %s" % (path, effect.by))
+            raise Unknowable("the value of %s is not known until %s has run" % (path, effect.by))
         return effect.value
 
     def require_settable(self, key: str) -> None:

@@ -42,9 +42,9 @@ class PlannedMounts(MountTable):
         if effect is None:
             return super().at(point)
         if not effect.present and len(super().stack(point)) > 1:
-            raise Unknowable("the mount at %s is not known at that point" % point)
+            raise Unknowable("the mount that remains at %s is not known" % point)
         if effect.present and effect.entry is None:
-            raise Unknowable("the mount of a unit at %s is not known" % point)
+            raise Unknowable("the unit's mount at %s is not known" % point)
         found: Optional[MountEntry] = effect.entry if effect.present else None
         return found
 

@@ -199,7 +199,9 @@ class PlannedWalk(object):
 
 def closed(path: str, node: Node) -> Unknowable:
     """Return the error for a path that is invisible until we can enter a directory."""
-    return Unknowable("the contents of %s are not known before %s opens it" % (path, node.by))
+    return Unknowable(
+        "the contents of %s are not known until %s makes it accessible" % (path, node.by)
+    )
 
 
 def _found(path: str, kind: str, status: os.stat_result, target: str = "") -> PlannedPath:

@@ -80,7 +80,7 @@ class PackageManager(object):
         """Return the reason why it cannot manage a package with these properties on this host, or
         ""."""
         if any(map(properties.get, PLACES)):
-            return "it manages packages of the system"
+            return "it manages system packages"
         missing = [each for each in self.programs if not self.context.commands.find(each)]
         return "%s is not installed" % ", ".join(missing) if missing else ""
 

@@ -113,7 +113,7 @@ class Source(object):
         if self._is_path():
             return self._on_host(str(self._given))
         if context.noop and not context.options.package_probe:
-            raise Unknowable("%s is read in a push only" % self._shown())
+            raise Unknowable("only a push reads %s" % self._shown())
         if is_blob(self._given):
             sha, size = self._given["$blob"], int(self._given["size"])
             return self._copied(lambda take: _pass(context.blobs.chunks(sha, size), take), "")
@@ -216,7 +216,7 @@ class Source(object):
             store = StateStore(self._context.memory_directory)
             store.write(_KIND, _RECORD, {self._manager.name: dict(kept)})
         except StateError as error:
-            self._context.notice("warning", "cannot remember a package file: %s" % error)
+            self._context.notice("warning", "could not record a package file: %s" % error)
 
 
 def _pass(chunks: Iterable[bytes], take: Take) -> None:

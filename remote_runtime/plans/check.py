@@ -234,7 +234,7 @@ class PushPreview(object):
             "\n".join(
                 [
                     "the host has drifted since the plan was made: "
-                    + ("; ".join(told) or "other resources would run")
+                    + ("; ".join(told) or "different resources would run")
                 ]
                 + diffs
             ),

@@ -111,7 +111,7 @@ class Fetch(object):
         try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
-                raise ResourceError("%s is not a regular file any more" % path)
+                raise ResourceError("%s is no longer a regular file" % path)
             self._admit(path, found.st_size)
             self._channel.send({"t": "file", "path": number, "name": list(parts)})
             whole = False
@@ -138,10 +138,11 @@ class Fetch(object):
     def _admit(self, path: str, size: int) -> None:
         if size > self._maximum:
             raise ResourceError(
-                "%s: its %d bytes are more than the %d of --max-size" % (path, size, self._maximum)
+                "%s: it has %d bytes, more than the limit of %d (--max-size)"
+                % (path, size, self._maximum)
             )
         if size > self._left:
-            told = "%s: its %d bytes exceed the rest of --max-total, %d"
+            told = "%s: it has %d bytes, but only %d remain of --max-total"
             raise ResourceError(told % (path, size, self._left))
         if self._files >= MAX_FILES:
             raise ResourceError("%s: that would be more than %d files" % (path, MAX_FILES))

@@ -54,4 +54,4 @@ def earlier_results(entry: Dict[str, Any], context: Context) -> Dict[str, Resour
 
 
 def _broken(what: str) -> ProtocolError:
-    return ProtocolError("the plan is broken: earlier: invalid %s" % what, kind="protocol.plan")
+    return ProtocolError("invalid plan: earlier: invalid %s" % what, kind="protocol.plan")

@@ -55,7 +55,7 @@ def _reader() -> Callable[[str], Any]:
         except StopIteration as stopped:
             raise ValueError("expected a JSON value at character %d" % stopped.value) from None
         except SystemError:  # the module itself reports a better error
-            raise ValueError("broken JSON") from None
+            raise ValueError("invalid JSON") from None
         if end != len(text):
             raise ValueError("more than one JSON value, from character %d on" % end)
         return value

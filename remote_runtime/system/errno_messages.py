@@ -28,7 +28,7 @@ _WORDS = {
     errno.ENOTDIR: ("a part of the path is not a directory", "check the path"),
     errno.ENOTEMPTY: (
         "the directory is not empty",
-        "check the path, ccm does not empty it",
+        "check the path; ccm does not empty the directory",
     ),
 }
 

@@ -217,7 +217,7 @@ def _run(record: Dict[str, Any]) -> str:
         str(record.get(key, "?"))[:_MAX_LENGTH] for key in ("run_id", "user", "since")
     ]
     seconds, dot, _ = since.partition(".")
-    return "run %s of %s, since %s" % (run_id, user, seconds + "Z" if dot else since)
+    return "run %s by %s, since %s" % (run_id, user, seconds + "Z" if dot else since)
 
 
 def _running(command: Dict[str, Any]) -> Optional[processes.Process]:

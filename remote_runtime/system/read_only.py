@@ -15,7 +15,7 @@ class ReadOnly(object):
 
     def _refuse(self, *given: Any, **named: Any) -> NoReturn:
         raise CcmError(
-            "a preview must not change the host: the type does so outside of its actions",
+            "a preview must not change the host, but the type makes changes outside of its actions",
             kind="runtime.preview",
         )
 

@@ -45,7 +45,7 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
                     above = _identity(here)
                     here = _replaced(here, below)
                     if not levels and opened is not None and _identity(here) != _identity(opened):
-                        raise OSError(errno.ESTALE, "another directory was put in its place")
+                        raise OSError(errno.ESTALE, "it was replaced by another directory")
                     levels.append(_Level(name, above, _emptied(here)))
                 while not levels[-1].waiting:
                     level = levels.pop()

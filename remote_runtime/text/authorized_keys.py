@@ -96,7 +96,7 @@ def parse(line: str) -> Key:
         return key
     end = _end_of_options(text)
     if end < 0:
-        raise ValueError("a quote of the options is not closed")
+        raise ValueError("a quote in the options is not closed")
     rest = text[end:].lstrip(_BLANKS)
     if not rest or _is_kind(_words(text)[0]):
         raise ValueError(problem)
@@ -138,7 +138,7 @@ def split_options(text: str) -> List[str]:
             raise ValueError("the options must be one line")
         at += 1
     if quoted:
-        raise ValueError("a quote of the options is not closed")
+        raise ValueError("a quote in the options is not closed")
     return [*found, text[start:]]
 
 

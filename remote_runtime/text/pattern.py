@@ -234,7 +234,7 @@ def _reference(text: str, at: int, pattern: Pattern) -> Tuple[Any, int]:
             end += 1
         name = text[at:end]
     if not name:
-        raise ValueError("a backslash is written \\\\ in a replacement, a group \\1 or \\g<name>")
+        raise ValueError("write a backslash as \\\\, and a group as \\1 or \\g<name>")
     number = int(name) if name.isdigit() else pattern.groups.get(name, -1)
     if not 0 <= number < pattern.count:
         raise ValueError("the pattern has no group %s" % name)
@@ -279,7 +279,7 @@ class _Compiler(object):
 
     def _add(self, *code: Any) -> int:
         if len(self._code) >= MAX_INSTRUCTIONS:
-            raise ValueError("the pattern is too large; write smaller repetitions")
+            raise ValueError("the pattern is too large; use smaller repetitions")
         self._code.append(code)
         return len(self._code) - 1
 

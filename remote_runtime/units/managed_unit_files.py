@@ -69,7 +69,7 @@ def _owner(place: Place) -> Tuple[int, int]:
     if place.user is None:
         return OURS, OURS
     if min(place.user.uid, place.user.gid) < 0:
-        raise Unknowable("the uid of %s is not known before it is created" % place.user.name)
+        raise Unknowable("the uid of %s is not known until it is created" % place.user.name)
     return place.user.uid, place.user.gid
 
 

@@ -230,7 +230,7 @@ class Systemd(object):
         this."""
         if verb != RELOAD or self.status(name).reloads:
             return verb
-        self.context.notice("info", "%s cannot be reloaded: it is restarted" % self._full(name))
+        self.context.notice("info", "%s cannot be reloaded, so ccm restarts it" % self._full(name))
         return RESTART
 
     def act(self, verb: str, name: str) -> None:

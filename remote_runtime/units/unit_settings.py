@@ -47,7 +47,7 @@ def _why_no_value(value: Any) -> str:
         return "needs text, a number, a boolean or a list of these"
     if isinstance(value, str):
         if set(value) & set("\n\r\0"):
-            return "has a value of several lines: write a list, or one line"
+            return "has a value with several lines: write a list, or a single line"
         if value.endswith("\\"):
             return "has a value that ends with a backslash, which continues the line"
     return ""

@@ -180,7 +180,7 @@ def test_a_move_that_cannot_be_undone(tmp_path: Path) -> None:
         world.program("usermod", "mkdir home home/x; exit 8\n")
         properties = {"home": world.path("new"), "move_home": True, "force": True}
         (error,) = push(world, Scenario(NAME, properties, {}))
-        assert error[0].startswith("usermod: exit code 8; the home directory is at")
+        assert error[0].startswith("usermod: exit code 8; the home directory is now")
         assert (tmp_path / "new/kept").read_text() == "x"
 
 
@@ -193,7 +193,7 @@ def test_a_home_that_was_replaced(tmp_path: Path) -> None:
         userdel = tmp_path / "programs/userdel"
         userdel.write_text(userdel.read_text() + "mv home away; mkdir home; touch home/other\n")
         (error,) = push(world, scenario)
-        assert error[0].startswith(f"the user {NAME} is removed, but could not remove")
+        assert error[0].startswith(f"the user {NAME} was removed, but could not remove")
         assert (tmp_path / "home/other").exists()
 
 

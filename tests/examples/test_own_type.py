@@ -112,7 +112,7 @@ def test_a_bug_in_it_is_told_as_the_sites_own(target: Target, tmp_path: Path) ->
     assert done.code == 1, done.output
     error, traceback = target.event(done, f"cronjob#{NAME}")["error"]
     where = f"types/cronjob/resource.py:{line}"
-    assert error == f"a bug in the site's own type cronjob: KeyError: 'gone' ({where})"
+    assert error == f"a bug in the custom type cronjob: KeyError: 'gone' ({where})"
     assert traceback.startswith(f"{where}, in _broken")
     assert "internal error" not in done.output
 

@@ -210,7 +210,7 @@ def test_children_that_fail(target: Target) -> None:
         "exec#after-off": "changed",
     }
     told = done.event("apply#stops.yaml")["error"]
-    assert told == ["1 of 2 resources failed, fail_on_error left 1 out"]
+    assert told == ["1 of 2 resources failed, 1 not run (fail_on_error)"]
 
 
 def test_a_child_for_each_host(local: Target) -> None:

@@ -74,8 +74,11 @@ def test_a_preview_says_what_would_be_answered_otherwise(target: Target) -> None
     done = push(target, site, "--noop")
     child = target.event(done, "file#child")
     assert child["prediction"] == "assumed"
-    reason = f"Asked.mine was answered before the first change, and file#{target.directory}/out"
-    assert child["prediction_reason"] == f"{reason} changes it first"
+    reason = (
+        "Asked.mine was answered before the first change, "
+        f"but file#{target.directory}/out would change the answer"
+    )
+    assert child["prediction_reason"] == reason
     assert target.event(done, "file#out")["prediction"] == "certain"
     assert target.names() == ["app.conf"]
 

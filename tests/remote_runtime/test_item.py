@@ -75,7 +75,7 @@ class TestItem(unittest.TestCase):
             ("alias", dict(plain, children=[dict(plain, alias=1)])),
         ]
         for key, entry in cases:
-            with self.subTest(key=key), self.assertRaisesRegex(ProtocolError, key + " should be"):
+            with self.subTest(key=key), self.assertRaisesRegex(ProtocolError, key + " must be"):
                 read(entry)
 
 

@@ -22,7 +22,7 @@ class _Command(Kind):
         argv = ["/bin/sh", "-c", subject]
         result = probe.context.commands.run(argv, timeout=seconds, limit=_LIMIT)
         if result.timed_out:
-            raise ResourceError("the command did not end within %g s" % seconds)
+            raise ResourceError("the command timed out after %g s" % seconds)
         found: Dict[str, Any] = {"exit-status": result.code}
         found.update(stdout=Lines(result.stdout), stderr=Lines(result.stderr))
         return found

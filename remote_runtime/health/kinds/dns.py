@@ -30,7 +30,7 @@ class _Dns(Kind):
         found = []
         record, _ = split(subject)
         if record and not rule.get("server"):
-            hint = "name the server to ask"
+            hint = "set the DNS server to query"
             found.append(("resolve", "a %s record needs server" % record, hint))
         server = rule.get("server")
         if server:
@@ -95,7 +95,7 @@ def _from_server(record: str, name: str, server: Tuple[str, int], seconds: float
             failures[kind] = answer.failure
     if len(failures) == len(wanted):
         reasons = sorted(set(failures.values()))
-        raise ResourceError("%s says %s" % ("%s:%d" % server, ", ".join(reasons)))
+        raise ResourceError("%s answered: %s" % ("%s:%d" % server, ", ".join(reasons)))
     return sorted(set(found))
 
 

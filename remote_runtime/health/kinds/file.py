@@ -69,9 +69,9 @@ class _File(Kind):
         try:
             status = os.lstat(subject)
         except (FileNotFoundError, NotADirectoryError):
-            return nothing("there is no %s" % subject, self.attributes)
+            return nothing("%s does not exist" % subject, self.attributes)
         except OSError as error:
-            raise failure("look at", subject, error) from error
+            raise failure("inspect", subject, error) from error
         accounts, files = probe.context.accounts, probe.context.files
         # Contents and digests are those of a symlink's target, as when opening it.
 

@@ -50,12 +50,14 @@ class _Http(Kind):
         for line in rule.get("request-headers") or ():
             name, colon, _ = str(line).partition(":")
             if not colon or not name.strip() or "\n" in str(line) or "\r" in str(line):
-                found.append(("request-headers", "%r is not a header" % line, 'as "Name: value"'))
+                found.append(
+                    ("request-headers", "%r is not a header" % line, 'write it as "Name: value"')
+                )
         if bool(rule.get("key-file")) and not rule.get("cert-file"):
             found.append(("key-file", "key-file needs cert-file", ""))
         for name in _FILES:
             if rule.get(name) and not str(rule[name]).startswith("/"):
-                message = "%s is a file of the target, its path must be absolute" % name
+                message = "%s is a file on the target: its path must be absolute" % name
                 found.append((name, message, ""))
         return found
 

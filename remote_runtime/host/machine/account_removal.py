@@ -95,7 +95,7 @@ def _remove(files: Files, user: User, held: Sequence[_OpenedPath]) -> Optional[R
             files.unfinished.settled(each.path)
         except ResourceError as error:
             first = first or ResourceError(
-                "the user %s is removed, but %s" % (user.name, error.message),
+                "the user %s was removed, but %s" % (user.name, error.message),
                 kind=error.kind,
                 hint=error.hint or "check the directory; the next push tries again",
             )
@@ -114,4 +114,4 @@ def _is_there(user: User) -> bool:
 
 
 def _replaced(path: str) -> ResourceError:
-    return failure("remove", path, OSError(errno.ESTALE, "another one was put in its place"))
+    return failure("remove", path, OSError(errno.ESTALE, "it was replaced"))

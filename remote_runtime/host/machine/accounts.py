@@ -72,7 +72,7 @@ class Accounts(accounts.Accounts):
             self._run(["mv", "-T", new, user.home])
         except ResourceError as second:
             raise ResourceError(
-                "%s; the home directory is at %s now, as it could not be moved back: %s"
+                "%s; the home directory is now %s, because it could not be moved back: %s"
                 % (error.message, new, second.message),
                 kind=error.kind,
                 hint="move it to %s" % user.home,

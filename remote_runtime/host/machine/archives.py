@@ -81,7 +81,7 @@ class ArchiveReader(object):
         program = member_reader.needs_program(how.kind)
         found = program and self._context.commands.find(program)
         if program and not found:
-            raise Unknowable("%s is only installed by an earlier change" % program)
+            raise Unknowable("%s is not installed yet: an earlier resource installs it" % program)
         return member_reader.members(
             how.kind,
             file,

@@ -127,7 +127,7 @@ class CheckoutReader(port.CheckoutReader):
             shown = ", ".join(held[:_MAX_SHOWN])
             raise _not_a_checkout(path, "it contains %s%s" % (shown, more))
         if inside.kind != "directory":
-            reason = "its .git is a %s, as that of a submodule or linked worktree" % inside.kind
+            reason = "its .git is a %s, as in a submodule or linked worktree" % inside.kind
             raise _not_a_checkout(path, reason)
         self._require_own(path, node, inside)
         return node
@@ -149,16 +149,20 @@ class CheckoutReader(port.CheckoutReader):
             at = os.path.join(path, name).rstrip("/")
             if found.uid != node.uid:
                 raise ResourceError(
-                    "%s belongs to the user %d, and %s to %d" % (at, found.uid, path, node.uid),
+                    "%s belongs to the user %d, but %s belongs to the user %d"
+                    % (at, found.uid, path, node.uid),
                     kind=_OWNER,
-                    hint="give all of the checkout to one user",
+                    hint="make one user the owner of the whole checkout",
                 )
             shared = found.mode & stat.S_IWOTH or (found.mode & stat.S_IWGRP and found.gid != 0)
             if node.uid == 0 and shared:
                 raise ResourceError(
                     "users other than root can change %s, and git would run as root" % at,
                     kind=_OWNER,
-                    hint="allow only root to write it, or give the checkout to a user",
+                    hint=(
+                        "allow only root to write to it, or make a regular user the "
+                        "owner of the checkout"
+                    ),
                 )
 
     def changes(self, path: str) -> str:
@@ -254,7 +258,7 @@ class CheckoutReader(port.CheckoutReader):
         return source.user, source.group
 
     def _unreachable(self, source: Source, done: "Result") -> NoReturn:
-        self._fail("ask %s for its refs" % source.url, done, min(source.timeout, _ASKING))
+        self._fail("list the refs of %s" % source.url, done, min(source.timeout, _ASKING))
 
     # -- calls ------------------------------------------------------------------------------------
 
@@ -546,7 +550,7 @@ def _require_trusted(node: "Node", path: str, source: Source, uid: Optional[int]
         raise ResourceError(
             "%s belongs to the user %d, who would get the credentials" % (path, node.uid),
             kind=_OWNER,
-            hint="set owner to that user if you trust it, or use another path",
+            hint="set owner to that user if the user is trusted, or use another path",
         )
 
 
@@ -566,7 +570,7 @@ def _target(commit: str, name: str) -> Target:
 
 
 def _missing(source: Source, what: str) -> ResourceError:
-    hint = "check url and ref; a commit needs all of its 40 digits"
+    hint = "check url and ref; a commit needs its full hash of 40 digits"
     return ResourceError("%s %s" % (source.url, what), kind="resource.git.ref", hint=hint)
 
 

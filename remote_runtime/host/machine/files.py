@@ -178,7 +178,7 @@ class Files(file_ports.Files):
                 raise ResourceError(
                     "restorecon -R %s: %s" % (path, result.ending(None)),
                     kind="resource.command",
-                    hint="run it by hand; the files are there without their labels",
+                    hint="run it manually; the files exist without their SELinux labels",
                     output=result.tail(),
                 )
 

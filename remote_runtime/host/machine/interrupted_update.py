@@ -39,7 +39,7 @@ def is_harmless(checkouts: Any, files: "FileReader", node: "Node", path: str) ->
     words = ["diff-tree", "-r", "-z", "--no-renames", "--ignore-submodules=all"]
     done = checkouts._git(node, path, [*words, "--name-status", "HEAD", git.CUT])
     if done.code != 0:
-        checkouts._fail("compare what was cut off in %s" % path, done)
+        checkouts._fail("compare the interrupted update in %s" % path, done)
     fields = done.stdout.split("\0")
     left = dict(zip(fields[1::2], fields[::2]))
     if not set(checkouts._changed(node, path)) <= set(left):

@@ -36,7 +36,7 @@ class Mounts(mounts.Mounts):
         try:
             self._commands.run(_pinned(argv, pinned))
         except OSError as error:
-            raise failure("look at", argv[-1], error) from error
+            raise failure("inspect", argv[-1], error) from error
         except ResourceError as error:
             busy = users(argv[-1]) if argv[0] == "umount" else []
             if busy:

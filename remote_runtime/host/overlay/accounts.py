@@ -44,7 +44,7 @@ class Accounts(accounts.Accounts):
         except ResourceError as error:
             if any(unit.active is False for unit in self._record.overlay.units.values()):
                 raise Unknowable(
-                    "%s now, but an earlier change may change that" % error.message
+                    "%s, but an earlier resource may change this" % error.message
                 ) from error
             raise
 
@@ -113,7 +113,7 @@ class Accounts(accounts.Accounts):
         old = user.home
         node = self.files.lstat(old)
         if node is None:
-            raise Unknowable("%s is not known before the push moves it" % old)
+            raise Unknowable("%s is not known until the push moves it" % old)
         self.files.require_movable(old, new)
         self._record.add(PathEffect(old, "absent", once=True))
         made = PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid, once=True)

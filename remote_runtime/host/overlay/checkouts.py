@@ -50,12 +50,12 @@ class CheckoutReader(OnHost):
         for name in ("HEAD", "config", "index"):  # what may be changed there is not certain
             self._files.lstat(os.path.join(here, name))
         if self._is_planned(here) or self._is_moved(path):
-            raise Unknowable("the checkout %s is changed before" % path)
+            raise Unknowable("an earlier resource changes the checkout %s" % path)
         return node
 
     def _changed(self, node: "Node", path: str, untracked: bool = False) -> List[str]:
         if self._is_planned(path):
-            raise Unknowable("files in %s are changed before" % path)
+            raise Unknowable("an earlier resource changes files in %s" % path)
         return super()._changed(node, path, untracked)
 
     def _is_planned(self, path: str) -> bool:
@@ -75,7 +75,7 @@ class CheckoutReader(OnHost):
         if at:
             self._overlay.files.exists(at)
             if self._is_planned(at) or self._is_moved(at):
-                raise Unknowable("%s is changed before it is queried" % source.url)
+                raise Unknowable("an earlier resource changes %s" % source.url)
         return super().resolve(path, source)
 
     def _asking_as(self, path: str, source: Source) -> Tuple[Optional[str], Optional[str]]:
@@ -84,7 +84,7 @@ class CheckoutReader(OnHost):
         if user is None or not any(kind in ("user", "group") for kind, _ in planned):
             return user, group
         if git.is_ssh(source.url) and not (source.ssh_key and source.known_host):
-            raise Unknowable("the account that asks %s is changed before" % source.url)
+            raise Unknowable("an earlier resource changes the account that queries %s" % source.url)
         return None, None  # what anybody may ask, and with the same credentials
 
     def _unreachable(self, source: Source, done: "Result") -> NoReturn:
@@ -99,7 +99,7 @@ class CheckoutReader(OnHost):
         if not self._overlay.commands.find("git"):
             super()._require_git()
         if not self._adapter.find("git"):
-            raise Unknowable("git is not installed before the push")
+            raise Unknowable("git is not installed yet: an earlier resource installs it")
 
 
 class Checkouts(CheckoutReader, port.Checkouts):

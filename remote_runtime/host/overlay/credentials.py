@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.overlay.record import Record
     from remote_runtime.overlay.overlay import HostOverlay
 
-_WHY = "the encrypted form of a credential is not known before the push"
+_WHY = "the encrypted form of a credential is not known until the push"
 
 
 class EncryptedContent(Content):

@@ -25,7 +25,7 @@ class DownloadReader(downloads.DownloadReader):
     def _unknown(self, what: str, request: "Request") -> str:
         from remote_runtime.downloads.http_get import display_url
 
-        reason = "%s %s is read in a push only" % (what, display_url(request.url))
+        reason = "only a push reads %s %s" % (what, display_url(request.url))
         self._overlay.unknown_regions.suppose(Uncertainty(UNKNOWN, reason))
         return ""
 

@@ -64,7 +64,7 @@ class Mounts(mounts.Mounts):
         found = users(point) if point not in overlay.mounts.planned else []
         if found and any(unit.active is False for unit in overlay.units.values()):
             raise Unknowable(
-                "%s, but an earlier change may change that" % mounts.busy_error(point, found)
+                "%s, but an earlier resource may change this" % mounts.busy_error(point, found)
             )
         return found
 
@@ -89,7 +89,7 @@ class Mounts(mounts.Mounts):
             known = self._memory(effect, words)
         effects: List[Effect] = [known or effect]
         if known is None:
-            reason = "the content of %s is not known before it is mounted" % entry.device
+            reason = "the content of %s is not known until it is mounted" % entry.device
             effects.append(_unknown_effect(reason, entry.point))
             if binds:
                 effects.append(
@@ -164,7 +164,7 @@ class Mounts(mounts.Mounts):
         changed = fstab.differing(entry.options, now.options, now.on_system)
         planned = entry.point in self._record.overlay.mounts.planned
         if {"rw", "exec"} & set(changed) or (planned and {"ro", "noexec"} & set(changed)):
-            why = "%s is mounted with other options" % entry.point
+            why = "%s is mounted with different options" % entry.point
             self._record.add(_unknown_effect(why, entry.point))
         else:
             read_only, no_execution = "ro" in words, "noexec" in words

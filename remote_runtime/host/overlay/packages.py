@@ -74,7 +74,7 @@ class Package(PackageReader, package_ports.Package):
         self._record = record
 
     def refresh_lists(self) -> None:
-        reason = "%s would refresh the lists" % self._record.by
+        reason = "%s would refresh the package lists" % self._record.by
         self._record.add(UnknownEffect(Uncertainty(UNKNOWN, reason), covers_lists))
 
     def change(
@@ -126,7 +126,9 @@ class Package(PackageReader, package_ports.Package):
         trouble = manager.answer_trouble() if self._record.checks else None
         if trouble is not None:
             raise Missing(trouble.message, hint=trouble.hint)
-        uncertainty = Uncertainty(UNKNOWN, "debconf writes its database in its own form")
+        uncertainty = Uncertainty(
+            UNKNOWN, "the new content of debconf's database is not known until the push"
+        )
         files = manager.answer_files
         self._record.add(
             UnknownEffect(

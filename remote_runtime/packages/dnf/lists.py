@@ -45,7 +45,7 @@ class Lists(object):
         for name, repository in sorted(self.repositories().items()):
             new = repository.changed > (updated or max(fetched.values()))
             if new and repository.enabled and name not in fetched:
-                return "there are no package lists of the repository %s yet" % name
+                return "there are no package lists for the repository %s yet" % name
         if max_age is None:
             return ""
         changed = max((r.changed for r in self.repositories().values()), default=0.0)

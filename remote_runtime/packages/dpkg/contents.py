@@ -136,12 +136,12 @@ def _member(entry: Any) -> Member:
     _check_path(member.path)
     numbers = (member.mode, member.uid, member.gid, member.size)
     if not all(type(number) is int and 0 <= number < 1 << 48 for number in numbers):
-        raise ValueError("a file of a package has impossible numbers")
+        raise ValueError("a file of a package has invalid numbers")
     if member.kind not in _KINDS or member.mode > 0o7777:
         raise ValueError("a file of a package is of an unknown kind")
     limits = ((member.sha256, _MAX_LENGTH), (member.target, _MAX_LENGTH), (member.text, MAX_SCRIPT))
     if not all(_is_text(text, maximum) and "\0" not in text for text, maximum in limits):
-        raise ValueError("a file of a package has impossible texts")
+        raise ValueError("a file of a package has invalid texts")
     return member
 
 
@@ -149,7 +149,7 @@ def _check_path(path: Any) -> None:
     if not _is_text(path, _MAX_LENGTH) or not path.startswith("/") or "\0" in path:
         raise ValueError("a path of a package is invalid")
     if os.path.normpath(path) != path or path.startswith("//"):
-        raise ValueError("a path of a package is not plain")
+        raise ValueError("a path of a package is not normalized")
 
 
 def _is_text(value: Any, longest: int) -> bool:

@@ -18,7 +18,7 @@ def answer_uncertainty(
     ``scripts`` are those of the package, by name; None if they are unknown.
     """
     if scripts is None:
-        return "the scripts of %s are not known, which may change its answers" % name
+        return "the scripts of %s are not known and may change its answers" % name
     for script in _SCRIPTS:
         text = scripts.get(script, "")
         if _OTHERS.search(text):

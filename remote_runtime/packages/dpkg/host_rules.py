@@ -195,12 +195,12 @@ def _overrides(text: str, accounts: "Accounts") -> Dict[str, Override]:
     for line in text.split("\n")[:-1]:
         words = line.split(" ", 3)
         if len(words) != 4:
-            raise _refused(OVERRIDES, "it has the line %r" % line)
+            raise _refused(OVERRIDES, "it contains the invalid line %r" % line)
         user, group, mode, path = words[0], words[1], words[2], _node(words[3])
         if not mode or mode.strip("01234567") or int(mode, 8) > 0o7777:
-            raise _refused(OVERRIDES, "it has the mode %r" % mode)
+            raise _refused(OVERRIDES, "it contains the invalid mode %r" % mode)
         if path in found:
-            raise _refused(OVERRIDES, "it has %s twice" % path)
+            raise _refused(OVERRIDES, "it lists %s twice" % path)
         uid, gid = _number(accounts, "user", user), _number(accounts, "group", group)
         found[path] = Override(uid, gid, int(mode, 8))
     return found
@@ -209,7 +209,7 @@ def _overrides(text: str, accounts: "Accounts") -> Dict[str, Override]:
 def _number(accounts: "Accounts", kind: str, name: str) -> int:
     if name.startswith("#"):
         if not name[1:].isdigit():
-            raise _refused(OVERRIDES, "it has the %s %r" % (kind, name))
+            raise _refused(OVERRIDES, "it contains the invalid %s %r" % (kind, name))
         return int(name[1:])
     if name.isdigit():
         raise Unknowable("cannot tell whether the %s %s exists" % (kind, name))

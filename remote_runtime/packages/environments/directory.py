@@ -54,9 +54,9 @@ def of(context: "Context", path: str, owner: Optional[str]) -> Place:
     if wanted is not None and wanted != found.uid:
         name = context.accounts.user_name(found.uid)
         raise ResourceError(
-            "%s has the owner %s, not %s" % (path, name, owner),
+            "%s is owned by %s, not %s" % (path, name, owner),
             kind=KIND,
-            hint="give all of it to that user, or use another path",
+            hint="make that user the owner of the whole directory, or use another path",
         )
     if os.geteuid() not in (0, found.uid):
         raise ResourceError(
@@ -105,10 +105,10 @@ def require_safe(context: "Context", place: Place, within: Sequence[str]) -> Non
         if found is not None and found.uid not in (0, place.uid):
             name = context.accounts.user_name
             raise ResourceError(
-                "%s belongs to the user %s, and %s to %s"
+                "%s belongs to the user %s, but %s belongs to the user %s"
                 % (path, name(found.uid), place.path, name(place.uid)),
                 kind=KIND,
-                hint="give all of it to one user",
+                hint="make one user the owner of the whole directory",
             )
 
 
@@ -151,7 +151,7 @@ def _require_own(files: "Files", path: str, sticky: bool) -> None:
         raise ResourceError(
             "users other than root can change %s, and ccm would run programs as root there" % path,
             kind=KIND,
-            hint="set owner to a user, or allow only root to write it",
+            hint="set owner to a regular user, or allow only root to write to it",
         )
 
 

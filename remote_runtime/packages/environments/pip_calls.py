@@ -130,7 +130,7 @@ def failure(what: str, result: "Result") -> ResourceError:
     if "externally-managed-environment" in said:
         hint = "the system's package manager manages this Python: use a virtual environment"
     elif "DO NOT MATCH THE HASHES" in said or "Hashes are required" in said:
-        hint = "the index has a different file than the one with this hash, or a line has no hash"
+        hint = "the file in the index does not match this hash, or a line has no hash"
     elif "No module named pip" in said:
         hint = "install pip in the environment: run python -m ensurepip there"
     elif any(text in said for text in _NONE):

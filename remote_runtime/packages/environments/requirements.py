@@ -44,13 +44,13 @@ def read(text: str, where: str, reader: Read, depth: int = 0) -> List[Requiremen
     for none; ``reader`` reads a file. ``ResourceError`` for a line that does not name a package.
     """
     if depth > _DEEPEST:
-        raise _wrong(where, "the requirements files include each other", "")
+        raise _wrong(where, "-r", "the requirements files include each other")
     found: List[Requirement] = []
     for line in _lines(text):
         other = re.match(r"(?:-r|--requirement)[ =]?\s*(\S+)\Z", line)
         if other is not None:
             if not where and not other.group(1).startswith("/"):
-                raise _wrong(where, line, "use an absolute path of the host, or one file")
+                raise _wrong(where, line, "use an absolute path on the host, or a single file")
             path = os.path.normpath(os.path.join(os.path.dirname(where), other.group(1)))
             found += read(reader(path), path, reader, depth + 1)
         elif line.startswith(("-e", "--editable")):
@@ -82,7 +82,7 @@ def parsed(line: str) -> Requirement:
         before, _, marker = line.partition(" ; ")
     match = _NAME.match(before.strip())
     if match is None:
-        raise ValueError("it is not the name of a package with versions")
+        raise ValueError("expected the name of a package, optionally with versions")
     name, extras, rest = match.groups()
     rest = rest.strip()
     if rest.startswith("@"):
@@ -97,7 +97,7 @@ def parsed(line: str) -> Requirement:
 def _wrong(where: str, line: str, reason: str) -> ResourceError:
     shown = line if len(line) <= 80 else line[:77] + "..."
     return ResourceError(
-        "%s: %r: %s" % (where or "requirements", shown, reason or "too deep"),
+        "%s: %r: %s" % (where or "requirements", shown, reason),
         kind="package.requirements",
         hint="write lines such as requests==2.31.0",
     )

@@ -109,7 +109,7 @@ class Npm(EnvironmentManager):
         lock = self._document(path)
         if not lock:
             raise ResourceError(
-                "%s does not exist, or is not a lock file of npm" % path,
+                "%s does not exist or is not an npm lock file" % path,
                 kind="package.npm",
                 hint="commit the file that npm install writes, or leave out ci",
             )
@@ -153,7 +153,7 @@ class Npm(EnvironmentManager):
         try:
             return npm_calls.answer(done)
         except ValueError:
-            reason = "the registry does not answer for %s" % wanted.name
+            reason = "the registry did not answer the query for %s" % wanted.name
             raise self.unreachable(reason, done) from None
 
     def _asked_npm(self, place: Place, words: List[str], registry: str) -> Any:
@@ -162,7 +162,7 @@ class Npm(EnvironmentManager):
 
         program = self.context.commands.find("npm")
         if not program:
-            raise Unknowable("npm is only installed by an earlier change")
+            raise Unknowable("npm is not installed yet: an earlier resource installs it")
         if place.is_there:
             places.require_safe(self.context, place, self._deciding(place.path))
         argv = ["sh", "-c", npm_calls.ASKING, "sh", program, *words]

@@ -176,9 +176,13 @@ class Pip(EnvironmentManager):
         try:
             found = pip_calls.answer(result)
         except ValueError:
-            raise self.unreachable("pip did not answer for %s" % wanted.name, result) from None
+            raise self.unreachable(
+                "pip did not answer the query for %s" % wanted.name, result
+            ) from None
         if not found.known and pip_calls.is_lost(result):
-            raise self.unreachable("the index does not answer for %s" % wanted.name, result)
+            raise self.unreachable(
+                "the index did not answer the query for %s" % wanted.name, result
+            )
         return found
 
     def _asking(self, wanted: PlannedPackage, place: Place) -> List[str]:
@@ -202,7 +206,7 @@ class Pip(EnvironmentManager):
             raise ResourceError(reason, kind="resource.command", hint=hint)
         program = self.context.commands.find(asked)
         if not program:
-            raise Unknowable("%s is only installed by an earlier change" % asked)
+            raise Unknowable("%s is not installed yet: an earlier resource installs it" % asked)
         places.require_safe_program(self.context, place, program)
         own = self._held(wanted.directory).environment
         has_python = bool(own.packages) and self.context.files.status(own.python) is not None
@@ -217,7 +221,10 @@ class Pip(EnvironmentManager):
                 hint="install the package python3-venv in an earlier resource",
             )
         if self.context.noop and not os.path.exists(needed):
-            raise Unknowable("only an earlier change installs what creates %s" % wanted.directory)
+            raise Unknowable(
+                "the program that creates %s is not installed yet: an earlier resource installs it"
+                % wanted.directory
+            )
         return program
 
     def _library(self, place: Place, program: str) -> str:

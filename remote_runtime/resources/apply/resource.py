@@ -48,7 +48,7 @@ def _complaints(name: str) -> List[str]:
         if depth < 0:
             return [
                 (
-                    "a child manifest must be below its parent's directory; .. is not "
+                    "a child manifest must be inside its parent's directory; .. is not "
                     "allowed to leave it"
                 )
             ]

@@ -92,7 +92,7 @@ def put(host: Host, place: Place, data: Optional[bytes]) -> None:
     attributes. Attributes that sshd accepts are not changed."""
     user = place.user
     if user.uid < 0 or user.gid < 0:
-        raise Unknowable("the uid of %s is not known before it is created" % user.name)
+        raise Unknowable("the uid of %s is not known until it is created" % user.name)
     _prepare_parent(host, place)
     node = place.file
     mode, uid, gid = (0o600, user.uid, user.gid) if place.own else (0o644, -1, -1)

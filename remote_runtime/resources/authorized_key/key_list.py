@@ -47,7 +47,7 @@ def listed(properties: Properties) -> KeyList:
                 except ValueError as error:
                     problems.append(("key", place + str(error)))
     if "key" in properties and not (found or problems or given == []):
-        problems.append(("key", "there is no key in it"))
+        problems.append(("key", "it contains no key"))
     return _dressed(found, problems, properties)
 
 
@@ -77,7 +77,9 @@ def _dressed(keys: List[Key], problems: List[Tuple[str, str]], properties: Prope
     if options:
         problems += [("options", message) for message in problems_of_options(options)]
     if comment is not None and len(keys) > 1:
-        problems.append(("comment", "it needs exactly one key; write the comments in key"))
+        problems.append(
+            ("comment", "it applies to exactly one key; write the comments of several keys in key")
+        )
     if options is not None:
         keys = [key._replace(options=options) for key in keys]
     if comment is not None:

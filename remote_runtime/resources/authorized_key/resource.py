@@ -44,7 +44,9 @@ class Resource(StateType):
             wrong.append(("name", "set user: the name %r is not a user name" % name))
         source = properties.get("source")
         if isinstance(source, str) and source.startswith("/"):
-            wrong.append(("source", "use a path next to the manifest; it is on the controller"))
+            wrong.append(
+                ("source", "use a path relative to the manifest, which is on the controller")
+            )
         if source is not None and "key" in properties:
             wrong.append(("source", "key and source are mutually exclusive"))
         path = str(properties.get("path") or "")
@@ -161,7 +163,8 @@ class Resource(StateType):
                 "%s belongs to another user, with the uid %d, and contains lines that are not keys"
                 % (place.path, place.file.uid),
                 kind="resource.file.owner",
-                hint="find out what it is; move it away, or give it to %s" % place.user.name,
+                hint="find out what it is, then move it away or make %s its owner"
+                % place.user.name,
             )
         return found
 

@@ -83,7 +83,7 @@ def _problem_of_part(field: str, part: str) -> str:
         if number is None:
             return "%r is not a number from %d to %d" % (text, low, high)
         if not low <= number <= high:
-            return "%s is not from %d to %d" % (text, low, high)
+            return "%s is not between %d and %d" % (text, low, high)
         numbers.append(number)
     if numbers[0] > numbers[-1]:
         return "%r: the range ends before it begins" % part

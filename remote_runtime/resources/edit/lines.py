@@ -92,7 +92,7 @@ class BlockEdit(object):
         if len(begins) == len(ends) == 1 and begins < ends:
             return begins[0], ends[0]
         raise ValueError(
-            "the markers of the block do not form a pair: %r in %s, %r in %s"
+            "the markers of the block do not form a pair: %r on %s, %r on %s"
             % (self._begin, _lines(begins), self._end, _lines(ends))
         )
 

@@ -24,7 +24,7 @@ _OPTIONS: Dict[str, Sequence[str]] = {
     "replace": ("match",),
 }
 KEYS = (*KINDS, "match", "after", "before", "marker", "format")
-_WHICH = "give one of line, block, settings, replace or edits"
+_WHICH = "set one of line, block, settings, replace or edits"
 _SSHD = ("/sshd_config", "/ssh_config")
 
 Spec = Mapping[str, Any]
@@ -94,7 +94,7 @@ def _of_edit(spec: Spec) -> Iterator[Problem]:
         return
     for key in KEYS:
         if key not in KINDS and spec.get(key) is not None and key not in _OPTIONS[kind]:
-            yield key, "it has no meaning with %s" % kind
+            yield key, "it has no effect with %s" % kind
     if spec.get("after") is not None and spec.get("before") is not None:
         yield "before", "after and before are mutually exclusive"
     for key in ("match", "after", "before"):
@@ -136,7 +136,10 @@ def _of_block(spec: Spec) -> Iterator[Problem]:
 
 def _of_replace(spec: Spec) -> Iterator[Problem]:
     if spec.get("ensure") == "absent":
-        yield "ensure", "replace has no absent state; an empty text removes what match matches"
+        yield (
+            "ensure",
+            "replace does not support ensure: absent; an empty text removes the matches of match",
+        )
     match, text = spec.get("match"), str(spec["replace"])
     if match is None:
         yield "replace", "it requires match, the pattern to replace"
@@ -171,8 +174,12 @@ def _of_settings(spec: Spec) -> Iterator[Problem]:
             yield "settings", "%s: the format %r has no sections" % (key, kind)
             continue
         if Grammar(kind).header(Grammar(kind).header_line(key)) is None or "\n" in key:
-            example = "Match User backup" if kind == "ssh" else "a name without ]"
-            yield "settings", "%s: it is not the name of a section, such as %s" % (key, example)
+            example = (
+                "a line such as Match User backup"
+                if kind == "ssh"
+                else "a name without ] or a line break"
+            )
+            yield "settings", "%s: it is not a valid section name; use %s" % (key, example)
         elif not key.strip() and not value:
             yield "settings", "a section without a name and without keys manages nothing"
         for inner, one in value.items():

@@ -261,7 +261,7 @@ class SettingsEdit(object):
     def _require_one_line(entry: Entry) -> None:
         if entry.last > entry.at:
             raise ValueError(
-                "the value of %s continues in line %d, but settings only change values of one line"
+                "the value of %s continues on line %d, but settings only change single-line values"
                 % (entry.key, entry.at + 2)
             )
 

@@ -33,10 +33,10 @@ class Below(object):
         real = host.files.real(top)
         if is_of_system(real, scope.purge):
             raise ResourceError(
-                "%s is %s, a directory of the system: its content is not managed as a whole"
+                "%s is %s, a system directory: ccm does not manage its content as a whole"
                 % (top, real),
                 kind="resource.file.system",
-                hint="use your own directory further down",
+                hint="use a directory further down",
             )
         walk = Walk(host, top, real=real, node=node, scope=scope)
         self.unknown = walk.unknown

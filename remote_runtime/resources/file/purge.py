@@ -49,7 +49,9 @@ def tasks(top: str, entries: Sequence[Entry]) -> List[Task]:
             "purge would remove %d paths from %s, more than %d; nothing was removed"
             % (len(entries), top, MAX_PATHS),
             kind="resource.file.purge",
-            hint="check that it is the right directory, and add the paths to keep to keep",
+            hint=(
+                "check that it is the right directory; list paths that must not be removed in keep"
+            ),
         )
     message = "Would have purged %d paths from the directory" % len(entries)
     return [_removing(entry, message) for entry in entries]

@@ -76,7 +76,7 @@ def _of_below(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
         elif needed and properties.get(needed) is not True:
             found.append((key, "%s requires %s: true" % (key, needed)))
         elif not needed and is_of_system(name, key == "purge"):
-            found.append((key, "%s is not allowed for a directory of the system" % key))
+            found.append((key, "%s is not allowed for a system directory" % key))
     for pattern in properties.get("keep") or ():
         if isinstance(pattern, str) and not set(pattern.split("/")).isdisjoint(("..", ".")):
             found.append(("keep", "a pattern must not have . or .. as a part: %r" % pattern))

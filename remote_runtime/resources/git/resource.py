@@ -39,7 +39,7 @@ class Resource(PathStateType):
         if limit is not None:
             try:
                 if duration.parse(limit) <= 0:
-                    wrong.append(("timeout", "it must be longer than 0"))
+                    wrong.append(("timeout", "it must be greater than 0"))
             except ValueError as error:
                 wrong.append(("timeout", str(error)))
         return wrong
@@ -53,7 +53,7 @@ class Resource(PathStateType):
         if url.startswith("http://") and properties.get("token"):
             return [("url", "the token is sent unencrypted", "use https://")]
         if url.startswith("git://"):
-            return [("url", "git:// authenticates nothing", "use https:// or ssh://")]
+            return [("url", "git:// does not authenticate the server", "use https:// or ssh://")]
         return []
 
     def _source(self) -> Source:
@@ -139,7 +139,7 @@ class Resource(PathStateType):
                 raise ResourceError(
                     "the checkout has the %s %s, not %s" % (key, found[key], diff.desired[key]),
                     kind="resource.git.owner",
-                    hint="give all of the checkout to that user, or use another path",
+                    hint="make that user the owner of the whole checkout, or use another path",
                 )
         moves = self._target
         if moves is None and (self._is_cut or "changes" in diff):

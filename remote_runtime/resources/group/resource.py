@@ -24,7 +24,7 @@ class Resource(AccountStateType):
         """
         gid = host.accounts.gid(self.name)
         if gid is not None and gid < 0 and "gid" in self.properties:
-            raise Unknowable("the gid of %s is not known before it is created" % self.name)
+            raise Unknowable("the gid of %s is not known until it is created" % self.name)
         return None if gid is None else {"gid": gid}
 
     def desired(self) -> Mapping[str, Any]:

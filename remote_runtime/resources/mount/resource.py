@@ -43,7 +43,7 @@ def _of_options(options: str) -> List[str]:
     words = fstab.words_of(options)
     for word, opposite in fstab.NEGATED.items():
         if word in words and opposite in words:
-            return ["%s and %s exclude each other" % (word, opposite)]
+            return ["%s and %s are mutually exclusive" % (word, opposite)]
     return []
 
 
@@ -232,7 +232,7 @@ class Resource(StateType):
         """
         host.mounts.refresh()
         if fstab.find(host.mounts.table(), self._key) != self._old:
-            raise changed("the entry of %s in the table of file systems" % self._key)
+            raise changed("the entry for %s in /etc/fstab" % self._key)
         if not self._is_swap and host.mounts.at(self._point) != self._now:
             raise changed("the mount at %s" % self._point)
 

@@ -71,7 +71,7 @@ class Answers(object):
             if not self._is_hidden(answer):
                 given += " is %r, not %r" % (found or "", answer.value)
             else:
-                given += " is another one"
+                given += " differs"
             return "debconf's %s: the scripts of %s have changed it" % (given, self._package.title)
         return ""
 

@@ -36,7 +36,7 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     source = properties.get("source")
     found += _check_source(source, properties.get("checksum"))
     if ensure == PRESENT and properties.get("only_upgrade") and not source:
-        found.append(("only_upgrade", "present upgrades nothing: use ensure: latest or a version"))
+        found.append(("only_upgrade", "present does not upgrade: use ensure: latest or a version"))
     found += _check_answers(properties.get("debconf"))
     for key in _DURATIONS:
         found += _check_duration(key, properties.get(key, "0"))
@@ -61,7 +61,7 @@ def _check_source(source: object, checksum: object) -> List[Tuple[str, str]]:
 
         found += checksum_problem(checksum)
         if source is None:
-            found.append(("checksum", "checksum is that of a source: set source, too"))
+            found.append(("checksum", "checksum requires source"))
     if not isinstance(source, str):
         return found
     if _URL.match(source):

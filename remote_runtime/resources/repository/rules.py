@@ -165,7 +165,7 @@ def _more(properties: Mapping[str, Any]) -> Iterator[Problem]:
     own = properties.get("provider")
     for key in (one for name, keys_ in ONLY.items() if name != own for one in keys_):
         if own in ONLY and properties.get(key) is not None:
-            yield key, "%s has no meaning with provider: %s" % (key, properties["provider"])
+            yield key, "%s has no effect with provider: %s" % (key, properties["provider"])
 
 
 def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:

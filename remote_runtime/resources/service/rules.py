@@ -30,7 +30,12 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
 
 def _unit_problems(name: str) -> List[Tuple[str, str]]:
     if not _NAME.match(name):
-        return [("name", "%r is not a service: letters, digits and . _ + : ~ @ - \\ only" % name)]
+        return [
+            (
+                "name",
+                "%r is not a service name: use only letters, digits and . _ + : ~ @ - \\" % name,
+            )
+        ]
     if len(full_name(name)) > _MAX_LENGTH:
         return [("name", "a unit name has at most %d characters" % _MAX_LENGTH)]
     if name.startswith(("-", "@")) and name not in _ROOTS:
@@ -46,7 +51,7 @@ def contradictions(properties: Properties) -> List[Tuple[str, str]]:
         return []
     found = []
     if properties.get("unit") is not None:
-        found.append(("masked", "a mask takes the place of the unit file: omit `unit`"))
+        found.append(("masked", "a mask replaces the unit file: omit `unit`"))
     if properties.get("ensure", "running") != "stopped":
         found.append(("masked", "a masked service cannot run: add `ensure: stopped`"))
     if properties.get("enable") is True:

@@ -124,7 +124,7 @@ class Resource(StateType):
                     "%s:%d sets %s to %s, after %s"
                     % (one.file, one.line, self.name, one.value, self._file),
                     kind="resource.sysctl.order",
-                    hint="set file to a name that comes after it, or change that line first",
+                    hint="set file to a name that sorts after it, or change that line first",
                 )
 
     def _text(self, host: HostReader) -> str:

@@ -125,7 +125,7 @@ def _of_part(part: str, low: int, high: int) -> str:
     first, last, step = found.groups()
     for text in (first, "" if step else last):
         if text and not low <= float(text) < high + 1:
-            return "%s is not from %d to %d" % (text, low, high)
+            return "%s is not between %d and %d" % (text, low, high)
     if first and last and float(first) > float(last):
         return "%r ends before it begins" % part
     return "%r has no step" % part if step and float(step) == 0 else ""

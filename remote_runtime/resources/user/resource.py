@@ -38,7 +38,7 @@ class Resource(AccountStateType):
         wrong: List[Tuple[str, str]] = []
         given = properties.get
         if given("ensure") == "absent" and name == "root" and not given("force"):
-            wrong.append(("force", "the user root cannot be removed without it"))
+            wrong.append(("force", "removing the user root requires force: true"))
         if name == "root" and given("uid") not in (None, 0) and not given("force"):
             wrong.append(("uid", "the uid of root is 0; set force to change it"))
         for key in ("home", "shell"):
@@ -50,7 +50,9 @@ class Resource(AccountStateType):
         pairs = (("append", "groups"), ("move_home", "home"))
         wrong += [(k, "%s requires %s" % (k, o)) for k, o in pairs if given(k) and given(o) is None]
         if given("generate_ssh_key") and given("system") and not given("create_home"):
-            wrong.append(("generate_ssh_key", "a system user gets no home without create_home"))
+            wrong.append(
+                ("generate_ssh_key", "a system user gets a home directory only with create_home")
+            )
         try:
             day = day_of(given("expires") or NEVER)
             if day is not None and day < 1:

@@ -56,7 +56,7 @@ def require_loading(name: str) -> None:
         reason, hint = "only root may do that", "use become for the host, or connect as root"
     elif not _may_load():
         reason = "this host cannot load or unload modules, as in a container"
-        hint = "do it on the host of the container, or set live: false"
+        hint = "do it on the container's host, or set live: false"
     else:
         return
     message = "the module %s: %s" % (name, reason)

@@ -65,10 +65,10 @@ class Kernel(object):
             return
         mode = os.stat(path).st_mode
         if not mode & 0o222:
-            reason, hint = "the kernel does not let it be changed", "leave the parameter out"
+            reason, hint = "the kernel does not allow changes to it", "leave the parameter out"
         elif os.statvfs(path).f_flag & os.ST_RDONLY:
             reason = "%s is read-only here, as in a container" % PROC
-            hint = "set it on the host of the container, or set live: false"
+            hint = "set it on the container's host, or set live: false"
         else:
             reason, hint = "only root may do that", "use become for the host, or connect as root"
         raise ResourceError(

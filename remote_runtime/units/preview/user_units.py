@@ -39,7 +39,7 @@ def directories(unit: Definition) -> List[Effect]:
     if not any(unit.text.all("Service", key) for key in _DIRECTORIES):
         return []
     places = tuple(unit.places.specifiers[letter] + "/" for letter in "ht")
-    uncertainty = Uncertainty(UNKNOWN, "%s makes directories when it starts" % unit.name)
+    uncertainty = Uncertainty(UNKNOWN, "%s creates directories when it starts" % unit.name)
 
     def covers(kind: str, value: str, present: bool) -> bool:
         return kind in ("path", "attributes") and value.startswith(places)

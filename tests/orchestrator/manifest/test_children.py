@@ -131,8 +131,8 @@ def test_nested_too_deep(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("../x.yaml", "must be below its parent's directory"),
-        ("a/../../x.yaml", "must be below its parent's directory"),
+        ("../x.yaml", "must be inside its parent's directory"),
+        ("a/../../x.yaml", "must be inside its parent's directory"),
         ("/etc/x.yaml", "relative to its parent's directory"),
         ("https://example.org/x.yaml", "must have a digest"),
     ],

@@ -275,7 +275,7 @@ def test_a_host_cannot_lead_out_of_the_directory(tmp_path: Path) -> None:
         manifest(apply(name="{{ Facts.os }}.yaml")),
         gathered({"os": "../secret"}),
     )
-    assert "must be below its parent's directory" in str(error)
+    assert "must be inside its parent's directory" in str(error)
 
 
 def test_references_to_a_child_known_per_host(tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ def test_a_loop_applies_one_child_several_times(tmp_path: Path) -> None:
         tmp_path, manifest(apply(absent, "site {{ item }}"))
     )
     outside = properties.replace("web/site", "../site")
-    assert "manifest: a child manifest must be below" in refused(
+    assert "manifest: a child manifest must be inside" in refused(
         tmp_path, manifest(apply(outside, "site {{ item }}"))
     )
 

@@ -151,7 +151,7 @@ def test_code_that_is_whole_but_not_ours_is_not_run(home: Path) -> None:
 def test_a_damaged_transfer_is_refused(home: Path) -> None:
     """What arrives is hashed before it is believed."""
     made = image(home)._replace(payload=lambda kind: b"damaged")
-    with pytest.raises(UnreachableError, match="the runtime arrived damaged") as caught:
+    with pytest.raises(UnreachableError, match="the runtime was damaged in transfer") as caught:
         started(made)
     assert caught.value.kind == "transport.bootstrap"
     assert cache(home) == {}

@@ -152,7 +152,7 @@ class ExtractionTest(ArchiveTest):
             ("a.tbz2", bz2.compress),
         )
         for name, pack in kinds:
-            self.assert_refused(pack(evil), "is not extracted: ", name)
+            self.assert_refused(pack(evil), "refusing to extract ", name)
             self.assert_refused(pack(plain)[:-12], "is not a complete tar.", name)
             self.assert_refused(b"no archive", "is not a complete tar.", name)
         for name, pack in kinds:
@@ -168,7 +168,7 @@ class ExtractionTest(ArchiveTest):
         plain, evil = tar(APP, compressed=False), tar([*APP, member("../x", b"x")], False)
         bulky = tar([member("big", os.urandom(3 << 20)), *APP], compressed=False)
         for name in ("a.tar.zst", "a.tzst"):
-            self.assert_refused(zstd(evil), "is not extracted: ", name)
+            self.assert_refused(zstd(evil), "refusing to extract ", name)
             self.assert_refused(zstd(plain)[:-12], "is not a complete tar.", name)
             self.assert_refused(b"no archive", "is not a complete tar.", name)
             self.assert_refused(zstd(bulky), "more than", name, extract_max_size="1MiB")
@@ -206,7 +206,9 @@ class ExtractionTest(ArchiveTest):
     def test_zip_of_windows(self) -> None:
         """Backslashes separate directories in a zip of DOS, and cannot lead outside."""
         for name in ("..\\evil", "a\\..\\..\\evil", "\\evil"):
-            self.assert_refused(zipped(("good", b"x"), (name, b"x")), "is not extracted: ", "a.zip")
+            self.assert_refused(
+                zipped(("good", b"x"), (name, b"x")), "refusing to extract ", "a.zip"
+            )
         self.serve("a.zip", zipped(("app\\", b""), ("app\\bin\\run.sh", b"x")))
         self.assertFalse(self.apply(self.extracting("a.zip"))["failed"])
         self.assertEqual(self.names("out/app"), ["bin"])
@@ -218,7 +220,7 @@ class ExtractionTest(ArchiveTest):
     def test_hostile_tar(self) -> None:
         """One member that leads outside, behind good ones, and nothing at all is written."""
         for entry in OUTSIDE:
-            self.assert_refused(tar([*APP, entry]), "is not extracted: ")
+            self.assert_refused(tar([*APP, entry]), "refusing to extract ")
 
     def test_hostile_zip(self) -> None:
         """The same for zip: paths, symlinks and devices."""
@@ -231,7 +233,7 @@ class ExtractionTest(ArchiveTest):
             ("device", b"", stat.S_IFCHR | 0o666),
         ]
         for entry in entries:
-            self.assert_refused(zipped(("good", b"x"), entry), "is not extracted: ", "a.zip")
+            self.assert_refused(zipped(("good", b"x"), entry), "refusing to extract ", "a.zip")
 
     def test_through_a_symlink(self) -> None:
         """No member lies below a file, a loop or what becomes a symlink only after it."""
@@ -249,7 +251,7 @@ class ExtractionTest(ArchiveTest):
             [member("s", b"x"), member("s/file", b"x")],
             [symlink("s", "d"), hardlink("h", "s")],
         ):
-            self.assert_refused(tar(entries), "is not extracted: ")
+            self.assert_refused(tar(entries), "refusing to extract ")
 
     def test_below_a_symlink_that_stays_inside(self) -> None:
         """A member below a symlink of the archive is extracted where the symlink leads."""
@@ -300,7 +302,7 @@ class ExtractionTest(ArchiveTest):
         behind = tar(APP) + gzip.compress(b"\0" * 5000000)
         self.assert_refused(behind, "too much data after", extract_max_size="2MiB")
         header = tar([member("h", b"x" * 3000000, type=tarfile.XHDTYPE)])
-        self.assert_refused(header, "a header of \\d+ bytes")
+        self.assert_refused(header, "a header has an invalid size of \\d+ bytes")
         less = tar([*APP, member("n", pax_headers={"size": "-512"})], style=tarfile.PAX_FORMAT)
         self.assert_refused(less, "negative size|not a complete tar.gz")
 
@@ -315,7 +317,7 @@ class ExtractionTest(ArchiveTest):
         parts = member("x", b"3000000\n" + b"0\n" * 3000000, pax_headers=fields)
         self.assert_refused(tar([parts], style=tarfile.PAX_FORMAT), "headers of more than 4194304")
         names = zipped(*[("%d/" % n + "x" * 60000, b"") for n in range(25)])
-        refusal = "its directory has 1501\\d+ bytes"
+        refusal = "its central directory has 1501\\d+ bytes"
         self.assert_refused(names, refusal, "a.zip", extract_max_members=10)
 
     def test_work_of_a_member(self) -> None:

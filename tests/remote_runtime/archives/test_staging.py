@@ -51,7 +51,7 @@ class ReplacedTest(DirectoryTest):
         self.write(".ccm-x/of-root", b"kept")
         with self.assertRaises(ResourceError) as caught:
             staging.discard()
-        self.assertIn("another directory was put in its place", str(caught.exception))
+        self.assertIn("it was replaced by another directory", str(caught.exception))
         self.assertEqual(self.read(".ccm-x/of-root"), b"kept")
 
 

@@ -27,9 +27,9 @@ class ScheduleTest(unittest.TestCase):
         for schedule, told in (
             ("* * * *", "found 4"),
             ("* * * * * root", "found 6"),
-            ("60 * * * *", "minute: 60 is not from 0 to 59"),
-            ("* 24 * * *", "hour: 24 is not from 0 to 23"),
-            ("* * 0 * *", "day: 0 is not from 1 to 31"),
+            ("60 * * * *", "minute: 60 is not between 0 and 59"),
+            ("* 24 * * *", "hour: 24 is not between 0 and 23"),
+            ("* * 0 * *", "day: 0 is not between 1 and 31"),
             ("* * * 13 *", "month: 13"),
             ("* * * foo *", "month: 'foo' is not a number"),
             ("* * * * 8", "weekday: 8"),

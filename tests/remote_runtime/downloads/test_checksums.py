@@ -72,7 +72,7 @@ class ChecksumsTest(unittest.TestCase):
         for text, word in (
             ("abc", "not 3 characters"),
             ("sha512:" + A, "expected SHA-256"),
-            ("md5:" + "d" * 32, "md5 is not accepted"),
+            ("md5:" + "d" * 32, "md5 is not supported"),
             (":" + A, "an empty algorithm"),
             ("g" * 64, "expected SHA-256"),
             ("sha256:https://example.com/SHA256SUMS", "use checksum_url"),

@@ -117,9 +117,9 @@ class BlockTest(unittest.TestCase):
     def test_broken_markers(self) -> None:
         """What is no pair is refused, with the lines."""
         for text, expected in (
-            ("# BEGIN x\na\n", "'# BEGIN x' in line 1, '# END x' in no line"),
-            ("# END x\n# BEGIN x\n", "'# BEGIN x' in line 2, '# END x' in line 1"),
-            ("# BEGIN x\n# END x\n" * 2, "'# BEGIN x' in lines 1, 3"),
+            ("# BEGIN x\na\n", "'# BEGIN x' on line 1, '# END x' on no line"),
+            ("# END x\n# BEGIN x\n", "'# BEGIN x' on line 2, '# END x' on line 1"),
+            ("# BEGIN x\n# END x\n" * 2, "'# BEGIN x' on lines 1, 3"),
         ):
             with self.assertRaises(ValueError) as caught:
                 block("b").present(Document(text.encode()))

@@ -31,8 +31,8 @@ class RulesTest(unittest.TestCase):
     def test_bad_input(self) -> None:
         """Each mistake is told with its property."""
         for properties, expected in (
-            ({}, ": give one of line, block, settings, replace or edits"),
-            ({"match": "a"}, ": give one of line, block"),
+            ({}, ": set one of line, block, settings, replace or edits"),
+            ({"match": "a"}, ": set one of line, block"),
             ({"line": "a", **BLOCK}, "block: line and block cannot be combined; use edits"),
             ({"line": "a\nb"}, "line: a line must not contain a line break; use block"),
             ({"line": "a\r"}, "line: a line must not contain a line break"),
@@ -43,10 +43,10 @@ class RulesTest(unittest.TestCase):
             ({"line": "a", "match": "^a\n"}, "so a line break never matches"),
             ({"line": "a", "match": "a{2000}"}, "the pattern is too large"),
             ({"line": "a", "after": "b", "before": "c"}, "before: after and before are mutually"),
-            ({"line": "a", "marker": "# {mark}"}, "marker: it has no meaning with line"),
+            ({"line": "a", "marker": "# {mark}"}, "marker: it has no effect with line"),
             ({"line": "a", "validate": "true"}, "validate: it must contain {}"),
             ({"line": "a", "validate": "'"}, "validate: "),
-            ({"block": "a", "match": "b"}, "match: it has no meaning with block"),
+            ({"block": "a", "match": "b"}, "match: it has no effect with block"),
             ({"block": "\n"}, "block: it is empty; use ensure: absent"),
             ({"block": "a", "marker": "# x"}, "marker: it must contain {mark}"),
             ({"block": "a", "marker": "{mark}"}, "marker: it must contain {mark} and other text"),
@@ -56,24 +56,27 @@ class RulesTest(unittest.TestCase):
             ({"settings": {"#a": 1}}, "settings: #a: it is not a key"),
             ({"settings": {"a": "b\nc"}}, "settings: a: a value must not contain a line break"),
             ({"settings": {"a": " b"}}, "settings: a: the value begins or ends with whitespace"),
-            ({"settings": {"a]": {"b": 1}}}, "settings: a]: it is not the name of a section"),
+            ({"settings": {"a]": {"b": 1}}}, "settings: a]: it is not a valid section name"),
             (
                 {"settings": {"a": {"b": 1}}, "format": "key=value"},
                 "settings: a: the format 'key=value' has no sections",
             ),
             ({"settings": {"a b": 1}, "format": "key value"}, "settings: a b: it is not a key"),
-            ({"settings": {"User": {"b": 1}}, "format": "ssh"}, "User: it is not the name of a"),
+            ({"settings": {"User": {"b": 1}}, "format": "ssh"}, "User: it is not a valid section"),
             ({"replace": "a"}, "replace: it requires match"),
-            ({"replace": "a", "match": "b", "ensure": "absent"}, "ensure: replace has no absent"),
+            (
+                {"replace": "a", "match": "b", "ensure": "absent"},
+                "ensure: replace does not support",
+            ),
             ({"replace": r"\2", "match": "(b)"}, "replace: the pattern has no group 2"),
-            ({"replace": "\\", "match": "b"}, "replace: a backslash is written \\\\"),
+            ({"replace": "\\", "match": "b"}, "replace: write a backslash as \\\\"),
             (
                 {"replace": "a\nb", "match": "b"},
                 "replace: a replacement must not contain a line break",
             ),
             ({"edits": [{"line": "a"}], "match": "b"}, "match: match is part of an entry of edits"),
             ({"edits": [{"line": "a"}], "ensure": "absent"}, "ensure: write ensure: absent in the"),
-            ({"edits": [{"line": "a"}, {}]}, "edits: entry 2: give one of line, block"),
+            ({"edits": [{"line": "a"}, {}]}, "edits: entry 2: set one of line, block"),
             ({"edits": [{"line": "a", "match": "["}]}, "edits: entry 1: match: '[' is not a"),
         ):
             found = told(**properties)

@@ -114,7 +114,7 @@ class SettingsTest(unittest.TestCase):
             ("key=value", "x='1\n2'\n"),
         ):
             settings = {"a": {"x": 1}} if kind == "ini" else {"x": 1}
-            with self.assertRaisesRegex(ValueError, "the value of x continues in line"):
+            with self.assertRaisesRegex(ValueError, "the value of x continues on line"):
                 SettingsEdit(settings, kind).present(Document(text.encode()))
 
     def test_entries_spell_their_lines(self) -> None:

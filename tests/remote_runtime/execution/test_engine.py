@@ -639,7 +639,7 @@ class EngineTest(unittest.TestCase):
         events = self.run_names(parent, item("t", "after"), scripts=scripts)
         self.assertEqual(list(events), ["bad", "p", "after"])
         self.assertEqual(
-            events["p"]["error"], ["1 of 2 resources failed, fail_on_error left 1 out"]
+            events["p"]["error"], ["1 of 2 resources failed, 1 not run (fail_on_error)"]
         )
 
     def test_interrupted_child(self) -> None:

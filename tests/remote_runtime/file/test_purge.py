@@ -211,7 +211,7 @@ class PurgeTest(DirectoryTest):
         base = {"ensure": "directory", "owner": "root", "group": "root", "mode": "0755"}
         for path in ("/", "/etc", "/usr/bin", "/var/lib", "/srv", "/proc/sys", "/home"):
             (found,) = Resource.check(path, {**base, "purge": True})
-            self.assertEqual(found, ("purge", "purge is not allowed for a directory of the system"))
+            self.assertEqual(found, ("purge", "purge is not allowed for a system directory"))
         for path in (
             "/etc/systemd/system",
             "/etc/apt/keyrings",
@@ -238,7 +238,7 @@ class PurgeTest(DirectoryTest):
         given: Dict[str, Any] = {"ensure": "directory", "mode": "0755", "purge": True}
         for noop in (True, False):
             event = one(run_items([self.file("way", **given)], noop=noop))
-            self.assertIn("is /etc, a directory of the system", event["error"][0])
+            self.assertIn("is /etc, a system directory", event["error"][0])
 
     def test_with_recurse(self) -> None:
         """What goes needs no attributes."""

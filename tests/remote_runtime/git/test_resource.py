@@ -156,7 +156,7 @@ class CheckoutTest(DirectoryTest):
     def test_nothing_to_clone(self) -> None:
         """A repository that cannot be asked is unknown in a preview; a ref that it lacks is not."""
         self.assertIn("no branch or tag nope", self.refused(ref="nope"))
-        self.assertIn("needs all of its 40 digits", self.refused(ref=self.commits[0][:10]))
+        self.assertIn("needs its full hash of 40 digits", self.refused(ref=self.commits[0][:10]))
         url = self.path("nowhere")
         self.assertEqual(self.run_one(noop=True, url=url)["prediction"], "unknown")
         self.assertIn("could not ask", self.run_one(url=url)["error"][0])

@@ -80,7 +80,7 @@ class GroupTest(DirectoryTest):
         resource: Any = Kinds(ctx, Resource).create(item("group", "new", properties={"gid": 1}))
         with self.assertRaises(ResourceError) as raised:
             resource._type.read(resource._reader(world))
-        self.assertIn("is not known before", str(raised.exception))
+        self.assertIn("is not known until", str(raised.exception))
 
 
 class OwnGroupsTest(DirectoryTest):

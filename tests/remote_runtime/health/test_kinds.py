@@ -56,13 +56,13 @@ class SystemTest(KindTest):
         self.assert_fail(
             'mode: expected "0644", found "0640"', file={path: {"exists": True, "mode": "0644"}}
         )
-        self.assert_fail('no line has "x"', file={path: {"exists": True, "contents": ["x"]}})
+        self.assert_fail('no line contains "x"', file={path: {"exists": True, "contents": ["x"]}})
         self.assert_fail(
             "1 of 1 failed: file %s: exists: expected true, found false" % self.path("none"),
             file={self.path("none"): {"exists": True, "mode": "0644", "contents": ["x"]}},
         )
         self.assert_fail(
-            "there is no ", file={self.path("none"): {"exists": False, "mode": "0644"}}
+            "none does not exist", file={self.path("none"): {"exists": False, "mode": "0644"}}
         )
 
     def test_command(self) -> None:
@@ -74,7 +74,7 @@ class SystemTest(KindTest):
         )
         self.assert_fail("2 of 2 failed", command={"echo x": {"exit-status": 1, "stdout": ["y"]}})
         slow = {"sleep 30": {"exit-status": 0, "timeout": 50}}
-        self.assert_fail("did not end within 0.05 s", command=slow)
+        self.assert_fail("timed out after 0.05 s", command=slow)
 
     def test_accounts(self) -> None:
         """Users and groups are those of the system."""
@@ -340,7 +340,7 @@ class DnsTest(KindTest):
         """A name that is not there is not resolvable; a server that cannot tell is told."""
         self.assert_pass(1, dns=self.ask("no.test", resolvable=False))
         self.assert_fail("expected true, found false", dns=self.ask("no.test"))
-        self.assert_fail("says refused", dns=self.ask("refused.test"))
+        self.assert_fail("answered: refused", dns=self.ask("refused.test"))
         self.assert_fail("malformed response", dns=self.ask("CNAME:loop.test"))
         with silent() as channel:
             address = "%s:%d" % channel.getsockname()

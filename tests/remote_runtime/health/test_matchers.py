@@ -88,7 +88,7 @@ class MatchersTest(unittest.TestCase):
             ({"ge": 5}, 3, "expected >= 5, found 3"),
             ({"not": {"have-prefix": "a"}}, "ab", 'expected not have-prefix "a", found "ab"'),
             ({"and": [{"gt": 1}, {"lt": 3}]}, 5, "expected > 1 and < 3, found 5"),
-            (["a", "!b"], Lines("b"), 'no line has "a"; a line has "b"'),
+            (["a", "!b"], Lines("b"), 'no line contains "a"; a line contains "b"'),
         ):  # type: Any
             self.assertEqual(matchers.explain(expected, found), words)
         self.assertLess(len(matchers.explain("a", "b" * 10000)), 300)

@@ -29,7 +29,7 @@ BAD = [
     ({"gossfile": {}}, ("gossfile",), "put the rules of that file here"),
     ({"service": []}, ("service",), "must be a map"),
     ({"service": {"x": True}}, ("service", "x"), "must be a map"),
-    ({"service": {"x": {}}}, ("service", "x"), "expects nothing"),
+    ({"service": {"x": {}}}, ("service", "x"), "has no expectation"),
     ({"service": {"x": {"runing": True}}}, ("service", "x", "runing"), "did you mean running?"),
     ({"service": {"x": {"running": "yes"}}}, ("service", "x", "running"), "true or false"),
     ({"service": {"x": {"runlevels": []}}}, ("service", "x", "runlevels"), "no property"),

@@ -91,7 +91,7 @@ class SudoTest(unittest.TestCase):
         for rule in (RULE, b"%admins ALL=(ALL) ALL\n", b"anna,deploy  ALL=ALL\n", alias):
             for after in (b"", b"# " + RULE, b"anna ALL=ALL\n", b"Defaults:deploy x=y\n"):
                 told = self.told(OWN, after, own=rule)
-                self.assertIn("removing the last rule of sudo for it from %s" % OWN, told)
+                self.assertIn("removing the user's last sudo rule from %s" % OWN, told)
                 self.assertIn("could lock out deploy", told)
         self.assertIn("from /etc/sudoers could", self.told("/etc/sudoers", b"", main=RULE))
 

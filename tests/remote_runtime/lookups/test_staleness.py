@@ -41,7 +41,9 @@ class StalenessTest(RuntimeTest):
     def test_an_earlier_resource_changes_it(self) -> None:
         """Then the prediction is assumed, and says what changes it; what it is of stays so."""
         found = self.preview(self.removal(), self.user("x"))
-        reason = "Asked.conf was answered before the first change, and file#%s changes it first"
+        reason = (
+            "Asked.conf was answered before the first change, but file#%s would change the answer"
+        )
         self.assertEqual(found[1], ("x", "assumed", reason % self.conf))
         self.assertEqual(found[0][1], "certain")
 

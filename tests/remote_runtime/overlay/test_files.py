@@ -271,7 +271,7 @@ class WorldFilesTest(DirectoryTest):
         files = self.context.files
         with self.assertRaisesRegex(ResourceError, "could not list .*: permission denied"):
             files.entries(self.path("open"))
-        with self.assertRaisesRegex(Unknowable, "not known before .* opens it"):
+        with self.assertRaisesRegex(Unknowable, "not known until .* makes it accessible"):
             files.entries(self.path("shut"))
 
     def test_names_in_a_directory(self) -> None:

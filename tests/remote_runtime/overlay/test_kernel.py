@@ -40,7 +40,7 @@ class OverlayKernelTest(DirectoryTest):
         world = self.context.overlay_with([KernelEffect(self.path("x"), by="sysctl#y")])
         error = failure_of(world.kernel.value, "x")
         self.assertIsInstance(error, Unknowable)
-        self.assertIn("is not known before sysctl#y", str(error))
+        self.assertIn("is not known until sysctl#y", str(error))
         world = self.context.overlay_with([KernelEffect(self.path("x"), present=False)])
         self.assertIsNone(world.kernel.value("x"))
 

@@ -141,7 +141,7 @@ class OnMountTest(unittest.TestCase):
             files.obstacles(self.at(path)).writing(1)
 
     def test_other_options(self):
-        """A mount of the host that is mounted with other options has them."""
+        """A mount of the host that is mounted with different options has them."""
         options = MountEffect("/", remounts=True, read_only=True, no_execution=True)
         files = self.lay(self.file("p", 1, 0o755), options)
         with mock.patch.object(Files, "mount_points", return_value={"/"}):

@@ -153,7 +153,7 @@ class OverlayTest(unittest.TestCase):
             accounts.identity("ccm-new")
 
     def test_files_that_accounts_stand_in(self) -> None:
-        """What they hold is not known before accounts that are planned, who owns them is."""
+        """What they hold is not known until accounts that are planned, who owns them is."""
         self.context.expect([AccountEffect("user", "ccm-new")], SURE, "t#a")
         files = self.context.files
         for look, path, level in (

@@ -131,10 +131,10 @@ class InsideTest(LayeredTest):
         self.assertEqual(self.said("stat -c %%a %s" % self.path("far/name")), "604\n")
         with self.assertRaises(Unknowable) as caught:
             self.said("find . -perm 604")
-        self.assertIn("may read another name of", caught.exception.message)
+        self.assertIn("under another name", caught.exception.message)
 
     def test_a_large_planned_file_is_read_where_it_is_named(self) -> None:
-        """Another one is not known before."""
+        """Another one is not known until."""
         self.lay("large", "file", "x" * 1600000 + "end\n")
         self.assertEqual(self.said("tail -c 4 large"), "end\n")
 
@@ -191,7 +191,7 @@ class InsideTest(LayeredTest):
         for program, cwd in ((self.path("folder/made"), None), ("./made", self.path("folder"))):
             with self.assertRaises(Unknowable) as caught:
                 self.run_in_preview(program, cwd=cwd)
-            self.assertIn("is not known before", caught.exception.message)
+            self.assertIn("is not known until", caught.exception.message)
 
     def test_as_on_the_host(self) -> None:
         """User, group, umask, directory, environment and input are as everywhere."""

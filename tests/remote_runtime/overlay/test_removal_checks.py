@@ -69,7 +69,9 @@ class EmptyingTest(DirectoryTest):
         """A directory that is opened only then may hold what does not go."""
         self.make(0o300, "f")
         self.plan("d/e", mode=0o700)
-        self.assertEqual(self.remove(), "the contents of d/e are not known before file#x opens it")
+        self.assertEqual(
+            self.remove(), "the contents of d/e are not known until file#x makes it accessible"
+        )
 
     def test_a_directory_that_will_be_empty(self) -> None:
         """It has to be entered, and nothing in it to be removed."""

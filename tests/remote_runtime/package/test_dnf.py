@@ -575,7 +575,7 @@ class PackageLists(unittest.TestCase):
         """A repository without lists is missing until dnf had a chance to fetch them."""
         self.fetched("base", 60)
         self.source("new", 1, "[new]\nname=x\n")
-        self.assertIn("no package lists of the repository new", self.outdated(None))
+        self.assertIn("no package lists for the repository new", self.outdated(None))
         self.source("new", 1, "[new]\nname=x\nenabled=0\n")
         self.assertEqual(self.outdated(None), "")
         self.assertIn("package sources changed", self.outdated(1e9))

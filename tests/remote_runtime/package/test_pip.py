@@ -102,8 +102,10 @@ class Reading(DirectoryTest):
         os.chmod(self.path("venv", "bin"), 0o755)
         os.chown(self.path("venv"), 12345, -1)
         os.chown(self.path("venv", "bin"), 12346, -1)
-        self.assertIn("give all of it to one user", self.status(NAME)["error"][0])
-        self.assertIn("has the owner", self.status(NAME, owner="0")["error"][0])
+        self.assertIn(
+            "make one user the owner of the whole directory", self.status(NAME)["error"][0]
+        )
+        self.assertIn("is owned by", self.status(NAME, owner="0")["error"][0])
 
     @unittest.skipUnless(fakes.ROOT, "only root can become another user")
     def test_runs_as_the_owner(self) -> None:
@@ -345,7 +347,7 @@ class RealPip(DirectoryTest):
         self.assertIn("available: 2.0rc1, 1.1, 1.0", lacking[1]["error"][0])
         wrong = pinned.replace(self.sha, "0" * 64)
         event = one(events_of(("all", dict(self.given, requirements=wrong))))
-        self.assertIn("the index has a different file", event["error"][0])
+        self.assertIn("the file in the index does not match", event["error"][0])
 
     def test_what_was_withdrawn(self) -> None:
         """The latest version is one that its index has not withdrawn."""

@@ -109,7 +109,7 @@ class Sources(DirectoryTest):
         """A preview that may not look into packages says that it does not know."""
         plan = self.plan(source={"$blob": SHA, "size": len(DATA)})
         plan.context.options = plan.context.options._replace(package_probe=False)
-        with self.assertRaisesRegex(Unknowable, "read in a push only"):
+        with self.assertRaisesRegex(Unknowable, "only a push reads"):
             self.message(plan)
 
     def test_what_files_say(self):

@@ -232,7 +232,7 @@ class RehearsalTest(DirectoryTest):
 
     def test_a_broken_binding(self) -> None:
         """A member of another kind is an error of the protocol."""
-        with self.assertRaisesRegex(ProtocolError, "binding.observed should be"):
+        with self.assertRaisesRegex(ProtocolError, "binding.observed must be"):
             parse({"salt": SALT, "observed": "x"})
 
     def told(self, observed: List[str], secrets: Any = ()) -> str:

@@ -126,7 +126,7 @@ class Acting(unittest.TestCase):
 
     def test_reload(self):
         """A unit that cannot be reloaded is restarted, and that is said."""
-        said = ("info", "ccm-daemon.service cannot be reloaded: it is restarted")
+        said = ("info", "ccm-daemon.service cannot be reloaded, so ccm restarts it")
         for reloads, verb, notices in (("yes", "reload", []), ("no", "restart", [said])):
             commands = RecordedHost()
             commands.now("ccm-daemon.service", CanReload=reloads)

@@ -54,7 +54,7 @@ class KeyTest(unittest.TestCase):
             (ONE + "AAAA", "damaged"),
             ("ssh-ed25519 AAAA", "not an SSH key"),
             (made("ssh-ed25519", bytes(31)), "damaged"),
-            ('from="192.0.2.1 ' + ONE, "quote of the options is not closed"),
+            ('from="192.0.2.1 ' + ONE, "quote in the options is not closed"),
             ("no-pty foo bar", "does not begin with the type"),
             ("no-pty, restrict " + ONE, "does not begin with the type"),
             ("ssh-ed25519 # comment", "missing"),

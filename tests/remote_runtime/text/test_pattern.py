@@ -121,8 +121,8 @@ class TemplateTest(unittest.TestCase):
         for text, expected in (
             (r"\3", "the pattern has no group 3"),
             (r"\g<y>", "the pattern has no group y"),
-            ("a\\", "a backslash is written"),
-            (r"\n", "a backslash is written"),
+            ("a\\", "write a backslash as"),
+            (r"\n", "write a backslash as"),
         ):
             with self.assertRaises(ValueError) as caught:
                 Template(text, pattern)

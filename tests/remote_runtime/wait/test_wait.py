@@ -78,7 +78,7 @@ class WaitTest(DirectoryTest):
             port = bound.getsockname()[1]
             event = self.run_one(port=port)
             self.assertIn(
-                "until port %d of 127.0.0.1 accepts connections: Connection refused" % port,
+                "until port %d on 127.0.0.1 accepts connections: Connection refused" % port,
                 event["error"][0],
             )
             self.assertFalse(self.run_one(ensure="absent", port=port, timeout="1m")["failed"])

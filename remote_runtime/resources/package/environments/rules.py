@@ -48,7 +48,7 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
         (key, "it is for %s, not for %s" % (other, provider)) for key in given if key in OWN[other]
     ]
     found += [
-        (key, "it is for packages of the system, not of %s" % provider)
+        (key, "it is for system packages, not for those of %s" % provider)
         for key in given
         if key in _OF_SYSTEM
     ]

@@ -56,7 +56,7 @@ class KernelTest(DirectoryTest):
             self.assertIn("live: false", error.hint)
             os.chmod(path, 0o444)
             error = failure_of(self.kernel.require_settable, "net/x")
-            self.assertIn("the kernel does not let it be changed", str(error))
+            self.assertIn("the kernel does not allow changes to it", str(error))
 
     def test_order_of_the_files(self) -> None:
         """By name, whatever the directory; one of /etc hides others; sysctl.conf comes last."""
