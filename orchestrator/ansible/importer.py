@@ -31,8 +31,7 @@ _PLAYBOOKS = ("site", "main", "playbook", "all", "deploy", "local", "master", "s
 
 @dataclass
 class ImportResult:
-    """The result of an import: paths of the site, the result of each task, and the imported
-    playbooks and inventories."""
+    """Paths of the site, results of tasks, and the imported playbooks and inventories."""
 
     site: str
     inventory: str = ""

@@ -67,9 +67,7 @@ def _parts(data: bytes) -> Iterator[_Part]:
 
 
 def _is_key(parts: list[_Part]) -> bool:
-    """Whether it is PKCS#1, DSA's own form, SEC 1, PKCS#8 or PKCS#12: a version, then
-    the content.
-    """
+    """Whether it is PKCS#1, DSA's own form, SEC 1, PKCS#8 or PKCS#12: a version, then content."""
     tags = [part.tag for part in parts]
     if not tags or tags[0] != _INTEGER or len(parts[0].value) != 1:
         return False
@@ -96,9 +94,7 @@ def _begins(part: _Part, tag: int) -> bool:
 
 
 def _is_pgp(data: bytes) -> bool:
-    """Whether it is a packet with a secret key: tag, length, version, four bytes of time,
-    algorithm.
-    """
+    """Whether it is a packet with a secret key: tag, length, version, time, algorithm."""
     if len(data) < 16:
         return False
     width = _PGP_LENGTHS.get(data[0], 0)
@@ -109,17 +105,13 @@ def _is_pgp(data: bytes) -> bool:
 
 
 def _is_keytab(data: bytes) -> bool:
-    """Whether it is a keytab: entries and holes, each with a size; the first entry that has a key
-    is read.
-    """
+    """Whether it is a keytab: entries and holes with a size; the first with a key is read."""
     orders = _KEYTABS.get(data[:2], "")
     return any(_has_key(data, order, is_first=len(orders) > 1) for order in orders)
 
 
 def _has_key(data: bytes, order: str, *, is_first: bool) -> bool:
-    """Whether an entry has a key and the entries before it are well-formed; ``is_first``: version
-    1.
-    """
+    """Whether an entry has a key and those before it are well-formed; ``is_first``: version 1."""
     at = 2
     try:
         while True:

@@ -144,9 +144,7 @@ def _place_inside(path: Path, directories: Iterable[Path]) -> Path | None:
 
 
 def _unlinked(name: str, links: Collection[str], directories: Iterable[Path]) -> str:
-    """The name of a file with links to directories resolved, if the directories themselves are
-    included.
-    """
+    """The name of a file with links to directories resolved if these directories are included."""
     path = Path(name)
     if not any(str(parent) in links for parent in path.parents):
         return name

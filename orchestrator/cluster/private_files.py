@@ -1,6 +1,4 @@
-"""Finds files next to a manifest that are private to the user and must not go to workers
-(controller).
-"""
+"""Finds private files next to a manifest, which must not go to workers (controller)."""
 
 import binascii
 import os
@@ -42,9 +40,7 @@ class PrivateFiles:
         """
 
     def is_private_directory(self, directory: Path) -> bool:
-        """Whether nothing in a directory is sent, because it has the key of a CA or belongs
-        to ccm.
-        """
+        """Whether nothing in a directory is sent: it has the key of a CA or belongs to ccm."""
         if os.path.realpath(directory) in self._own or _has_authority(directory):
             self.left_out.append(directory)
             return True

@@ -160,9 +160,7 @@ class Relay:
         self._channel.send_data(frames.BUNDLE + site)
 
     def _watch(self) -> None:
-        """Send a heartbeat each second while the remote worker process and the controller are
-        alive.
-        """
+        """Send a heartbeat each second while the remote worker and the controller are alive."""
         with contextlib.suppress(Exception):  # the line to the scheduler is gone
             while (
                 not self._over.is_set() and time.monotonic() - self._last_received < frames.SILENCE
@@ -208,9 +206,7 @@ class Relay:
 
 
 def _started(channel: socket.socket, directory: str) -> subprocess.Popen[bytes]:
-    """A new remote worker process at the other end of this channel, which then only it holds;
-    OSError.
-    """
+    """A new remote worker at the other end of this channel, which then only it holds; OSError."""
     with channel:
         words = [str(channel.fileno()), directory]
         return subprocess.Popen(
@@ -234,9 +230,7 @@ def _sites() -> Path:
 
 
 def _keep(name: str, site: bytes) -> None:
-    """Store a site's files, sealed, for the next run; if there are too many, the oldest are
-    removed.
-    """
+    """Store a site's sealed files for the next run; the oldest beyond the limit are removed."""
     if not name.isalnum():
         return
     directory = _sites()

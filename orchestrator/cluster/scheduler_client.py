@@ -40,9 +40,7 @@ class ClusterMember(NamedTuple):
 
 
 class SchedulerClient:
-    """The connection of one run to a scheduler; ``close`` it at the end. UsageError without a
-    scheduler.
-    """
+    """The connection of a run to a scheduler; ``close`` it. UsageError without a scheduler."""
 
     def __init__(self, address: str, security: Any, run_id: str) -> None:
         self.address = address

@@ -1,6 +1,4 @@
-"""``Groups`` and ``Hosts``: the other hosts, as provided to the templates of one
-host (controller).
-"""
+"""``Groups`` and ``Hosts``: the other hosts, as templates of one host see them (controller)."""
 
 from __future__ import annotations
 

@@ -112,9 +112,7 @@ class RenderingCache:
 
 
 def _digest(values: Any) -> bytes:
-    """A few bytes that are the same for equal values in the same order, because values may take
-    much memory.
-    """
+    """A few bytes that are the same for equal values in the same order; values may be large."""
     return sha256(json.dumps(values).encode("ascii")).digest()
 
 

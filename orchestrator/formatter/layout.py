@@ -48,9 +48,7 @@ class Layout:
         self._write_comments()
 
     def result(self) -> str:
-        """The text with at most one consecutive blank line, none at the edges, and one line end at
-        the end.
-        """
+        """The text without blank lines in a row or at the edges, and with one final line end."""
         kept: list[_Line] = []
         for number in range(len(self.scan.lines)):
             line = self._out.get(number, _Line(""))

@@ -26,8 +26,7 @@ def secret_texts() -> Any:
 
 @contextmanager
 def noting_hashes() -> Iterator[list[tuple[str, str]]]:
-    """Yield the list of strings hashed in the block, each with its hash, for a later check for
-    secrets."""
+    """Yield the hashed strings of the block with their hashes, for a later check for secrets."""
     made: list[tuple[str, str]] = []
     token = _made.set(made)
     try:

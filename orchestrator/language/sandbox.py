@@ -69,9 +69,7 @@ class Generator(CodeGenerator):
         self.write("))")
 
     def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
-        """A constant; infinite numbers, which filters can produce from strings, are written as
-        names.
-        """
+        """A constant; infinite numbers, which filters can make from strings, become names."""
         if isinstance(node.value, float) and not isfinite(node.value):
             self.write(f"float({str(node.value)!r})")
         else:
@@ -340,9 +338,7 @@ def _bounded(function: Any, check: Any) -> Any:
 
 @cache
 def sandbox(lenient: bool) -> Sandbox:
-    """The environment in which undefined names are errors, or the lenient one in which they are
-    empty.
-    """
+    """The environment in which undefined names are errors, or are empty if it is lenient."""
     return Sandbox(Empty if lenient else Missing)
 
 

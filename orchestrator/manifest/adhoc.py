@@ -24,9 +24,7 @@ NOWHERE = Source("", "")
 
 
 class Argument(Source):
-    """One word of a command line. Its position is its name on the command line, such
-    as ``--mode``.
-    """
+    """One word of a command line; its position is its name there, such as ``--mode``."""
 
     def position(self, line: int, column: int) -> Position:
         return _Called(self.name, line, column)

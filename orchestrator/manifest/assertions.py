@@ -1,6 +1,4 @@
-"""``ccm.assert``: conditions that a host must meet before anything is changed on
-it (controller).
-"""
+"""``ccm.assert``: conditions that a host must meet before it is changed (controller)."""
 
 from collections.abc import Sequence as Entries
 from typing import Any, NamedTuple
@@ -117,9 +115,7 @@ def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
 
 
 def _message(message: Any, scope: Scope) -> str:
-    """The text for people: its line breaks come from the author, and each value is kept on one
-    line.
-    """
+    """The text for people: line breaks are the author's, and each value is on one line."""
     if isinstance(message, Template):
         message = message.render_text(scope, lambda value: in_one_line(as_text(value)))
     return as_text(message).strip()

@@ -96,9 +96,7 @@ def read_site(path: Path, parent: Site, bounds: Path | None = None) -> Site:
 
 
 def read_unchecked(path: Path) -> Site | None:
-    """Read a manifest without checks, to find its children; None for a file that is not
-    a manifest.
-    """
+    """Read a manifest unchecked, to find its children; None for a file that is none."""
     try:
         children = Children(read_site, Archives(contact=False))
         return _read(path, [], types=None, children=children)

@@ -100,9 +100,7 @@ class PropertyType:
         ]
 
     def complaints(self, value: Any) -> list[SchemaError]:
-        """The problems of a value according to the schema. Results for scalars that occurred twice
-        are cached.
-        """
+        """The problems of a value by the schema; those of scalars that occur twice are cached."""
         kind = value.__class__
         if kind is str:
             if self.blob and self._any_text:
@@ -134,9 +132,7 @@ def _allows_any_text(schema: Mapping[str, Any]) -> bool:
 
 
 class Type:
-    """One resource type. ``applies``: the name of a resource is the path of a child manifest.
-    ``own``: the type is custom.
-    """
+    """A resource type; ``applies``: its names are paths of child manifests; ``own``: custom."""
 
     def __init__(
         self,
@@ -201,9 +197,7 @@ class Type:
         )
 
     def hint_for(self, key: str) -> str:
-        """The purpose of a property in one sentence, as the default hint of a problem. ``name`` is
-        the name of a resource.
-        """
+        """The purpose of a property, as a problem's default hint; ``name`` is the resource's."""
         kind = self._name if key == "name" else self.properties.get(key)
         about = summary(str(kind.schema.get("description", ""))) if kind else ""
         return about or f"see 'ccm docs {self.name}'"
@@ -327,9 +321,7 @@ class Types:
         return self._own.sources() if self._own else {}
 
     def expectations(self, name: str) -> Callable[[Any], list[Any]] | None:
-        """The expectations of ``ccm verify`` for a resource of a custom type; see
-        ``verify.checks``.
-        """
+        """What ``ccm verify`` expects of a resource of a custom type; see ``verify.checks``."""
         own = self._own.get(name) if self._own else None
         return own.expectations() if own else None
 

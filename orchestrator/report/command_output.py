@@ -26,9 +26,7 @@ _MAX_ERROR = 1_000  # characters
 
 
 class HostOutput(NamedTuple):
-    """The result of the command on a host: its exit code, if any, the reason for a failure, and its
-    output.
-    """
+    """The result of the command on a host: exit code, if any, why it failed, and output."""
 
     code: int | None = None
     error: str = ""
@@ -36,9 +34,7 @@ class HostOutput(NamedTuple):
 
 
 class OutputGroup(NamedTuple):
-    """Hosts with the same output, represented by the first; ``exact``: the outputs do not differ at
-    all.
-    """
+    """Hosts with the same output, shown by the first; ``exact``: without any difference."""
 
     results: list[HostResult]
     answer: HostOutput

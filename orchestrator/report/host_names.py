@@ -8,9 +8,7 @@ Tokens = tuple[str, ...]
 
 
 def fold(names: Iterable[str]) -> list[str]:
-    """Return the names in order of first appearance; names that differ in only one number are
-    merged.
-    """
+    """The names in order of first appearance; those that differ in one number are merged."""
     families: dict[Tokens, list[Tokens]] = {}
     for name in names:
         tokens = tuple(re.split(_NUMBERS, name))
@@ -55,9 +53,7 @@ def _cut(part: str, limit: int) -> str:
 
 
 def named(names: list[str], limit: int) -> str:
-    """The merged names in about ``limit`` characters, followed by their number if there is more
-    than one.
-    """
+    """The merged names in about ``limit`` characters, and their number if there are several."""
     parts: list[str] = []
     used = 0
     folded = fold(names)

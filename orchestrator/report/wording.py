@@ -43,9 +43,7 @@ AD_HOC = ("run", "fetch")  # commands that ask for answers, not for a state
 
 
 def shorten(value: str, limit: int = MAX_VALUE) -> str:
-    """One line of a value, with hashes cut to twelve digits and long text to
-    ``limit`` characters.
-    """
+    """One line of a value; hashes are cut to 12 digits, text to ``limit`` characters."""
     line = " ".join(re.sub(_HASH, r"\1", value).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
@@ -273,9 +271,7 @@ def run_word(command: str, noop: bool) -> str:
 
 
 def run_subject(command: str, what: str) -> str:
-    """The subject of a run in one line: a manifest without its directory, or an unchanged resource
-    or command.
-    """
+    """The subject of a run in one line: a manifest without directory, a resource or command."""
     whole = command in ("ensure", *AD_HOC)
     return one_line(what if whole else posixpath.basename(what), MAX_SUBJECT)
 

@@ -37,9 +37,7 @@ class GateAnswer(NamedTuple):
 
 
 class Gates(Protocol):
-    """The gates after a wave; they run in other threads, so that the window can keep updating its
-    view.
-    """
+    """The gates after a wave, in other threads, so that the window can update its view."""
 
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
         """Start running the gates for the hosts of a wave."""
@@ -146,9 +144,7 @@ class RolloutScheduler:
 
     @property
     def spare(self) -> int | None:
-        """The number of additional hosts that may fail, within the limits of the stage and
-        the run.
-        """
+        """How many more hosts may fail, within the limits of the stage and the run."""
         left = [each.left for each in (self.budget, self._stage.overall) if each is not None]
         return min((one for one in left if one is not None), default=None)
 

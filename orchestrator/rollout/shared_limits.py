@@ -1,6 +1,4 @@
-"""Limits the number of parallel hosts that share the value of a variable, such as a rack
-(controller).
-"""
+"""Limits how many hosts with the same value of a variable, such as a rack, run (controller)."""
 
 import json
 import re
@@ -37,9 +35,7 @@ def parse_per(text: str) -> SharedLimit:
 
 
 class SharedLimits:
-    """Counts running hosts with the same value of a variable; a host without the variable is
-    independent.
-    """
+    """Counts running hosts by the value of a variable; hosts without it are independent."""
 
     def __init__(self, limits: Sequence[SharedLimit]) -> None:
         self._limits = limits

@@ -23,9 +23,7 @@ _MANIFESTS = (".yaml", ".yml", ".j2", ".jet", ".tmpl", ".json")
 
 
 class Audit(NamedTuple):
-    """The findings; ``readers`` and ``unused`` are lines for the user, ``clear`` and ``broken`` are
-    problems.
-    """
+    """The findings: ``readers`` and ``unused`` as lines, ``clear`` and ``broken`` as problems."""
 
     checked: int
     readers: list[str]
@@ -63,9 +61,7 @@ def audit(directory: Path, files: Sequence[str], keys: KeySources) -> Audit:
 
 
 def _encrypted(path: str) -> bytes | None:
-    """The bytes of a file that contains encrypted text; None for other files, and for
-    large ones.
-    """
+    """The bytes of a file with encrypted text; None for other files, and for large ones."""
     try:
         if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > MAX_BYTES:
             return None
@@ -143,9 +139,7 @@ def _unused_keys(
 
 
 def _is_data(path: str, others: Sequence[str]) -> bool:
-    """Whether a file may be read by convention: in a data directory, a manifest, or one of
-    Ansible's.
-    """
+    """Whether a file may be read by convention: in a data directory, a manifest, or Ansible's."""
     parts = Path(os.path.abspath(path)).parts
     if {"group_vars", "host_vars", "vars", "defaults"} & set(parts):
         return True

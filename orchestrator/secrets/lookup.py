@@ -81,9 +81,7 @@ class SecretLookup:
         return str(found.value(None))
 
     def forward_to(self, ask: Ask) -> None:
-        """Forward requests to another process, which alone has the keys; ``ask`` returns the result
-        of its ``answer``.
-        """
+        """Forward requests to a process that has the keys; ``ask`` returns its ``answer``."""
         self._elsewhere = ask
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,9 +156,7 @@ class SecretLookup:
             return call
 
     def _require_own(self, reference: Reference, directory: str) -> None:
-        """SecretError if a manifest that may come from someone else reads a secret of
-        the project.
-        """
+        """SecretError if a manifest that may be someone else's reads a secret of the project."""
         if self._project and _is_below(directory, self._project):
             return
         path = located(reference.source, directory, self._project)
@@ -186,9 +182,7 @@ def collecting() -> Iterator[dict[str, Open]]:
 
 
 def open_all(missed: Mapping[str, Open]) -> None:
-    """Open the sources in parallel, and wait for all of them. A failed source raises its error when
-    the secret is read.
-    """
+    """Open all sources in parallel; a failed one raises its error when the secret is read."""
     calls = [begin() for begin in missed.values()]
     for call in calls:
         try:

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 
 class Outcome(NamedTuple):
-    """One test: ``status`` is passed, failed or skipped; ``text`` is the reason if it did not
-    pass."""
+    """A test: ``status`` is passed, failed or skipped; ``text`` says why it did not pass."""
 
     host: str
     label: str

@@ -59,9 +59,7 @@ def uid_and_mode(host: Host, path: str, follow: bool = False) -> tuple[str, str]
 
 
 def of_kind(path: str, wanted: str, what: str = "type", follow: bool = False) -> Expectation:
-    """Expect a path of one kind, in the terms of ``kind``; if it has another kind, nothing else is
-    reported.
-    """
+    """Expect a path of one kind, in the terms of ``kind``; nothing else of another kind."""
 
     def find(host: Host) -> str:
         """The kind of the path."""
@@ -129,9 +127,7 @@ def of_mode(path: str, wanted: int, mask: int = 0o7777) -> Expectation:
 
 
 def ownership(subject: Subject, path: str = "") -> list[Expectation]:
-    """Expect the owner and group of a path, or of the subject's path; a value with only digits is
-    an ID.
-    """
+    """Expect the owner and group of a path, or of the subject's; only digits are an ID."""
     path = path or subject.name
     owner, group = subject.text("owner"), subject.text("group")
     found = []

@@ -23,9 +23,7 @@ _AT_ONCE = 200  # paths of one command
 
 
 class PathRecord(NamedTuple):
-    """One line of the output of ``find``: the kind of a path as a letter, and the names and numbers
-    of its owners.
-    """
+    """A line of ``find``: the kind of a path as a letter, and the owners' names and numbers."""
 
     kind: str
     user: str

@@ -74,9 +74,7 @@ def _may_be_empty(builder: Conversion, name: str) -> bool:
 
 
 def _exist_only_where(builder: Conversion, entry: Entry, *, not_where: list[Entry]) -> None:
-    """Move the conditions of a resource into its list, so that the list is empty if they are
-    false.
-    """
+    """Move the conditions of a resource into its list, which is empty if they are false."""
     old = entry.reference
     on_element = [one for one in entry.conditions if entry.foreach and _reads_element(one)]
     conditions = [one for one in entry.conditions if one not in on_element]

@@ -25,9 +25,7 @@ _STARTS = re.compile(r"systemctl (?!daemon-reload|enable|disable|is-)[a-z-]*(sta
 
 
 def resolve_duplicates(builder: Conversion) -> None:
-    """Merge resources with the same name, make them exclusive, or leave the later ones as
-    comments.
-    """
+    """Merge resources with the same name, make them exclusive, or comment out the later ones."""
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in builder.manifest.entries():
         if entry.implied or entry.type not in ("exec", "wait", "reboot"):
@@ -111,9 +109,7 @@ def _have_own_files(entries: list[Entry]) -> bool:
 
 
 def _job_of(entry: Entry) -> str:
-    """The name of the job in a cron.d file; "" for anything else, such as a file that is
-    removed.
-    """
+    """The name of the job in a cron.d file; "" for others, such as a file that is removed."""
     is_cron = entry.type == "cron"
     return entry.properties.get("comment", "").removeprefix(CRON_MARK) if is_cron else ""
 
@@ -133,9 +129,7 @@ def _name_by_job(builder: Conversion, entries: list[Entry]) -> None:
 
 
 def _answer(builder: Conversion, part: Entry) -> None:
-    """An answer to a question of a package that no resource installs, set with debconf's
-    program.
-    """
+    """An answer to a question of a package that no resource installs, set with debconf."""
     answers = part.properties.get("debconf", {})
     lines, tests = [], []
     for question, one in answers.items():
@@ -200,9 +194,7 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
 
 
 def _without_twins(builder: Conversion, entries: list[Entry]) -> list[Entry]:
-    """Two resources under one condition cannot both exist: merge the types of sources, or keep
-    them.
-    """
+    """Two resources under one condition cannot both exist: merge types of sources, or keep them."""
     left: list[Entry] = []
     for entry in entries:
         twin = next((one for one in left if one.conditions == entry.conditions), None)
@@ -329,9 +321,7 @@ def _join(builder: Conversion, one: Entry, other: Entry) -> None:
 
 
 def check_notified(builder: Conversion, entries: list[Entry]) -> None:
-    """Mark where only some of the tasks that became one resource notify a handler, or have a result
-    that another task waits for.
-    """
+    """Mark where only some tasks of one resource notify a handler, or have an awaited result."""
     text = ""
     if len({repr(notified(builder, one)) for one in entries}) > 1:
         text = "only some of these tasks notify a handler; here each change does"

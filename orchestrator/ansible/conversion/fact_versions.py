@@ -130,9 +130,7 @@ def _define(builder: Conversion, name: str, text: str, comment: str) -> str:
 
 
 def _follow(builder: Conversion, names: list[str]) -> None:
-    """Give new names to variables that read a fact, because their values change too.
-    NotConvertible.
-    """
+    """Rename variables that read a fact, because their values change, too. NotConvertible."""
     scope, found = builder.scope, list(names)
     readers: list[str] = []
     while found:

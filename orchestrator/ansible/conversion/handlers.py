@@ -1,5 +1,4 @@
-"""Handlers: the notified handler of a task becomes a resource that subscribes to it
-(controller)."""
+"""Handlers of tasks become resources that subscribe to them (controller)."""
 
 from typing import Any
 
@@ -30,9 +29,7 @@ def read(tasks: list[Task | Block], role: str, base: Any) -> list[Handler]:
 
 
 def find(handlers: list[Handler], name: str) -> list[int]:
-    """The positions of the handlers that a name notifies: the one with that name, and all that
-    listen to it.
-    """
+    """The positions of the handlers with a name, and of all that listen to it."""
     found: list[int] = []
     for index, one in enumerate(handlers):
         names = {one.task.name, f"{one.role} : {one.task.name}" if one.role else ""}
@@ -76,9 +73,7 @@ _STATES = (
 
 
 def _by_state(entry: Entry) -> None:
-    """A state that the original sets only after a change; ccm ensures it on each push.
-    NotConvertible.
-    """
+    """A state that the original sets after a change; here it is always ensured. NotConvertible."""
     if entry.type not in _STATES or (entry.foreach and entry.type == "apply"):
         raise NotConvertible(f"ccm has no {entry.type} that acts only after a change")
     if entry.properties.get("ensure") == "absent" or entry.properties.get("purge"):
@@ -91,9 +86,7 @@ def _by_state(entry: Entry) -> None:
 
 
 def _guard_by_control(entry: Entry) -> None:
-    """Turn the guards of an exec into conditions, because ``subscribe`` overrides guards.
-    NotConvertible.
-    """
+    """Turn guards of an exec into conditions, as ``subscribe`` overrides guards. NotConvertible."""
     created = entry.properties.pop("creates", None)
     if created is not None and "absent" not in entry.control:
         entry.control["absent"] = created

@@ -72,9 +72,7 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str]) -> None:
-    """Turn variables of a file that is read under a condition on data into facts under that
-    condition.
-    """
+    """Turn variables of a file that is read under a condition on data into facts under it."""
     for name in names:
         path = _vars_file(builder, name)
         if path is None:
@@ -436,9 +434,7 @@ def _own_expression(name: str) -> str:
 def candidates(
     builder: Conversion, task: Task, name: str, folder: str
 ) -> list[tuple[str, list[str]]]:
-    """Return the files that a computed name can refer to, each with its conditions in Ansible's
-    syntax.
-    """
+    """Return the files that a computed name can mean, each with its conditions as in Ansible."""
     looked = _first_found_of(name, task)
     if looked is not None:
         return _first_of(builder, looked, folder)
@@ -505,9 +501,7 @@ def _test_of(candidate: Candidate) -> str:
 
 
 def first_files(builder: Conversion, task: Task, folder: str) -> list[tuple[str, list[str]]]:
-    """The files of ``with_first_found``, each with its conditions in Ansible's syntax.
-    NotConvertible.
-    """
+    """The files of ``with_first_found``, each with its conditions as in Ansible. NotConvertible."""
     assert task.loop is not None
     return _first_of(builder, _found_names(task.loop[1]), folder)
 

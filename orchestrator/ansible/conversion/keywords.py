@@ -71,9 +71,7 @@ _NAME = re.compile(r"[\w][\w.-]*")
 
 
 def _host_of(value: Any) -> str | None:
-    """The host of a delegation as an expression: empty for the host itself, None for other
-    values.
-    """
+    """The host of a delegation as an expression: "" for the host itself, None for other values."""
     text = str(value or "").strip()
     if _NAME.fullmatch(text) and text not in LOCAL:
         return literal(text)

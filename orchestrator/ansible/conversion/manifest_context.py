@@ -1,6 +1,4 @@
-"""The state of the conversion of one manifest, and its interface to the other modules
-(controller).
-"""
+"""The state of the conversion of one manifest, which the other modules use (controller)."""
 
 import re
 from abc import ABC, abstractmethod
@@ -222,9 +220,7 @@ class Conversion(ABC):
         return found
 
     def reference(self, entry: Entry) -> str:
-        """The reference to a resource in ``subscribe``; a resource with a computed name gets an
-        alias.
-        """
+        """The reference for ``subscribe``; a resource with a computed name gets an alias."""
         if not entry.is_literal and not entry.alias:
             base = slug(entry.comments[0] if entry.comments else entry.name)
             found = numbered(f"{entry.type}#{base}", self.aliases)
@@ -234,9 +230,7 @@ class Conversion(ABC):
 
 
 def _with_even_quotes(name: str) -> str:
-    """The name of an exec, made a valid command line, which it must be even if it is only a
-    title.
-    """
+    """The name of an exec, made a valid command line, which even a title must be."""
     parts = _TEMPLATE.split(name)
     try:
         shell_words.split("".join(parts[::2]))

@@ -30,9 +30,7 @@ _MAX_NESTING = 9
 
 @dataclass
 class RoleManifest:
-    """A converted role, and the variables that its manifest gets from the manifest that applies
-    it.
-    """
+    """A converted role, and the variables that it gets from the manifest that applies it."""
 
     path: str
     builder: Builder

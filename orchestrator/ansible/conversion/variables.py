@@ -256,9 +256,7 @@ class _Writer:
     # --- names that are read
 
     def _close(self) -> set[str]:
-        """Resolve names that nothing in the manifest sets: from other roles, else report them as
-        missing.
-        """
+        """Resolve names that nothing here sets: from other roles, else reported as missing."""
         missing: set[str] = set()
         seen: set[str] = set()
         for name in sorted(self.layered & set(self.manifest.data)):

@@ -81,9 +81,7 @@ def in_role(path: str) -> str:
 
 
 def outputs(text: str) -> list[nodes.Expr] | None:
-    """Return the parts of a string, with literal text as TemplateData; None if it has
-    statements.
-    """
+    """Return the parts of a string, literal text as TemplateData; None if it has statements."""
     parts: list[nodes.Expr] = []
     for one in parse_template(text).body:
         if not isinstance(one, nodes.Output):
@@ -125,9 +123,7 @@ def sole_expressions(text: str) -> list[nodes.Expr]:
 
 
 def _sole(body: Sequence[nodes.Node]) -> tuple[bool, list[nodes.Expr]]:
-    """Return whether these parts can render to nothing, and the expressions that may produce the
-    complete text.
-    """
+    """Whether these parts can render to nothing, and the expressions that may be the whole text."""
     found = [_sole_of(one) for one in body]
     blockers = sum(not empty for empty, _ in found)
     alone = [one for empty, some in found if blockers == (0 if empty else 1) for one in some]

@@ -52,9 +52,7 @@ def text_expression(text: str) -> str:
 
 
 def printed(node: nodes.Expr, scope: Scope) -> str:
-    """Return an expression within a string that formats its value as Ansible does.
-    NotConvertible.
-    """
+    """Return an expression that formats its value in a string as Ansible does. NotConvertible."""
     result = unparse(translate(node, scope))
     sample = sample_of(node, scope)
     kinds = sample.all_kinds()

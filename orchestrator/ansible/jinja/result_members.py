@@ -1,5 +1,4 @@
-"""Members of results, converted to answers of the host: ``rc``, ``stat.exists``, ``json``
-(controller)."""
+"""Members of results as answers of the host: ``rc``, ``stat.exists``, ``json`` (controller)."""
 
 from typing import Any
 

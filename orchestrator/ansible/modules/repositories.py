@@ -238,9 +238,7 @@ _SAFE = frozenset(
 def _as_settings(
     context: Context, arguments: Arguments, name: str, others: list[str] | None = None
 ) -> Entry:
-    """A repository whose key is a URL: ``repository`` needs the key's fingerprint, ``edit`` does
-    not.
-    """
+    """A repository whose key is a URL; unlike ``repository``, ``edit`` needs no fingerprint."""
     file = (arguments.text("file") or name).removesuffix(".repo")
     settings: dict[str, Any] = {"name": arguments.required("description")}
     for word in ("baseurl", "gpgkey"):

@@ -1,6 +1,4 @@
-"""The functions of expr-lang (controller), which ``string_functions`` and ``list_functions``
-implement.
-"""
+"""The functions of ``string_functions`` and ``list_functions`` for expr-lang (controller)."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,9 +10,7 @@ ANY = 1_000
 
 
 class Function(NamedTuple):
-    """``usage`` and ``meaning`` are for people; ``predicate`` is the position of the predicate, or
-    -1.
-    """
+    """``usage`` and ``meaning`` are for people; ``predicate`` is its position, or -1."""
 
     call: Callable[..., Any]
     usage: str

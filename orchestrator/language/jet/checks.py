@@ -123,9 +123,7 @@ def introduced(tree: Tree) -> set[str]:
 
 
 def used(node: Any) -> Iterator[Name]:
-    """The variables that are required on every path, which excludes those in ``isset`` or in a
-    ``try``.
-    """
+    """The variables required on every path, without those in ``isset`` or in a ``try``."""
     if isinstance(node, Name):
         yield node
     elif isinstance(node, Try):
@@ -160,9 +158,7 @@ def unknown_names(tree: Tree, known: set[str]) -> Iterator[ParseError]:
 
 
 def includes(tree: Tree) -> Iterator[tuple[Const | None, bool]]:
-    """The paths of the templates that are run; None for a computed path. Each comes with whether it
-    may be missing.
-    """
+    """The paths of templates that are run, None if computed, and whether each may be missing."""
     for node in walk(tree.body):
         if isinstance(node, Include):
             yield (node.path if isinstance(node.path, Const) else None), node.optional

@@ -31,9 +31,7 @@ from orchestrator.language.jet.syntax import (
 
 
 class BlockBodies(NamedTuple):
-    """The macros of a block: one for its body, and those for its place of definition (""
-    for none).
-    """
+    """The macros of a block: of its body, and of its place of definition ("" for none)."""
 
     body: str
     context: str
@@ -41,9 +39,7 @@ class BlockBodies(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """A Jinja2 tree that defines macros, with the macro of the whole text and those of
-    the blocks.
-    """
+    """A Jinja2 tree that defines macros, with those of the whole text and of the blocks."""
 
     tree: nodes.Template
     root: str
@@ -181,9 +177,7 @@ class Compiler(ExpressionCompiler):
 
 
 def _size(statements: Sequence[Statement]) -> int:
-    """The size of the text that one run of a list may write itself, without its loops and other
-    bodies.
-    """
+    """The size of the text that a list may write itself in one run, without other bodies."""
     total = 0
     for statement in statements:
         if isinstance(statement, Plain):

@@ -207,9 +207,7 @@ class Run(Operations):
         self._returned = value
 
     def jet_attempt(self, body: str, otherwise: str, error_name: str) -> str:
-        """Run a ``try``: return the body's text, or that of the catch part. Signals are never
-        caught.
-        """
+        """Run a ``try``: the text of the body or of the catch part. Signals are never caught."""
         state = self._frame, self._dot, self._content, self._depth, len(self._running)
         try:
             return self._macro(body)
@@ -239,8 +237,7 @@ class Run(Operations):
         return self._run_block(block, arguments, context, content)
 
     def jet_block(self, name: str, at: int) -> str:
-        """Run a block at its place of definition; a nearer one of the same name takes
-        precedence."""
+        """Run a block at its place of definition; a nearer one of this name takes precedence."""
         self._at = at
         block = self._block(name)
         assert block is not None  # the template that is running defines it

@@ -57,9 +57,7 @@ class PlacedTemplate(jinja2.Template):
         return self.positions.of(self.get_corresponding_lineno(code_line) - 1)
 
     def _get_default_module(self, ctx: Any = None) -> Any:
-        """Jinja2's hook for ``import``, which would otherwise keep the variables of a module for
-        all hosts.
-        """
+        """Jinja2's hook for ``import``, which would keep a module's variables for all hosts."""
         return self.make_module()
 
 
@@ -158,9 +156,7 @@ class WholeSandbox(Sandbox):
         return self._join(template, parent)
 
     def handle_exception(self, source: str | None = None) -> NoReturn:
-        """Raise the error unchanged, because Jinja2 would add template lines, which are offsets
-        here.
-        """
+        """Raise the error unchanged: Jinja2 would add template lines, which are offsets here."""
         raise
 
     def made(self, value: Any) -> Any:

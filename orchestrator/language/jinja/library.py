@@ -63,9 +63,7 @@ class LoadedTemplate:
         self.is_whole = True
 
     def check(self, added: Iterable[str] = ()) -> None:
-        """InputError with each name that ccm, these names and the templates themselves do
-        not set.
-        """
+        """InputError with each name that neither ccm nor these names nor the templates set."""
         if not self.is_whole:
             return  # a template included by a computed path may set any name
         known = {*KNOWN, *self.library.functions, *added}

@@ -43,9 +43,7 @@ def _is_decided(declared: DeclaredResource) -> bool:
 
 
 def _parts(resources: Iterable[DeclaredResource]) -> Iterator[Problem]:
-    """A problem for each resource that changes part of a file whose whole content another
-    one sets.
-    """
+    """A problem for each resource that changes part of a file that another one sets as a whole."""
     wholes: dict[str, DeclaredResource] = {}
     parts: list[tuple[str, DeclaredResource]] = []
     for declared in resources:

@@ -1,6 +1,4 @@
-"""Conditions of ``control`` that run on the host: ``exists``, ``absent`` and ``command``
-(controller).
-"""
+"""``exists``, ``absent`` and ``command`` of ``control``, which run on the host (controller)."""
 
 from typing import Any
 

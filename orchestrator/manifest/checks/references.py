@@ -1,6 +1,4 @@
-"""Checks that ``require`` and ``subscribe`` refer to resources that come earlier in the run
-(controller).
-"""
+"""Checks that ``require`` and ``subscribe`` refer to earlier resources (controller)."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -113,9 +111,7 @@ def _unknown(resources: Sequence[NamedResource], final: bool) -> dict[str, int]:
 
 
 def unrendered(declared: DeclaredResource, key: str, text: str, where: Position) -> Problem:
-    """A problem for a reference that contains a template, because references are checked before any
-    host is contacted.
-    """
+    """A problem for a reference with a template: references are checked before any contact."""
     message = f"{declared.id}: {key} is not rendered as a template, so {text} matches no resource"
     hint = "write type#name in full, or give that resource an alias and write type#alias"
     return Problem(message, where, hint, "input.reference")
@@ -180,9 +176,7 @@ def _unheard_of(
 def _refusal(
     what: str, reference: str, *, target: tuple[int, int], index: int, where: Position
 ) -> Problem:
-    """The reason why a reference is refused. ``target``: the indexes of the named resource and of
-    its first child.
-    """
+    """Why a reference is refused. ``target``: indexes of the resource and of its first child."""
     if target[0] == index:
         message, hint = f"{what} the resource itself", "remove it"
     elif target[0] < index:

@@ -17,9 +17,7 @@ PROTOCOL = "io.choria.ccm.v1.run"
 
 
 def write_document(run: SavedRun, exit_code: int | None, out: TextIO) -> None:
-    """Write a stored run: its command, totals, failures, each host's result, the missing parts of
-    the record, and every event, as a stream.
-    """
+    """Write the stream of a stored run: totals, failures, results, missing parts, every event."""
     results = run.results()
     unfinished = unfinished_resources(run, results)
     about = run.about

@@ -90,9 +90,7 @@ def _shortly(seconds: float) -> str:
 
 
 def shorten_middle(name: str) -> str:
-    """A name shortened in the middle, because paths differ at their end and types at
-    the beginning.
-    """
+    """A name shortened in the middle: paths differ at their end, types at the beginning."""
     return name if len(name) <= MAX_NAME_LENGTH else f"{name[:12]}…{name[13 - MAX_NAME_LENGTH :]}"
 
 

@@ -12,9 +12,7 @@ FINISHING = "finishing"  # all of its resources are done
 
 
 class ActiveHost:
-    """An active host: its activity, since when, its progress, and whether it waits for another
-    process.
-    """
+    """An active host: its activity, since when, its progress, and whether it waits for another."""
 
     __slots__ = ("_applies", "_resource", "doing", "done", "planned", "since", "waits")
 
@@ -55,9 +53,7 @@ class ActiveHost:
         self._ended_resource()
 
     def _ended_resource(self) -> None:
-        """Clear the activity of a resource that has ended; the next one may report nothing for a
-        while.
-        """
+        """Clear the activity of a resource that has ended, before the next one reports."""
         self.waits = False
         if self.planned and self.done >= self.planned:
             self.enter(FINISHING, time.time())

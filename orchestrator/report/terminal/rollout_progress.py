@@ -187,9 +187,7 @@ class RolloutProgress:
             yield ("Waves" if line is lines[0] else ""), line
 
     def _foreseen(self, planned: run_events.RolloutPlanned) -> str:
-        """The point at which a push with the same results as this preview would stop; ""
-        for none.
-        """
+        """Where a push with the same results as this preview would stop; "" for none."""
         if "canary" in planned.wishes:
             return ""
         budgets = {name: Budget(one.limit) for name, one in self._budgets.items()}

@@ -32,9 +32,7 @@ _INDENT = " " * INDENT
 
 
 class Variant(NamedTuple):
-    """Hosts whose entries look the same; ``entry`` is shown for all of ``hosts``, ``texts`` has the
-    strings that they report.
-    """
+    """Hosts whose entries look the same; ``entry`` stands for all, ``texts`` are theirs."""
 
     entry: Entry
     hosts: list[str]

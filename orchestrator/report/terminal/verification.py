@@ -21,9 +21,7 @@ _HEARTBEAT = 30.0  # seconds
 
 
 class Progress:
-    """How many hosts have been checked: a line that is redrawn on a terminal, or an occasional new
-    line.
-    """
+    """How many hosts have been checked, in a line that is redrawn, or in a new line at times."""
 
     def __init__(
         self,

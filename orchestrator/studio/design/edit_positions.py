@@ -32,9 +32,7 @@ def apply(text: str, splices: list[Splice]) -> str:
 
 
 class Places:
-    """Finds the lines of entries in block collections, and positions between entries
-    in brackets.
-    """
+    """The lines of entries in block collections, and positions between entries in brackets."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,5 +1,4 @@
-"""The state of a host from its last runs: its outcome, since when, and whether it flaps
-(controller)."""
+"""The state of a host from its last runs: outcome, since when, flapping (controller)."""
 
 import itertools
 import re

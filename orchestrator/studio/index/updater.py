@@ -206,9 +206,7 @@ class IndexKeeper:
         self._due[run_id] = time.monotonic() + SHARE * took
 
     def _note_end(self, run_id: str, found: IndexedRun) -> None:
-        """Report a run that has ended since this object started, once, and only after its verify
-        has ended.
-        """
+        """Report once a run that has ended since this object started, after its verify."""
         if found.state == "running":
             self._active.add(run_id)
             return

@@ -1,3 +1,1 @@
-"""The content of the pages: turns queries into templates and their values, without HTTP
-(controller).
-"""
+"""The content of pages: templates and their values from queries, without HTTP (controller)."""

@@ -1,6 +1,4 @@
-"""The references of a plan as a drawing: resources in order, with an arc for each reference
-(controller).
-"""
+"""The references of a plan as a drawing, with an arc for each reference (controller)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

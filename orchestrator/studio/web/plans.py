@@ -93,9 +93,7 @@ class PlanRoutes:
         return RedirectResponse(done, 303)
 
     def _push(self, sent: Parameters, request: Request, session: Session) -> Page | str:
-        """Push the confirmed plan; return the address of the run, or the page with the reason for
-        the failure.
-        """
+        """Push the confirmed plan; the address of the run, or the page with the reason why not."""
         name, pushes = sent.text("name"), self._plans.pushes
         assert pushes is not None
         try:

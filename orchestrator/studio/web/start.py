@@ -167,9 +167,7 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     pages = StudioApp(studio, access, audit=audit, api=api, designer=designer, plans=plans)
 
     def limit(scope: Scope) -> BodyLimit:
-        """The size limit of a request, because designers send whole manifests and clients whole
-        runs.
-        """
+        """The size limit of a request: designers send whole manifests, clients whole runs."""
         return pages.design.limit(scope) or api.limit(scope)
 
     behind = options.names if options.proxy else ()

@@ -1,5 +1,4 @@
-"""The interface of a template language for directories, and the common parts of the engines
-(controller)."""
+"""The interface of a template language for directories, with common parts (controller)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -55,15 +54,11 @@ class Engine(Protocol):
         ...
 
     def problems(self, path: str, text: str) -> list[Problem]:
-        """The mistakes in a template that only others run, as far as they are visible in
-        it alone.
-        """
+        """The mistakes in a template that only others run, as far as visible in it alone."""
         ...
 
     def unset(self, compiled: Compiled) -> list[Problem]:
-        """Return unset names that a file's template uses, unless they are reported
-        at compilation.
-        """
+        """Return unset names in a file's template that are not reported at compilation."""
         ...
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:

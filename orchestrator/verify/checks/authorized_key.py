@@ -1,6 +1,4 @@
-"""authorized_key: the keys of a user as listed by ssh-keygen, and as written in the file
-(controller).
-"""
+"""authorized_key: a user's keys as ssh-keygen lists them and as written (controller)."""
 
 from __future__ import annotations
 

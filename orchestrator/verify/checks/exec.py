@@ -8,9 +8,7 @@ from orchestrator.verify.user_commands import nothing_to_do
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The expectations: its path in ``creates`` exists, or its guards prevent it from running.
-    Refreshes are not checked.
-    """
+    """``creates`` exists, or the guards keep it from running. Refreshes are not checked."""
     if subject.get("refresh_only"):
         return []
     path = subject.text("creates")

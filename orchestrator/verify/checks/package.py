@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The expectations. Only the package manager knows whether a version is the latest, so
-    ``latest`` counts as installed.
-    """
+    """The expectations; ``latest``, which only the manager knows, counts as installed."""
     if environments.is_of_environment(subject):
         return environments.expectations(subject)
     name, ensure = subject.name, subject.text("ensure") or "present"
@@ -98,9 +96,7 @@ def _is_held(host: Host, name: str) -> bool:
 
 
 def _is_installed(host: Host, name: str) -> bool:
-    """Whether it is installed; RuntimeError if the package manager failed, which testinfra reports
-    as "not installed".
-    """
+    """Whether it is installed; RuntimeError if the manager failed, which testinfra hides."""
     if host.package(name).is_installed:
         return True
     said = host.backend.last.stderr.strip()

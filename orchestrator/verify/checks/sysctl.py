@@ -1,6 +1,4 @@
-"""sysctl: the value that sysctl prints, and the last value in systemd's list of settings
-(controller).
-"""
+"""sysctl: the value that sysctl prints, and the last one of systemd's settings (controller)."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ _LIVE_IF_KNOWN = "if test -e %s; then sysctl -n %s; else echo unknown; fi"
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The expectations: the current value and the one at the next boot, or no setting in
-    the file.
-    """
+    """The expectations: the value now and at the next boot, or no setting in the file."""
     name, file = subject.name, subject.text("file") or _DEFAULT
     if subject.get("ensure", "present") == "absent":
 
@@ -78,9 +74,7 @@ def _asked(host: Host, command: str, *words: str) -> str:
 
 
 def _last(text: str, name: str) -> str | None:
-    """The value on the last line for a parameter in settings files, None if there is no
-    such line.
-    """
+    """The value on the last line for a parameter in settings files; None if there is none."""
     if text.splitlines()[-1:] != [_END]:
         raise RuntimeError("the host did not print all of its settings")
     found = None

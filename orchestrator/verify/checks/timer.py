@@ -80,9 +80,7 @@ def _user(subject: Subject) -> str:
 
 
 def _command(subject: Subject) -> str:
-    """The words of the job that systemd shows, without the second dollar sign that it keeps for
-    each until the job runs.
-    """
+    """The words of systemd's job without the second dollar sign that it keeps for each."""
     return "/bin/sh -c " + subject.text("command").strip().replace("$", "$$")
 
 

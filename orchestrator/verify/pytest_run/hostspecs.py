@@ -94,9 +94,7 @@ def close_all() -> None:
 
 @contextlib.contextmanager
 def _in_a_sentence() -> Iterator[None]:
-    """Raise a CollectError, which pytest reports by its message; it reports others with a
-    traceback.
-    """
+    """Raise a CollectError, whose message pytest reports without a traceback."""
     try:
         yield
     except CcmError as error:
