@@ -157,10 +157,7 @@ class DaskEngine:
             worker.handle.tell(task, word)
 
     def close(self) -> None:
-        """Stop the workers within a time limit; local planners receive their data.
-
-        The engine need not have been engaged.
-        """
+        """Stop the workers, if any, within a time limit; local planners receive their data."""
         with self._changed:
             if self._closing:
                 return

@@ -27,10 +27,7 @@ _BINARY = (".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".keytab")  # stores of
 
 
 class PrivateFiles:
-    """Separates private files from those of a site, and records those that it found.
-
-    ``without`` has the controller's own files and directories.
-    """
+    """Separates and records private files; ``without`` has the controller's own files."""
 
     def __init__(self, without: Collection[Path] = ()) -> None:
         self._own = {os.path.realpath(path) for path in without}

@@ -1,7 +1,4 @@
-"""The version and sites of workers, as resources of Dask (both sides).
-
-A task that requires them runs only on such workers.
-"""
+"""The version and sites of workers, as resources of Dask that tasks require (both sides)."""
 
 import hashlib
 import re

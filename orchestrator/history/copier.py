@@ -18,10 +18,7 @@ LATER = "copy it later with: ccm runs push"
 
 
 class RunCopier:
-    """Copies until ``finish``, which returns a warning, or "" if everything was copied.
-
-    ``keep`` is the number of runs that are kept in a shared directory.
-    """
+    """Copies until ``finish``; a shared directory then keeps the newest ``keep`` runs."""
 
     def __init__(
         self,

@@ -57,10 +57,7 @@ class Members(list[str]):
 
 
 class PackedFacts(NamedTuple):
-    """The facts of one host, and the moment (UTC) at which they were ``gathered``.
-
-    They must be small, because a run may store those of thousands of hosts.
-    """
+    """The facts of one host, packed to be small, and when (UTC) they were ``gathered``."""
 
     gathered: str
     data: bytes

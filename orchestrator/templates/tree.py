@@ -42,11 +42,7 @@ class TreeSettings(NamedTuple):
 
 
 class Tree:
-    """One directory in one language.
-
-    Thread-safe. InputError with all of its problems. ``prefix`` is the name of the directory in
-    positions.
-    """
+    """A directory in one language, called ``prefix``. Thread-safe. InputError: all problems."""
 
     def __init__(self, directory: Path, prefix: str, settings: TreeSettings) -> None:
         self.prefix = prefix

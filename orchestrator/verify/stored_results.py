@@ -41,10 +41,7 @@ class VerifyFile:
 
 
 def stored_assessment(source: ReportSource) -> Assessment | None:
-    """The stored result of the verify after a push; None for a run without one. InputError.
-
-    An incomplete one counts as interrupted.
-    """
+    """The result of the verify after a push, None without; incomplete: interrupted. InputError."""
     records = source.verified()
     if records is None:
         return None

@@ -249,10 +249,7 @@ def _by_facts(
     builder: Conversion, names: list[str], *, conditions: list[str], first_found: bool,
     none_is_fine: bool,
 ) -> bool:  # fmt: skip
-    """Add a hierarchy entry for the first name that has a file.
-
-    False if no name has a file and the original continues.
-    """
+    """Add a hierarchy entry for the first name with a file; False without one, if allowed."""
     words: list[str] = []
     files: dict[str, Map] = {}
     for name in names:

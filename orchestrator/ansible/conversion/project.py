@@ -261,10 +261,7 @@ class Project:
     # --- what every manifest has
 
     def finish(self, builder: Builder, plan: DataPlan) -> set[str]:
-        """Resolve duplicates, collect the files and records of a manifest, and write its data.
-
-        Returns the names that nothing sets.
-        """
+        """Resolve duplicates, collect files and records, write data; return unset names."""
         resolve_duplicates(builder)
         leave_out(builder)
         for entry in builder.manifest.entries():

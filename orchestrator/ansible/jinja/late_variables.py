@@ -24,10 +24,7 @@ def place_names(scope: Scope) -> set[str]:
 
 
 def definition(name: str, scope: Scope) -> list[Any]:
-    """The definition of a variable that reads such a name, in a list; empty for other variables.
-
-    NotConvertible if the variable has other definitions.
-    """
+    """The definition of such a variable, in a list; else empty. NotConvertible if it has others."""
     read = reads(name, scope)
     if not read:
         return []

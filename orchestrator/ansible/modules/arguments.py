@@ -315,10 +315,7 @@ class Arguments:
         return "{{ " + printed(node, self.scope) + " }}"
 
     def check_text(self, name: str) -> None:
-        """NotConvertible for a value that may be a list or map, which Ansible writes as JSON.
-
-        Marked if Ansible drops a newline.
-        """
+        """NotConvertible for a possible list or map; a newline that Ansible drops is marked."""
         value = str(self.raw(name))
         if not is_template(value):
             return

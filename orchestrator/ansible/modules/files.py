@@ -395,10 +395,7 @@ def tree(
     context: Context, *, written: str, original: Path, base: str,
     directory: dict[str, Any] | None = None, file: dict[str, Any] | None = None,
 ) -> list[Entry]:  # fmt: skip
-    """A directory of the project: one resource for each directory and file. NotConvertible.
-
-    Without properties, they belong to root and keep their modes from the project.
-    """
+    """One resource per directory and file, by default root's with their modes. NotConvertible."""
     found = sorted(original.rglob("*"))
     if len(found) > _MAX_FILES or any(one.is_symlink() for one in found):
         raise NotConvertible(f"a directory with links, or with more than {_MAX_FILES} files")
@@ -484,10 +481,7 @@ def template_call(context: Context, raw: Any, source: str) -> str:
 
 
 def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
-    """The path of a file that ``lookup('file')`` or ``lookup('template')`` reads.
-
-    NotConvertible if the project does not have it.
-    """
+    """The path of a file that ``lookup('file')`` or ``'template'`` reads. NotConvertible."""
     found = files.find(f"{kind}s", name)
     if found is None or found[1].is_dir():
         raise NotConvertible(f"the file {name} is not in the project")

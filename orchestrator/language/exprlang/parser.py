@@ -46,10 +46,7 @@ _LOGIC = ("or", "||", "and", "&&")
 
 
 class Body(NamedTuple):
-    """A tree that is evaluated on its own: a predicate, or the part after a ``let``.
-
-    ``children``: the numbers of the bodies that it contains.
-    """
+    """A tree evaluated on its own: a predicate, or what follows a ``let``; with its bodies."""
 
     tree: nodes.Expr
     children: tuple[int, ...]
@@ -68,10 +65,7 @@ class Parsed(NamedTuple):
 
 
 def parse(source: str, known: tuple[str, ...], extra: tuple[str, ...]) -> Parsed:
-    """The trees of an expression; ``extra`` names take precedence over functions. ParseError.
-
-    The ``lineno`` of a node is its offset in the source.
-    """
+    """The trees of an expression; ``extra`` names come first; ``lineno``: offset. ParseError."""
     parser = Parser(source, known, extra)
     tree = parser.expression()
     if parser.sign != "end":

@@ -39,10 +39,7 @@ class Text(NamedTuple):
 
 
 class Action(NamedTuple):
-    """The tokens between delimiters; the sign of the last one is ``close``.
-
-    ``spaced`` prevents ``a .b`` from being read as a field of ``a``.
-    """
+    """The tokens between delimiters, ending in ``close``; ``spaced``: ``a .b`` is no field."""
 
     tokens: list[Token]
     at: int

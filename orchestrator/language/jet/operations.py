@@ -46,10 +46,7 @@ class Caught:
 
 
 class Operations(Trusted):
-    """The variables and the context of a rendering, and operations on values.
-
-    ``_at`` is the number of the position for errors.
-    """
+    """Variables, context and operations of a rendering; ``_at`` numbers the position."""
 
     def __init__(
         self, variables: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]

@@ -38,10 +38,7 @@ def render(
     functions: Mapping[str, Callable[..., Any]] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> str:
-    """The text for one host; EvaluationError with the position, NeedFileError.
-
-    ``functions`` are those of the library, ``more`` additional names.
-    """
+    """The text for one host, with the library's ``functions``. EvaluationError, NeedFileError."""
     given = names(template.library.literals)
 
     def managed() -> str:

@@ -13,10 +13,7 @@ KEY = "health_checks"
 
 
 def health_problems(checks: Any, templated: bool) -> list[SchemaError]:
-    """The problems of goss rules, by their path below ``health_checks``.
-
-    ``templated``: strings may still contain expressions, whose results are not known yet.
-    """
+    """The problems of goss rules by path; ``templated``: strings may have expressions."""
     if not isinstance(checks, list):
         return []
     found: list[SchemaError] = []
