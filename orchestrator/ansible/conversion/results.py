@@ -257,10 +257,8 @@ def _page(task: Task, arguments: Arguments) -> dict[str, Any]:
         raise NotConvertible("headers as text")
     for key, one in headers.items():
         words += ["--header", _word(f"{key}: {text_rewriter.text(str(one), arguments.scope)}")]
-    user, password = (
-        arguments.text("url_username", "user"),
-        arguments.text("url_password", "password"),
-    )
+    user = arguments.text("url_username", "user")
+    password = arguments.text("url_password", "password")
     if user is not None or password is not None:
         login = ["--user", _word(f"{user or ''}:{password or ''}")]
         words += login if user is None or "default('')" not in user else [_if_set(user, login)]

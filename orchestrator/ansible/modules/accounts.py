@@ -55,12 +55,9 @@ def _number(arguments: Arguments, name: str) -> Any:
     return text if kinds == {"number"} else "{{ " + f"({inner}) | int" + " }}"
 
 
-@maps("group")
+@maps("group", root=True, refused="non_unique gid_min gid_max", unless=(False,), ignored="local")
 def group(context: Context, arguments: Arguments) -> list[Entry]:
     """Groups."""
-    context.as_root()
-    arguments.refuse("non_unique", "gid_min", "gid_max", unless=(False,))
-    arguments.ignore("local")
     properties: dict[str, Any] = {}
     gid = _number(arguments, "gid")
     if gid is not None:
@@ -71,10 +68,9 @@ def group(context: Context, arguments: Arguments) -> list[Entry]:
     return [Entry("group", arguments.required("name"), _with_state(arguments, properties))]
 
 
-@maps("user")
+@maps("user", root=True)
 def user(context: Context, arguments: Arguments) -> list[Entry]:
     """Users."""
-    context.as_root()
     _refuse(arguments)
     properties: dict[str, Any] = {}
     uid = _number(arguments, "uid")
@@ -236,12 +232,10 @@ def _removal(context: Context, arguments: Arguments, properties: dict[str, Any])
     return _with_state(arguments, properties)
 
 
-@maps("authorized_key")
+@maps("authorized_key", root=True, ignored="validate_certs follow")
 def authorized_key(context: Context, arguments: Arguments) -> list[Entry]:
     """Keys that are allowed to log in."""
-    context.as_root()
     arguments.refuse("manage_dir", unless=(True,))
-    arguments.ignore("validate_certs", "follow")
     name = arguments.required("user", "username")
     raw = arguments.raw("key")
     if raw is None:

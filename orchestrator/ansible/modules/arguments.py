@@ -67,10 +67,14 @@ class Arguments:
         """Ignore arguments that make no difference here."""
         self._read.update(names)
 
-    def refuse(self, *names: str, unless: tuple[Any, ...] = ()) -> None:
-        """Refuse arguments without an equivalent; NotConvertible if one has a different value."""
+    def refuse(self, *names: str, unless: tuple[Any, ...] = (), **usual: Any) -> None:
+        """Refuse arguments without an equivalent; NotConvertible if one has a different value than
+        those of ``unless``, or than its ``usual`` one.
+        """
         for name in self.others(*names, unless=unless):
             raise NotConvertible(f"the parameter {name}")
+        for name, value in usual.items():
+            self.refuse(name, unless=(value,))
 
     def others(self, *names: str, unless: tuple[Any, ...] = ()) -> list[str]:
         """Those of these arguments that have a different value and are not empty."""

@@ -199,13 +199,25 @@ MAPPERS: dict[str, Mapper] = {}
 """The mapper of each module."""
 
 
-def maps(*modules: str) -> Callable[[Mapper], Mapper]:
-    """Register the modules that a function converts."""
+def maps(
+    *modules: str, root: bool = False, refused: str = "", unless: Any = (), ignored: str = ""
+) -> Callable[[Mapper], Mapper]:
+    """Register the modules that a function converts, which may need ``root``.
+
+    ``refused`` and ``ignored`` are names of parameters: those without an equivalent, if their value
+    is not one of ``unless``, and those that make no difference.
+    """
 
     def note(mapper: Mapper) -> Mapper:
-        for module in modules:
-            MAPPERS[module] = mapper
-        return mapper
+        def convert(context: Context, arguments: Any) -> list[Entry]:
+            if root:
+                context.as_root()
+            arguments.refuse(*refused.split(), unless=unless)
+            arguments.ignore(*ignored.split())
+            return mapper(context, arguments)
+
+        MAPPERS.update(dict.fromkeys(modules, convert))
+        return convert
 
     return note
 

@@ -39,22 +39,14 @@ def _of_sql(text: str) -> str:
     return text
 
 
-@maps("mysql_db")
+@maps(
+    "mysql_db",
+    refused="single_transaction quick ignore_tables hex_blob dump_extra_args force use_shell "
+    "unsafe_login_password chdir pipefail",
+    unless=(False, True),
+)
 def mysql_db(context: Context, arguments: Arguments) -> list[Entry]:
     """Databases of MySQL and MariaDB."""
-    arguments.refuse(
-        "single_transaction",
-        "quick",
-        "ignore_tables",
-        "hex_blob",
-        "dump_extra_args",
-        "force",
-        "use_shell",
-        "unsafe_login_password",
-        "chdir",
-        "pipefail",
-        unless=(False, True),
-    )
     client, extra = _mysql(arguments)
     names = arguments.raw("name", "db")
     if not isinstance(names, str):
@@ -85,27 +77,16 @@ def mysql_db(context: Context, arguments: Arguments) -> list[Entry]:
     )
 
 
-@maps("mysql_user")
+@maps(
+    "mysql_user",
+    refused="plugin plugin_auth_string plugin_hash_string tls_requires resource_limits "
+    "host_all subtract_privs",
+    unless=(False,),
+    ignored="sql_log_bin update_password column_case_sensitive append_privs session_vars "
+    "force_context",
+)
 def mysql_user(context: Context, arguments: Arguments) -> list[Entry]:
     """Users of MySQL and MariaDB with their privileges."""
-    arguments.refuse(
-        "plugin",
-        "plugin_auth_string",
-        "plugin_hash_string",
-        "tls_requires",
-        "resource_limits",
-        "host_all",
-        "subtract_privs",
-        unless=(False,),
-    )
-    arguments.ignore(
-        "sql_log_bin",
-        "update_password",
-        "column_case_sensitive",
-        "append_privs",
-        "session_vars",
-        "force_context",
-    )
     client, extra = _mysql(arguments)
     user, host = arguments.text("name", "user") or "", arguments.text("host") or "localhost"
     for one in (user, host):
@@ -186,19 +167,13 @@ def _psql(arguments: Arguments) -> tuple[str, dict[str, Any]]:
     return words("psql", *parts), extra
 
 
-@maps("postgresql_db")
+@maps(
+    "postgresql_db",
+    refused="target target_opts dump_extra_args tablespace conn_limit maintenance_db icu_locale",
+    unless=("postgres",),
+)
 def postgresql_db(context: Context, arguments: Arguments) -> list[Entry]:
     """Databases of PostgreSQL."""
-    arguments.refuse(
-        "target",
-        "target_opts",
-        "dump_extra_args",
-        "tablespace",
-        "conn_limit",
-        "maintenance_db",
-        "icu_locale",
-        unless=("postgres",),
-    )
     client, extra = _psql(arguments)
     options = client.removeprefix("psql")
     name = _of_sql(arguments.required("name", "db"))
@@ -222,11 +197,10 @@ def postgresql_db(context: Context, arguments: Arguments) -> list[Entry]:
     return by_program(context, "psql")(command, unless=test, fallback=f"database {name}", **extra)
 
 
-@maps("postgresql_user")
+@maps("postgresql_user", ignored="encrypted no_password_changes fail_on_user expires comment")
 def postgresql_user(context: Context, arguments: Arguments) -> list[Entry]:
     """Roles of PostgreSQL."""
     arguments.refuse("groups", "conn_limit", "configuration")
-    arguments.ignore("encrypted", "no_password_changes", "fail_on_user", "expires", "comment")
     client, extra = _psql(arguments)
     name = _of_sql(arguments.required("name", "user"))
     database = arguments.text("db", "login_db") or "postgres"
@@ -269,15 +243,12 @@ def _flags(arguments: Arguments) -> str:
     return "{{ (" + text[2:-2].strip() + ") | replace(',', ' ') }}"
 
 
-@maps("postgresql_ext")
+@maps("postgresql_ext", refused="version cascade schema", unless=("latest", False))
 def postgresql_ext(context: Context, arguments: Arguments) -> list[Entry]:
     """Extensions of a database."""
-    arguments.refuse("version", "cascade", "schema", unless=("latest", False))
     client, extra = _psql(arguments)
-    name, database = (
-        _of_sql(arguments.required("name", "ext")),
-        arguments.required("db", "login_db"),
-    )
+    name = _of_sql(arguments.required("name", "ext"))
+    database = arguments.required("db", "login_db")
     present = state_of(arguments, "present", "absent") == "present"
     query = f"SELECT 1 FROM pg_extension WHERE extname='{name}'"
     test = f'{client} -d {shell_word(database)} -tAc "{query}" | grep -q 1'
@@ -288,10 +259,9 @@ def postgresql_ext(context: Context, arguments: Arguments) -> list[Entry]:
     )
 
 
-@maps("rabbitmq_plugin")
+@maps("rabbitmq_plugin", refused="prefix broker_state", unless=("online", "offline"))
 def rabbitmq_plugin(context: Context, arguments: Arguments) -> list[Entry]:
     """Plugins of RabbitMQ."""
-    arguments.refuse("prefix", "broker_state", unless=("online", "offline"))
     enabled = state_of(arguments, "enabled", "disabled") == "enabled"
     if enabled and text_rewriter.as_bool(arguments.raw("new_only")) is not True:
         context.check("plugins that the task does not name stay enabled")
@@ -308,10 +278,9 @@ def rabbitmq_plugin(context: Context, arguments: Arguments) -> list[Entry]:
     return made
 
 
-@maps("rabbitmq_vhost")
+@maps("rabbitmq_vhost", refused="tracing node", unless=(False, "rabbit"))
 def rabbitmq_vhost(context: Context, arguments: Arguments) -> list[Entry]:
     """Virtual hosts of RabbitMQ."""
-    arguments.refuse("tracing", "node", unless=(False, "rabbit"))
     name = word(arguments, "name", "vhost")
     present = state_of(arguments, "present", "absent") == "present"
     test = f"rabbitmqctl -q list_vhosts | grep -qxF {name}"
@@ -321,11 +290,10 @@ def rabbitmq_vhost(context: Context, arguments: Arguments) -> list[Entry]:
     )
 
 
-@maps("rabbitmq_user")
+@maps("rabbitmq_user", ignored="force update_password login_protocol")
 def rabbitmq_user(context: Context, arguments: Arguments) -> list[Entry]:
     """Users of RabbitMQ."""
     arguments.refuse("permissions", "node", "topic_permissions", unless=("rabbit",))
-    arguments.ignore("force", "update_password", "login_protocol")
     name = word(arguments, "user", "name", "username")
     test = f"rabbitmqctl -q list_users | cut -f 1 | grep -qxF {name}"
     if state_of(arguments, "present", "absent") == "absent":

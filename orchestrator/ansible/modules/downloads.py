@@ -89,8 +89,7 @@ def get_url(context: Context, arguments: Arguments) -> list[Entry]:
         "client_cert", "client_key", "ciphers", "use_gssapi", "unredirected_headers", "attributes",
         "seuser", "setype", "selevel", "serole",
     )  # fmt: skip
-    arguments.refuse("validate_certs", unless=(True,))
-    arguments.refuse("use_proxy", unless=(True,))
+    arguments.refuse(validate_certs=True, use_proxy=True)
     arguments.ignore("http_agent", "tmp_dest", "decompress", "force_basic_auth", "unsafe_writes",
                  "use_netrc", "sha256sum")  # fmt: skip
     if arguments.flag("backup", default=False):
@@ -111,13 +110,11 @@ def get_url(context: Context, arguments: Arguments) -> list[Entry]:
     return made
 
 
-@maps("unarchive")
+@maps("unarchive", ignored="decrypt list_files unsafe_writes follow")
 def unarchive(context: Context, arguments: Arguments) -> list[Entry]:
     """Archives from a URL, from the project or on the host."""
     arguments.refuse("exclude", "include", "attributes", "seuser", "setype", unless=([],))
-    arguments.refuse("keep_newer", unless=(False,))
-    arguments.refuse("validate_certs", unless=(True,))
-    arguments.ignore("decrypt", "list_files", "unsafe_writes", "follow")
+    arguments.refuse(keep_newer=False, validate_certs=True)
     source, target = arguments.source("src"), clean_path(arguments.required("dest"))
     remote = _is_remote(context, arguments, source, target)
     creates = arguments.text("creates")
@@ -268,8 +265,7 @@ def git(context: Context, arguments: Arguments) -> list[Entry]:
         "key_file", "ssh_opts", "verify_commit", "gpg_allowlist", "gpg_whitelist", "umask",
         "track_submodules", "remote", unless=(False, "origin"),
     )  # fmt: skip
-    arguments.refuse("bare", unless=(False,))
-    arguments.refuse("clone", unless=(True,))
+    arguments.refuse(bare=False, clone=True)
     if arguments.flag("accept_hostkey", "accept_newhostkey", default=False) or arguments.flag(
         "accept_newhostkey", default=False
     ):

@@ -121,13 +121,10 @@ def _place(arguments: Arguments) -> dict[str, Any]:
     return {}
 
 
-@maps("blockinfile")
+@maps("blockinfile", refused="append_newline prepend_newline", unless=(False,))
 def blockinfile(context: Context, arguments: Arguments) -> list[Entry]:
     """Lines between two markers."""
-    arguments.refuse("append_newline", "prepend_newline", unless=(False,))
-    arguments.refuse("marker_begin", unless=("BEGIN",))
-    arguments.refuse("marker_end", unless=("END",))
-    arguments.refuse("encoding", unless=("utf-8",))
+    arguments.refuse(marker_begin="BEGIN", marker_end="END", encoding="utf-8")
     marker = arguments.text("marker") or _MARKER
     if "{mark}" not in marker:
         raise NotConvertible("a marker without {mark}")
@@ -145,10 +142,9 @@ def blockinfile(context: Context, arguments: Arguments) -> list[Entry]:
     return _entries(context, arguments, edit, create)
 
 
-@maps("replace")
+@maps("replace", refused="after before")
 def replace(context: Context, arguments: Arguments) -> list[Entry]:
     """Text that matches a pattern."""
-    arguments.refuse("after", "before")
     arguments.refuse("encoding", unless=("utf-8",))
     match = pattern(arguments.required("regexp"))
     text = arguments.text("replace") or ""
@@ -161,12 +157,11 @@ def replace(context: Context, arguments: Arguments) -> list[Entry]:
     return _entries(context, arguments, edit, create=False)
 
 
-@maps("ini_file")
+@maps("ini_file", ignored="modify_inactive_option")
 def ini_file(context: Context, arguments: Arguments) -> list[Entry]:
     """A key in a section."""
     arguments.refuse("allow_no_value", "ignore_spaces", unless=(False,))
     arguments.refuse("section_has_values", "values")
-    arguments.ignore("modify_inactive_option")
     if not arguments.flag("exclusive", default=True):
         raise NotConvertible("exclusive: false")
     if arguments.flag("no_extra_spaces", default=False):

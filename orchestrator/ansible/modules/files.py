@@ -422,10 +422,9 @@ def _take_all(context: Context) -> None:
             context.files.take(posixpath.join(context.files.prefix, "files", name), one)
 
 
-@maps("template")
+@maps("template", refused="newline_sequence", unless=("\n", "\\n"))
 def template(context: Context, arguments: Arguments) -> list[Entry]:
     """Templates of the project."""
-    arguments.refuse("newline_sequence", unless=("\n", "\\n"))
     arguments.refuse("output_encoding", unless=("utf-8",))
     arguments.refuse(
         "block_start_string", "block_end_string", "comment_start_string", "comment_end_string",

@@ -18,10 +18,9 @@ _CHAINS = {
 _LOCALE = "LC_ALL=C"
 
 
-@maps("ufw")
+@maps("ufw", root=True)
 def ufw(context: Context, arguments: Arguments) -> list[Entry]:
     """Rules, policies and the state of ufw."""
-    context.as_root()
     made: list[Entry] = []
     policy = arguments.text("default", "policy")
     if policy is not None:
@@ -139,12 +138,9 @@ _FIREWALLD = (
 _FLAGS = ("masquerade", "forward", "icmp_block_inversion")
 
 
-@maps("firewalld")
+@maps("firewalld", root=True, refused="timeout", unless=(0,), ignored="offline")
 def firewalld(context: Context, arguments: Arguments) -> list[Entry]:
     """Entries of zones."""
-    context.as_root()
-    arguments.refuse("timeout", unless=(0,))
-    arguments.ignore("offline")
     state = state_of(arguments, "enabled", "present", "disabled", "absent")
     adds = state in ("enabled", "present")
     permanent = arguments.flag("permanent", default=False)
@@ -178,10 +174,9 @@ _RULE = (
 )
 
 
-@maps("iptables")
+@maps("iptables", root=True)
 def iptables(context: Context, arguments: Arguments) -> list[Entry]:
     """Rules and policies of a chain."""
-    context.as_root()
     version = arguments.literal("ip_version", default="ipv4")
     program = "ip6tables" if version == "ipv6" else "iptables"
     program = words(program, "-w", arguments.piece("-t ", "table"))
@@ -241,10 +236,9 @@ def _iptables_rule(arguments: Arguments) -> str:
     return words(*parts)
 
 
-@maps("selinux")
+@maps("selinux", root=True)
 def selinux(context: Context, arguments: Arguments) -> list[Entry]:
     """The mode of SELinux."""
-    context.as_root()
     state = arguments.literal("state")
     policy = arguments.text("policy", "type")
     config = arguments.text("configfile", "conf") or "/etc/selinux/config"
@@ -264,13 +258,11 @@ def selinux(context: Context, arguments: Arguments) -> list[Entry]:
     return by_program(context, "setenforce")(command, unless=test, fallback="mode of SELinux")
 
 
-@maps("sefcontext")
+@maps("sefcontext", root=True, ignored="reload ignore_selinux_state")
 def sefcontext(context: Context, arguments: Arguments) -> list[Entry]:
     """Contexts of files."""
-    context.as_root()
     arguments.refuse("substitute", "selevel", "seuser")
     arguments.refuse("ftype", unless=("a",))
-    arguments.ignore("reload", "ignore_selinux_state")
     target = word(arguments, "target", "path")
     if state_of(arguments, "present", "absent") == "absent":
         return by_program(context, "semanage")(
@@ -284,11 +276,9 @@ def sefcontext(context: Context, arguments: Arguments) -> list[Entry]:
     return by_program(context, "semanage")(command, unless=test, fallback=f"context {kind}")
 
 
-@maps("seport")
+@maps("seport", root=True, ignored="reload ignore_selinux_state local")
 def seport(context: Context, arguments: Arguments) -> list[Entry]:
     """Types of ports."""
-    context.as_root()
-    arguments.ignore("reload", "ignore_selinux_state", "local")
     kind, proto = arguments.required("setype"), arguments.required("proto")
     if state_of(arguments, "present", "absent") == "absent":
         raise NotConvertible("state absent")
@@ -304,11 +294,9 @@ def seport(context: Context, arguments: Arguments) -> list[Entry]:
     return made
 
 
-@maps("selinux_permissive")
+@maps("selinux_permissive", root=True, ignored="no_reload store")
 def permissive(context: Context, arguments: Arguments) -> list[Entry]:
     """Domains for which SELinux only logs violations."""
-    context.as_root()
-    arguments.ignore("no_reload", "store")
     name, on = arguments.required("domain", "name"), arguments.flag("permissive", default=True)
     test = f"semanage permissive -l | grep -qxw {name}"
     command = f"semanage permissive {'-a' if on else '-d'} {name}"

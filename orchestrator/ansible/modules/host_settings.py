@@ -33,8 +33,7 @@ def cron(context: Context, arguments: Arguments) -> list[Entry]:
     if context.task.module == "cronvar":
         raise NotConvertible("ccm has no settings for a whole crontab")
     context.as_root()
-    arguments.refuse("disabled", "insertafter", "insertbefore", unless=(False,))
-    arguments.refuse("reboot", unless=(False,))
+    arguments.refuse(disabled=False, insertafter=False, insertbefore=False, reboot=False)
     arguments.ignore("backup")
     file = _file(arguments)
     if arguments.flag("env", default=False):
@@ -138,14 +137,10 @@ def _check_percent(context: Context, command: str) -> None:
         context.check("a percent sign is escaped; in the original it ends the command")
 
 
-@maps("mount")
+@maps("mount", root=True, refused="fstab", unless=("/etc/fstab",), ignored="backup")
 def mount(context: Context, arguments: Arguments) -> list[Entry]:
     """Mounted file systems."""
-    context.as_root()
-    arguments.refuse("fstab", unless=("/etc/fstab",))
-    arguments.refuse("boot", unless=(True,))
-    arguments.refuse("opts_no_log", unless=(False,))
-    arguments.ignore("backup")
+    arguments.refuse(boot=True, opts_no_log=False)
     state = known_state(arguments, *_MOUNTS)
     path = arguments.required("path", "name")
     properties: dict[str, Any] = {}
@@ -177,10 +172,9 @@ def _without_swap(name: str) -> Entry:
     return Entry("edit", "/etc/fstab", {"match": match, "ensure": "absent"})
 
 
-@maps("sysctl")
+@maps("sysctl", root=True)
 def sysctl(context: Context, arguments: Arguments) -> list[Entry]:
     """Kernel parameters."""
-    context.as_root()
     state = known_state(arguments, "present", "absent")
     name = arguments.required("name", "key").strip()
     file = arguments.text("sysctl_file") or "/etc/sysctl.conf"
@@ -209,10 +203,9 @@ def sysctl(context: Context, arguments: Arguments) -> list[Entry]:
     return [Entry("sysctl", name, properties)]
 
 
-@maps("modprobe")
+@maps("modprobe", root=True)
 def modprobe(context: Context, arguments: Arguments) -> list[Entry]:
     """Kernel modules."""
-    context.as_root()
     state = state_of(arguments)
     persistent = arguments.literal("persistent", default="disabled")
     properties: dict[str, Any] = {}
@@ -231,34 +224,28 @@ def _exec(context: Context, title: str, command: str, unless: str) -> Entry:
     return context.exec(title, {"command": command, "unless": unless})
 
 
-@maps("hostname")
+@maps("hostname", refused="use", unless=("systemd", "debian", "redhat", "generic"))
 def hostname(context: Context, arguments: Arguments) -> list[Entry]:
     """The host name, set through systemd."""
-    arguments.refuse("use", unless=("systemd", "debian", "redhat", "generic"))
     name = arguments.required("name")
     test = f'sh -c \'test "$(hostnamectl --static)" = "{name}"\''
     return [_exec(context, "set the host name", f"hostnamectl set-hostname {name}", test)]
 
 
-@maps("timezone")
+@maps("timezone", refused="hwclock")
 def timezone(context: Context, arguments: Arguments) -> list[Entry]:
     """The time zone, set through systemd."""
-    arguments.refuse("hwclock")
     name = arguments.required("name")
     test = f'sh -c \'test "$(timedatectl show -p Timezone --value)" = "{name}"\''
     return [_exec(context, "set the time zone", f"timedatectl set-timezone {name}", test)]
 
 
-@maps("alternatives")
+@maps("alternatives", refused="subcommands family")
 def alternatives(context: Context, arguments: Arguments) -> list[Entry]:
     """Alternatives of a command."""
-    arguments.refuse("subcommands", "family")
     arguments.refuse("state", unless=("selected", "present"))
-    name, path, link = (
-        arguments.required("name"),
-        arguments.required("path"),
-        arguments.text("link"),
-    )
+    name, path = arguments.required("name"), arguments.required("path")
+    link = arguments.text("link")
     priority = arguments.text("priority") or "50"
     test = f'sh -c \'test "$(readlink /etc/alternatives/{name})" = "{path}"\''
     command = f"update-alternatives --set {name} {path}"
@@ -269,10 +256,9 @@ def alternatives(context: Context, arguments: Arguments) -> list[Entry]:
     return [_exec(context, f"select {name}", command, test)]
 
 
-@maps("locale_gen")
+@maps("locale_gen", refused="state", unless=("present",))
 def locale_gen(context: Context, arguments: Arguments) -> list[Entry]:
     """Locales of Debian."""
-    arguments.refuse("state", unless=("present",))
     name = arguments.required("name")
     plain = name.replace("UTF-8", "utf8").replace("utf-8", "utf8")
     if "{{" in name:

@@ -18,10 +18,9 @@ _PYTHON = re.compile(r"(\S+) -m venv")
 _UPGRADES = frozenset(["-U", "--upgrade"])
 
 
-@maps("pip")
+@maps("pip", refused="chdir umask editable virtualenv_site_packages", unless=(False,))
 def pip(context: Context, arguments: Arguments) -> list[Entry]:
     """Packages of Python: in an environment, or by a command for each, unless pip knows it."""
-    arguments.refuse("chdir", "umask", "editable", "virtualenv_site_packages", unless=(False,))
     environment = arguments.text("virtualenv")
     if environment is not None:
         return _in_environment(context, arguments, environment)
@@ -59,11 +58,10 @@ def _in_environment(context: Context, arguments: Arguments, environment: str) ->
     return [Entry("package", title, {**common, "requirements": requirements})]
 
 
-@maps("npm")
+@maps("npm", ignored="unsafe_perm")
 def npm(context: Context, arguments: Arguments) -> list[Entry]:
     """Packages of Node.js: in a directory, or for the whole host."""
     arguments.refuse("ignore_scripts", "no_optional", "no_bin_links", "force", unless=(False,))
-    arguments.ignore("unsafe_perm")
     if arguments.flag("global", default=False):
         return _for_the_host(context, arguments)
     arguments.refuse("executable")

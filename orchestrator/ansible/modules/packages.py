@@ -39,10 +39,9 @@ _VERSION = re.compile(
 _VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")
 
 
-@maps("apt", "apt_get", "aptitude")
+@maps("apt", "apt_get", "aptitude", refused="fail_on_autoremove", unless=(False,))
 def apt(context: Context, arguments: Arguments) -> list[Entry]:
     """Packages of apt."""
-    arguments.refuse("fail_on_autoremove", unless=(False,))
     _not_passed_on(context, arguments, "default_release", "policy_rc_d", "force",
                    "allow_unauthenticated", "allow_change_held_packages")  # fmt: skip
     _options_of_dpkg(context, arguments)
@@ -164,15 +163,11 @@ def _not_passed_on(context: Context, arguments: Arguments, *names: str) -> None:
         context.check(f"{name}: {arguments.raw(name)} is not passed on to the package manager")
 
 
-@maps("debconf")
+@maps("debconf", root=True, refused="unseen", unless=(False,))
 def debconf(context: Context, arguments: Arguments) -> list[Entry]:
     """An answer to a question of a package, which another task installs."""
-    context.as_root()
-    arguments.refuse("unseen", unless=(False,))
-    name, question = (
-        arguments.required("name", "pkg"),
-        arguments.text("question", "selection", "setting"),
-    )
+    name = arguments.required("name", "pkg")
+    question = arguments.text("question", "selection", "setting")
     kind, value = arguments.text("vtype"), arguments.text("value", "answer")
     if question is None or kind is None or value is None:
         raise NotConvertible("debconf without question, type and value")
@@ -180,10 +175,9 @@ def debconf(context: Context, arguments: Arguments) -> list[Entry]:
     return [Entry("package", name, {"debconf": {question: answer}}, partial=True)]
 
 
-@maps("dpkg_selections")
+@maps("dpkg_selections", root=True)
 def dpkg_selections(context: Context, arguments: Arguments) -> list[Entry]:
     """Holds of packages."""
-    context.as_root()
     selection = arguments.literal("selection")
     if selection not in ("hold", "install"):
         raise NotConvertible(f"the selection {selection}")

@@ -21,11 +21,9 @@ _MODES = ("0644", "644", 0o644)
 _OPTIONS = {"arch": "architectures", "signed-by": "signed_by"}
 
 
-@maps("apt_repository")
+@maps("apt_repository", root=True, refused="mode", unless=_MODES)
 def apt_repository(context: Context, arguments: Arguments) -> list[Entry]:
     """A line of sources.list."""
-    context.as_root()
-    arguments.refuse("mode", unless=_MODES)
     arguments.refuse("validate_certs", unless=(True,))
     arguments.ignore(
         "update_cache", "update_cache_retries", "update_cache_retry_max_delay", "install_python_apt"
@@ -118,10 +116,9 @@ def _suggested(url: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"\{\{.*?\}\}", "", plain)).strip("_") or "apt"
 
 
-@maps("deb822_repository")
+@maps("deb822_repository", root=True)
 def deb822_repository(context: Context, arguments: Arguments) -> list[Entry]:
     """A file of sources in the format deb822."""
-    context.as_root()
     written = arguments.required("name")
     name = slug(written) if "{{" not in written else written
     state = arguments.literal("state", default="present")
@@ -194,10 +191,9 @@ def _beginnings(text: str, scope: Scope) -> list[str]:
     return [each for one in scope.values.get(path[0], []) for each in _beginnings(str(one), scope)]
 
 
-@maps("yum_repository")
+@maps("yum_repository", root=True)
 def yum_repository(context: Context, arguments: Arguments) -> list[Entry]:
     """A repository of dnf."""
-    context.as_root()
     name = arguments.required("name")
     file = arguments.text("file")
     if file is not None and file.removesuffix(".repo") != name:
@@ -292,11 +288,9 @@ def _of_yum(arguments: Arguments) -> dict[str, Any]:
     return properties
 
 
-@maps("apt_key")
+@maps("apt_key", root=True, refused="validate_certs", unless=(True,))
 def apt_key(context: Context, arguments: Arguments) -> list[Entry]:
     """A key that apt trusts for all repositories."""
-    context.as_root()
-    arguments.refuse("validate_certs", unless=(True,))
     if state_of(arguments) != "present":
         raise NotConvertible("the removal of a key")
     number, ring = arguments.text("id"), arguments.text("keyring")
@@ -337,11 +331,9 @@ def _from_server(context: Context, server: str, number: str | None, ring: str | 
     return context.exec(f"get the key {number}", properties)
 
 
-@maps("rpm_key")
+@maps("rpm_key", root=True, refused="validate_certs", unless=(True,))
 def rpm_key(context: Context, arguments: Arguments) -> list[Entry]:
     """A key of RPM."""
-    context.as_root()
-    arguments.refuse("validate_certs", unless=(True,))
     if state_of(arguments) != "present":
         raise NotConvertible("the removal of a key")
     key, fingerprint = arguments.required("key"), arguments.text("fingerprint")

@@ -25,10 +25,9 @@ def _reload(context: Context, arguments: Arguments, rereads: bool) -> Entry:
     return context.exec("reload systemd", {"command": RELOAD, "onlyif": shell(_CHANGED)})
 
 
-@maps("service", "systemd", "systemd_service", "sysvinit")
+@maps("service", "systemd", "systemd_service", "sysvinit", refused="scope", unless=("system",))
 def service(context: Context, arguments: Arguments) -> list[Entry]:
     """States of services."""
-    arguments.refuse("scope", unless=("system",))
     arguments.refuse("user", unless=(False,))
     if arguments.raw("sleep") is not None:
         context.note("without the original's pause between stop and start (sleep)")
@@ -47,11 +46,8 @@ def service(context: Context, arguments: Arguments) -> list[Entry]:
     if arguments.raw("name", "service", "unit") is None:
         return [_reload(context, arguments, rereads)]
     name = arguments.required("name", "service", "unit").removesuffix(".service")
-    state, enabled, masked = (
-        arguments.raw("state"),
-        arguments.boolean("enabled"),
-        arguments.boolean("masked"),
-    )
+    state = arguments.raw("state")
+    enabled, masked = arguments.boolean("enabled"), arguments.boolean("masked")
     if not is_template(state) and state in ("restarted", "reloaded"):
         word = "restart" if state == "restarted" else "reload"
         return _again(context, name, word=word, enabled=enabled, rereads=rereads)

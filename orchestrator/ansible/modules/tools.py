@@ -13,20 +13,13 @@ from orchestrator.ansible.problems import NotConvertible
 _HOME = 'HOME=$(getent passwd "$(id -un)" | cut -d: -f6)'
 
 
-@maps("gem")
+@maps(
+    "gem",
+    refused="gem_source repository bindir install_dir env_shebang build_flags force norc",
+    unless=(False, True),
+)
 def gem(context: Context, arguments: Arguments) -> list[Entry]:
     """Gems of Ruby."""
-    arguments.refuse(
-        "gem_source",
-        "repository",
-        "bindir",
-        "install_dir",
-        "env_shebang",
-        "build_flags",
-        "force",
-        "norc",
-        unless=(False, True),
-    )
     arguments.ignore("include_doc", "include_dependencies", "default")
     name, version = word(arguments, "name"), arguments.piece("-v ", "version")
     program = arguments.text("executable") or "gem"
@@ -46,11 +39,9 @@ def gem(context: Context, arguments: Arguments) -> list[Entry]:
     return by_program(context, "gem")(command, unless=f"{test} >/dev/null", fallback=f"gem {name}")
 
 
-@maps("snap")
+@maps("snap", root=True, refused="options dangerous")
 def snap(context: Context, arguments: Arguments) -> list[Entry]:
     """Snaps."""
-    context.as_root()
-    arguments.refuse("options", "dangerous")
     channel = arguments.piece("--channel=", "channel")
     classic = "--classic" if arguments.flag("classic", default=False) else ""
     present = state_of(arguments, "present", "absent") == "present"
@@ -65,11 +56,10 @@ def snap(context: Context, arguments: Arguments) -> list[Entry]:
     return made
 
 
-@maps("composer")
+@maps("composer", ignored="ignore_platform_reqs")
 def composer(context: Context, arguments: Arguments) -> list[Entry]:
     """PHP packages in a directory, or of a user."""
     arguments.refuse("apcu_autoloader", "classmap_authoritative", unless=(False,))
-    arguments.ignore("ignore_platform_reqs")
     command = arguments.text("command") or "install"
     program = words(
         arguments.text("executable") or "", arguments.text("composer_executable") or "composer"
@@ -100,10 +90,9 @@ def composer(context: Context, arguments: Arguments) -> list[Entry]:
     return by_program(context, "composer")(line, fallback=f"composer {command}")
 
 
-@maps("git_config")
+@maps("git_config", refused="list_all add_mode", unless=(False, "replace-all"))
 def git_config(context: Context, arguments: Arguments) -> list[Entry]:
     """Settings of git."""
-    arguments.refuse("list_all", "add_mode", unless=(False, "replace-all"))
     name, value, repo = word(arguments, "name"), arguments.text("value"), arguments.text("repo")
     file = arguments.text("file")
     scope = arguments.literal("scope", default="local" if repo else "global")
@@ -129,10 +118,9 @@ def git_config(context: Context, arguments: Arguments) -> list[Entry]:
     )
 
 
-@maps("make")
+@maps("make", refused="jobs")
 def make(context: Context, arguments: Arguments) -> list[Entry]:
     """Targets of a makefile."""
-    arguments.refuse("jobs")
     place, target = word(arguments, "chdir"), arguments.text("target") or ""
     program = arguments.text("make") or "make"
     values = arguments.raw("params") or {}
@@ -148,12 +136,11 @@ def make(context: Context, arguments: Arguments) -> list[Entry]:
     )
 
 
-@maps("assemble")
+@maps("assemble", ignored="backup follow")
 def assemble(context: Context, arguments: Arguments) -> list[Entry]:
     """A file that joins the files of a directory on the host."""
     arguments.refuse("delimiter", "regexp", "ignore_hidden", "decrypt", unless=(False, True))
     arguments.refuse("validate")
-    arguments.ignore("backup", "follow")
     if not arguments.flag("remote_src", default=True):
         raise NotConvertible("files of the controller")
     source, target = clean_path(arguments.required("src")), clean_path(arguments.required("dest"))
@@ -172,10 +159,9 @@ def assemble(context: Context, arguments: Arguments) -> list[Entry]:
     return made
 
 
-@maps("htpasswd")
+@maps("htpasswd", ignored="crypt_scheme hash_scheme")
 def htpasswd(context: Context, arguments: Arguments) -> list[Entry]:
     """Users in a password file, set with Apache's program."""
-    arguments.ignore("crypt_scheme", "hash_scheme")
     path, user = word(arguments, "path", "dest", "destfile"), word(arguments, "name", "username")
     create = arguments.flag("create", default=True)
     owner = words(arguments.piece("", "owner"))
@@ -205,17 +191,12 @@ def htpasswd(context: Context, arguments: Arguments) -> list[Entry]:
     )
 
 
-@maps("pam_limits")
+@maps("pam_limits", root=True, refused="use_max use_min", unless=(False,), ignored="backup")
 def pam_limits(context: Context, arguments: Arguments) -> list[Entry]:
     """Limits of logins."""
-    context.as_root()
-    arguments.refuse("use_max", "use_min", unless=(False,))
-    arguments.ignore("backup")
     domain, kind = arguments.required("domain"), arguments.required("limit_type")
-    item, path = (
-        arguments.required("limit_item"),
-        arguments.text("dest") or "/etc/security/limits.conf",
-    )
+    item = arguments.required("limit_item")
+    path = arguments.text("dest") or "/etc/security/limits.conf"
     comment = arguments.text("comment")
     start = r"\s+".join(one if "{{" in one else re.escape(one) for one in (domain, kind, item))
     if "{{" in start:
@@ -229,10 +210,9 @@ def pam_limits(context: Context, arguments: Arguments) -> list[Entry]:
     return [Entry("edit", path, {"line": line, "match": rf"^\s*{start}\s.*$", "create": True})]
 
 
-@maps("capabilities")
+@maps("capabilities", root=True)
 def capabilities(context: Context, arguments: Arguments) -> list[Entry]:
     """Capabilities of a program."""
-    context.as_root()
     path, text = word(arguments, "path", "key"), arguments.required("capability", "cap")
     name = re.split(r"[=+]", text)[0] if "{{" not in text else text
     present = state_of(arguments, "present", "absent") == "present"
@@ -247,12 +227,10 @@ def capabilities(context: Context, arguments: Arguments) -> list[Entry]:
     )
 
 
-@maps("acl")
+@maps("acl", root=True, ignored="follow")
 def acl(context: Context, arguments: Arguments) -> list[Entry]:
     """Access control lists of a path."""
-    context.as_root()
     arguments.refuse("use_nfsv4_acls", "recalculate_mask", unless=(False, "default"))
-    arguments.ignore("follow")
     path, entry = word(arguments, "path", "name"), arguments.text("entry")
     recursive = "-R" if arguments.flag("recursive", default=False) else ""
     start = "d:" if arguments.flag("default", default=False) else ""
@@ -281,11 +259,9 @@ def acl(context: Context, arguments: Arguments) -> list[Entry]:
     )
 
 
-@maps("filesystem")
+@maps("filesystem", root=True, refused="force resizefs uuid", unless=(False,))
 def filesystem(context: Context, arguments: Arguments) -> list[Entry]:
     """File systems on devices that have none."""
-    context.as_root()
-    arguments.refuse("force", "resizefs", "uuid", unless=(False,))
     kind, device = arguments.required("fstype", "type"), word(arguments, "dev", "device")
     state_of(arguments, "present")
     command = words(f"mkfs -t {kind}", arguments.piece("", "opts", quote=False), device)
@@ -293,10 +269,9 @@ def filesystem(context: Context, arguments: Arguments) -> list[Entry]:
     return by_program(context, "mkfs")(command, unless=test, fallback=f"file system on {device}")
 
 
-@maps("supervisorctl")
+@maps("supervisorctl", refused="username password server_url")
 def supervisorctl(context: Context, arguments: Arguments) -> list[Entry]:
     """Programs of supervisor."""
-    arguments.refuse("username", "password", "server_url")
     program = words(
         arguments.text("supervisorctl_path") or "supervisorctl", arguments.piece("-c ", "config")
     )
@@ -314,10 +289,9 @@ def supervisorctl(context: Context, arguments: Arguments) -> list[Entry]:
     return by_program(context, "supervisorctl")(f"{program} {line}", fallback=line, **test)
 
 
-@maps("known_hosts")
+@maps("known_hosts", refused="hash_host", unless=(False,))
 def known_hosts(context: Context, arguments: Arguments) -> list[Entry]:
     """Keys of other hosts."""
-    arguments.refuse("hash_host", unless=(False,))
     name, path = arguments.required("name", "host"), arguments.text("path")
     if path is None or path.startswith("~"):
         raise NotConvertible("known_hosts of a user")
@@ -328,34 +302,19 @@ def known_hosts(context: Context, arguments: Arguments) -> list[Entry]:
     return [Entry("edit", path, {"line": arguments.required("key").strip(), "create": True})]
 
 
-@maps("synchronize")
+@maps(
+    "synchronize",
+    refused="rsync_opts link_dest copy_links dirs",
+    unless=(False, []),
+    ignored="compress recursive perms times owner group links checksum archive rsync_timeout "
+    "set_remote_user use_ssh_args partial private_key dest_port existing_only "
+    "ssh_connection_multiplexing verify_host rsync_path",
+)
 def synchronize(context: Context, arguments: Arguments) -> list[Entry]:
     """A directory of the project, file by file."""
     from orchestrator.ansible.modules.files import tree
 
     arguments.refuse("mode", unless=("push",))
-    arguments.refuse("rsync_opts", "link_dest", "copy_links", "dirs", unless=(False, []))
-    arguments.ignore(
-        "compress",
-        "recursive",
-        "perms",
-        "times",
-        "owner",
-        "group",
-        "links",
-        "checksum",
-        "archive",
-        "rsync_timeout",
-        "set_remote_user",
-        "use_ssh_args",
-        "partial",
-        "private_key",
-        "dest_port",
-        "existing_only",
-        "ssh_connection_multiplexing",
-        "verify_host",
-        "rsync_path",
-    )
     source = arguments.source("src")
     found = None if "{{" in source else context.files.find("files", source)
     if found is None or not found[1].is_dir():
@@ -369,10 +328,9 @@ def synchronize(context: Context, arguments: Arguments) -> list[Entry]:
     return tree(context, written=found[0], original=found[1], base=base)
 
 
-@maps("apache2_module")
+@maps("apache2_module", root=True)
 def apache_module(context: Context, arguments: Arguments) -> list[Entry]:
     """Modules of Apache on Debian."""
-    context.as_root()
     arguments.refuse("identifier", "ignore_configcheck", "warn_mpm_absent", unless=(False, True))
     name = arguments.required("name")
     present = state_of(arguments, "present", "absent") == "present"
@@ -383,11 +341,9 @@ def apache_module(context: Context, arguments: Arguments) -> list[Entry]:
     return [context.exec(f"{word} {name}", properties)]
 
 
-@maps("seboolean")
+@maps("seboolean", root=True, refused="ignore_selinux_state", unless=(False,))
 def boolean_of_selinux(context: Context, arguments: Arguments) -> list[Entry]:
     """Booleans of SELinux."""
-    context.as_root()
-    arguments.refuse("ignore_selinux_state", unless=(False,))
     name, state = arguments.required("name"), arguments.flag("state", default=True)
     if not arguments.flag("persistent", default=False):
         raise NotConvertible("a boolean of SELinux that is not persistent")

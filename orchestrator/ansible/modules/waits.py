@@ -62,10 +62,9 @@ def _sleep(context: Context, seconds: str) -> Entry:
     )
 
 
-@maps("pause")
+@maps("pause", refused="prompt echo")
 def pause(context: Context, arguments: Arguments) -> list[Entry]:
     """A pause of a given time."""
-    arguments.refuse("prompt", "echo")
     seconds, minutes = arguments.text("seconds"), arguments.text("minutes")
     if minutes is not None:
         if not minutes.isdigit():
@@ -135,10 +134,8 @@ def _request(context: Context, arguments: Arguments, method: str) -> Entry:
         shown.append("Content-Type: application/json")
     parts += [f"--header {shell_word(one)}" for one in shown]
     environment: list[str] = []
-    user, password = (
-        arguments.text("url_username", "user"),
-        arguments.text("url_password", "password"),
-    )
+    user = arguments.text("url_username", "user")
+    password = arguments.text("url_password", "password")
     if user is not None or password is not None:
         environment.append(f"CCM_PASSWORD={user or ''}:{password or ''}")
         parts.append('--user "$CCM_PASSWORD"')
@@ -183,14 +180,13 @@ def _until(context: Context, properties: dict[str, Any]) -> None:
         raise NotConvertible(f"until: {shown}")
 
 
-@maps("reboot")
+@maps("reboot", refused="reboot_command")
 def reboot(context: Context, arguments: Arguments) -> list[Entry]:
     """Reboots, which require a reason."""
     arguments.ignore(
         "msg", "pre_reboot_delay", "post_reboot_delay", "test_command", "connect_timeout",
         "search_paths", "boot_time_command",
     )  # fmt: skip
-    arguments.refuse("reboot_command")
     properties: dict[str, Any] = {"onlyif": "true"}  # replaced if it subscribes to a change
     timeout = arguments.text("reboot_timeout")
     if timeout is not None:
