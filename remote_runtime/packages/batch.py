@@ -54,17 +54,19 @@ def carry_out(
         manager.carry_out_together(operations, lock_timeout)
     except ResourceError as error:
         failed = error
-    for other, share in zip(upcoming, found[1:]):
-        if failed is None or manager.has_reached(other.operation):
-            manager.changed_ahead[other.item.index] = EarlyChange(other.before, share)
-            context.changed_ahead.add(other.item.index)
-        else:
-            not_changed(other.item)
-    if failed is not None and not manager.has_reached(first):
-        reason = "%s failed together with other packages; ccm retries it alone" % str(first)
-        context.notice("info", reason)
-        return tried(lambda: manager.carry_out(first, lock_timeout))
-    return found[0]
+    try:
+        if failed is not None and not manager.has_reached(first):
+            reason = "%s failed together with other packages; ccm retries it alone" % str(first)
+            context.notice("info", reason)
+            return tried(lambda: manager.carry_out(first, lock_timeout))
+        return found[0]
+    finally:  # another try may also complete packages that the failed transaction has unpacked
+        for other, share in zip(upcoming, found[1:]):
+            if failed is None or manager.has_reached(other.operation):
+                manager.changed_ahead[other.item.index] = EarlyChange(other.before, share)
+                context.changed_ahead.add(other.item.index)
+            else:
+                not_changed(other.item)
 
 
 def _together(

@@ -169,6 +169,18 @@ class Turns(unittest.TestCase):
         self.assertEqual([line.split()[-1] for line in self.transactions()], ["b", "b"])
         self.assertIn("it broke", second.errors[0])
 
+    def test_a_package_that_the_next_try_completes(self):
+        """If the failed transaction has unpacked it, the retry of the first package completes it,
+        and its event shows the change."""
+        unpacked = Result(100, "", "dpkg: error processing archive c.deb (--unpack):\n no\n")
+        self.commands.on("apt-get install", unpacked, "")
+        self.after(NONE, ALL)
+        first, second = self.run_items("a", "b")
+        self.assertEqual([line.split()[-1] for line in self.transactions()], ["b", "a"])
+        self.assertEqual((first.changed, second.changed), (True, True))
+        told = [(change.what, change.before, change.after) for change in second.changes]
+        self.assertEqual(told[0], ("ensure", "absent", "1"))
+
     def test_a_download_that_failed_is_tried_again(self):
         """Where nothing but a download failed, each package has its tries alone."""
         failed = Result(100, "", "E: Failed to fetch http://packages.example.com/a.deb  503\n")
