@@ -77,16 +77,23 @@ class Probe(object):
         one = Indexed(name, version, sha256=sha, size=size, unpacked=0)
         return self.contents([one], FromFile(path, kind))
 
-    def contents(self, wanted: Sequence[Indexed], packages: Packages) -> Dict[str, Contents]:
+    def contents(
+        self, wanted: Sequence[Indexed], packages: Packages, soon: Sequence[Indexed] = ()
+    ) -> Dict[str, Contents]:
         """Return the contents of the packages by name, without packages that could not
-        be examined.
+        be examined. If one is not known yet, this also examines those that will be needed
+        ``soon``, unless they are too large.
         """
         unknown = [i for i in wanted if i.sha256 not in self._known]
-        self._learn([i for i in unknown if i.sha256 not in self._asked], packages)
+        asked = self._asked.union(i.sha256 for i in wanted)
+        more = [i for i in soon if i.sha256 not in asked] if unknown else []
+        more = more if _fits([*unknown, *more]) else []
+        self._learn([i for i in [*unknown, *more] if i.sha256 not in self._asked], packages)
         missing = [i for i in unknown if i.sha256 not in self._known]
-        self._read(missing, packages)
-        found = {i.sha256: self._known[i.sha256].form() for i in missing if i.sha256 in self._known}
-        for one in missing:
+        more = [i for i in more if i.sha256 not in self._known]
+        self._read(missing, packages, more)
+        found = {sha: self._known[sha].form() for sha in self._left if sha in self._known}
+        for one in [*missing, *more]:
             if one.sha256 in self._alone:
                 self._known.setdefault(one.sha256, self._alone[one.sha256])
         self._shared.tell(found, self._left)
@@ -155,8 +162,11 @@ class Probe(object):
 
         return is_so
 
-    def _read(self, wanted: Sequence[Indexed], packages: Packages) -> None:
-        """Examine packages, once each, if they are not too large.
+    def _read(
+        self, wanted: Sequence[Indexed], packages: Packages, soon: Sequence[Indexed] = ()
+    ) -> None:
+        """Examine packages, once each, if they are not too large, together with those
+        needed ``soon``.
 
         A failed download fails everything that needs the package.
         """
@@ -164,14 +174,18 @@ class Probe(object):
             if one.sha256 in self._failed:
                 raise self._failed[one.sha256]
         missing = [i for i in wanted if i.sha256 not in self._tried]
-        if not (missing and _fits(missing)):
+        together = [*missing, *soon]
+        if not (together and _fits(together)):
             return
         self._tried.update(i.sha256 for i in missing)
 
         def learn(sha: str, directory: str, contents: Contents) -> None:
             self._known[sha] = contents
 
-        failed = self._opened(missing, packages, learn)
+        failed = self._opened(together, packages, learn)
+        if failed is not None and soon:  # perhaps because of one of those
+            missing = [i for i in missing if i.sha256 not in self._known]
+            failed = self._opened(missing, packages, learn) if missing else None
         if failed is not None:
             lacking = (i.sha256 for i in missing if i.sha256 not in self._known)
             self._failed.update((sha, failed) for sha in lacking)

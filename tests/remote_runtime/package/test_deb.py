@@ -544,6 +544,25 @@ class Probing(unittest.TestCase):
         self.assertEqual(self.asked, [["download", "a=1", "b=1"]])
         self.assertEqual(list(self.probe.contents([known["a"]], debs)), ["a"])
 
+    def test_what_will_be_needed_is_downloaded_together(self):
+        """Its download is not repeated; if it fails, what is needed now is downloaded alone."""
+        shas = [hashlib.sha256(text).hexdigest() for text in (b"a package", b"missing")]
+        a, b = (Indexed(n, "1", sha256=sha, size=9, unpacked=9) for n, sha in zip("ab", shas))
+
+        def run_apt(words, directory, timeout):
+            result = self.run_apt(words, directory, timeout)
+            return result if "b=1" not in words else Result(100, "", "E: b  404  Not Found")
+
+        debs = Debs(self.context, run_apt)
+        channel = self.context._channel = Channel({})
+        self.probe = Probe(self.context)
+        self.assertEqual(list(self.probe.contents([a], debs, soon=[a, b])), ["a"])
+        told = {m["sha"]: m["contents"] is None for m in channel.sent if m["t"] == "package"}
+        self.assertEqual(told, {shas[0]: False, shas[1]: True})
+        with self.assertRaisesRegex(ResourceError, "404"):
+            self.probe.contents([b], debs, soon=[a, b])
+        self.assertEqual(self.asked, [["download", "a=1", "b=1"], ["download", "b=1"]])
+
     def test_another_package_than_the_index_names_is_not_looked_at(self):
         """What was downloaded counts only with the hash that the host's own index has."""
         self.assertEqual(self.contents("0" * 64), {})
