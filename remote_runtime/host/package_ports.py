@@ -5,6 +5,7 @@ See ``ports`` for the common rules of all ports.
 
 from typing import (
     TYPE_CHECKING,
+    Any,
     Callable,
     Dict,
     Optional,
@@ -13,7 +14,7 @@ from typing import (
 )
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Properties
+from remote_runtime.item import Item, Properties
 from remote_runtime.packages import list_refresh
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.managers import manager_of
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
         VersionChange,
     )
     from remote_runtime.retries import Result
+
+Upcoming = Tuple[Item, Any]
+"""A later resource, and its operation with the state that is installed before it."""
 
 
 class PackageListReader(object):

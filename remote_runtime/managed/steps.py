@@ -86,7 +86,12 @@ class TaskResource(ManagedResource):
             context, done = self.context, self._done
             overlay = context.overlay_with(done) if done else context.planned()
             self._planned = Overlay(
-                overlay, self.item.id, context=context, warn=self._warn, shared=not done
+                overlay,
+                self.item.id,
+                context=context,
+                warn=self._warn,
+                shared=not done,
+                upcoming=self._upcoming,
             )
         return self._planned
 
@@ -160,14 +165,14 @@ class TaskResource(ManagedResource):
         for item in upcoming:
             if item.type != self.item.type or item.provider not in ("", self.provider.name):
                 return
-            stops = item.noop or item.monitor_only
+            stops = item.noop != self.item.noop or item.monitor_only
             if stops or item.deferred_error or item.deferred_render:
                 return
             later = type(self._type)(item.name, item.properties)
             later.provider = self._type.provider
             if later.alone:
                 return
-            with context.for_resource(item, False):
+            with context.for_resource(item, context.noop):
                 try:
                     found = later.ahead(self._reader())
                 except ResourceError:

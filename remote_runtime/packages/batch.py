@@ -1,11 +1,14 @@
-"""Changes the packages of consecutive resources in one transaction (target; never in noop).
+"""Changes the packages of consecutive resources in one transaction, and predicts it (target).
 
 The first resource runs the transaction. Each of the other resources still runs, and its event shows
 what the transaction changed for it. If the transaction fails, each package that it did not reach is
 tried alone, so that each failure belongs to the package that caused it.
+
+In a preview, the first resource simulates the transaction. Each of the other resources uses the
+part that it would change, unless an earlier resource leaves something else than that transaction.
 """
 
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
@@ -13,6 +16,7 @@ from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.values import EarlyChange, Installed, Operation, VersionChange
 
 Changes = Sequence[VersionChange]
+Shares = Optional[Sequence[Changes]]
 MAX_PACKAGES = 200  # packages of one transaction
 
 
@@ -22,6 +26,52 @@ class PlannedChange(NamedTuple):
     item: Item
     operation: Operation
     before: Installed
+
+
+def planned_changes(
+    manager: PackageManager, own: Operation, upcoming: Iterable[Tuple[Item, Any]]
+) -> List[PlannedChange]:
+    """Return the changes of the same kind by the resources right after the current one, whose
+    operation is ``own``; ``upcoming`` has the later resources with their operations.
+
+    A push that is bound to a plan file changes each package alone.
+    """
+    context = manager.context
+    found: List[PlannedChange] = []
+    if context.promised or context.observes or context.halts or not manager.batches:
+        return found
+    for item, change in upcoming:
+        if not manager.takes(item):
+            break
+        if change is not None:
+            operation, before = change
+            if manager.kind(operation) != manager.kind(own) or len(found) >= MAX_PACKAGES:
+                break
+            found.append(PlannedChange(item, operation, before))
+    return found
+
+
+def predict(
+    manager: PackageManager, first: Operation, others: Callable[[], Sequence[PlannedChange]]
+) -> Changes:
+    """Return the predicted changes of a package that a push changes together with ``others`` of
+    later resources.
+
+    ``ResourceError`` if changing it alone would fail, too.
+    """
+    state = manager.planned_state()
+    known = manager.predicted_ahead.get(manager.context.position)
+    if known is not None and (known.operation, known.state) == (first, state):
+        return known.changes
+    upcoming, found = _together(manager.predict_together, manager, first, others())
+    if not upcoming:
+        return manager.predict(first)
+    from remote_runtime.packages.prediction import Prediction
+
+    for other, earlier, share in zip(upcoming, found, found[1:]):
+        state = state.after(earlier)
+        manager.predicted_ahead[other.item.index] = Prediction(other.operation, state, share)
+    return found[0]
 
 
 def carry_out(
@@ -43,7 +93,7 @@ def carry_out(
     if done is not None:
         manager.acted()  # this resource changes nothing more: the lists still hold
         return done.changes
-    upcoming, found = _together(manager, first, others())
+    upcoming, found = _together(manager.shares, manager, first, others())
     if not upcoming:
         return tried(lambda: manager.carry_out(first, lock_timeout))
     operations = [first, *(other.operation for other in upcoming)]
@@ -70,16 +120,19 @@ def carry_out(
 
 
 def _together(
-    manager: PackageManager, first: Operation, upcoming: Sequence[PlannedChange]
-) -> Tuple[Sequence[PlannedChange], Sequence[Sequence[VersionChange]]]:
+    shares: Callable[[Sequence[Operation]], Shares],
+    manager: PackageManager,
+    first: Operation,
+    upcoming: Sequence[PlannedChange],
+) -> Tuple[Sequence[PlannedChange], Sequence[Changes]]:
     """Return the later resources that are changed with the first, and the changes of each
-    operation.
+    operation according to ``shares``.
 
     A package that an earlier one installs as a dependency is left to its own resource, which then
     finds it installed.
     """
     while upcoming:
-        found = manager.shares([first, *(other.operation for other in upcoming)])
+        found = shares([first, *(other.operation for other in upcoming)])
         if found is None:
             break
         own = [

@@ -25,6 +25,7 @@ from remote_runtime.provider import FIRST
 if TYPE_CHECKING:
     from remote_runtime.errors import ResourceError
     from remote_runtime.packages.inspection import Probe
+    from remote_runtime.packages.prediction import PlannedState, Prediction
 
 # The same text on every host, so that a report groups it.
 LISTS_OUTDATED = (
@@ -69,6 +70,7 @@ class PackageManager(object):
         self._wished: Set[str] = set()
         self._holds: Dict[str, bool] = {}  # at the start of predictions
         self.changed_ahead: Dict[int, EarlyChange] = {}
+        self.predicted_ahead: "Dict[int, Prediction]" = {}
         self._probe: Optional["Probe"] = None
         self.by_checksum: Dict[str, PackageFile] = {}  # see ``source``
         self.files: Dict[Tuple[str, str], PackageFile] = {}  # by name and version
@@ -231,6 +233,12 @@ class PackageManager(object):
         nodes = overlay.layer.nodes if overlay is not None else {}
         return tuple((p, n.since) for p, n in nodes.items() if p.startswith(self.sources))
 
+    def planned_state(self) -> "PlannedState":
+        """Return everything planned that affects a prediction of this package manager."""
+        from remote_runtime.packages.prediction import PlannedState
+
+        return PlannedState(self.planned_versions(), self.planned_sources(), dict(self._holds))
+
     def plain(self, name: str) -> str:
         """Return the name of the package in transactions."""
         return name
@@ -310,6 +318,14 @@ class PackageManager(object):
         Empty if they are known only after running it.
         """
         return ()
+
+    def predict_together(
+        self, operations: Sequence[Operation]
+    ) -> Optional[Sequence[Sequence[VersionChange]]]:
+        """Return what ``predict`` returns for each of several operations in one transaction, one
+        after the other; None if each has to be predicted alone.
+        """
+        return None
 
     def effects(self, operation: Operation, predicted: Sequence[VersionChange]) -> Sequence[Effect]:
         """Return the state of the host after a transaction. This class does not know the contents

@@ -1,18 +1,15 @@
 """Packages on the machine (target). ``remote_runtime.packages`` has the package managers."""
 
-from typing import TYPE_CHECKING, Any, Callable, Iterable, List, Sequence, Tuple
+from typing import TYPE_CHECKING, Callable, Iterable, Sequence
 
 from remote_runtime.host import package_ports
-from remote_runtime.item import Item, Properties
+from remote_runtime.item import Properties
 from remote_runtime.packages import list_refresh
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.values import Answer, Installed, Operation, VersionChange
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.packages.batch import PlannedChange
-
-Upcoming = Tuple[Item, Any]
 
 
 class Package(package_ports.Package):
@@ -27,7 +24,7 @@ class Package(package_ports.Package):
         *,
         name: str,
         properties: Properties,
-        upcoming: Callable[[], Iterable[Upcoming]],
+        upcoming: Callable[[], Iterable[package_ports.Upcoming]],
         count: Callable[[int], None],
     ) -> None:
         super().__init__(context, manager, name, properties)
@@ -64,28 +61,10 @@ class Package(package_ports.Package):
         return batch.carry_out(
             self._manager,
             operation,
-            others=lambda: self._others(operation),
+            others=lambda: batch.planned_changes(self._manager, operation, self._upcoming()),
             lock_timeout=self._lock_timeout(),
             tried=self._tried,
         )
-
-    def _others(self, own: Operation) -> "List[PlannedChange]":
-        """Return the changes of the same kind by the resources right after this one."""
-        from remote_runtime.packages.batch import MAX_PACKAGES, PlannedChange
-
-        context, manager = self._context, self._manager
-        found: "List[PlannedChange]" = []
-        if context.promised or context.halts or not manager.batches:
-            return found
-        for item, change in self._upcoming():
-            if not manager.takes(item):
-                break
-            if change is not None:
-                operation, before = change
-                if manager.kind(operation) != manager.kind(own) or len(found) >= MAX_PACKAGES:
-                    break
-                found.append(PlannedChange(item, operation, before))
-        return found
 
     def mark_manual(self) -> None:
         self._manager.mark_manual(self.title)

@@ -1,6 +1,6 @@
 """The host for state types in a preview (target)."""
 
-from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NoReturn, Optional
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.overlay import files
@@ -9,6 +9,7 @@ from remote_runtime.host.ports import Host
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.host.package_ports import Upcoming
     from remote_runtime.overlay.overlay import HostOverlay
 
 
@@ -16,8 +17,9 @@ class Overlay(Host):
     """The host with planned changes; ``record`` receives the changes made here.
 
     Only these changes affect ``overlay``: the caller passes a copy, or a ``shared``
-    overlay that must not change. ``warn`` receives a line for the user. Without a ``context``, only
-    the ports for files, accounts, commands, the kernel, mounts, checkouts and crontabs exist.
+    overlay that must not change. ``warn`` receives a line for the user. ``upcoming`` has the later
+    resources, if known. Without a ``context``, only the ports for files, accounts, commands, the
+    kernel, mounts, checkouts and crontabs exist.
     """
 
     def __init__(
@@ -29,6 +31,7 @@ class Overlay(Host):
         context: "Optional[Context]" = None,
         warn: Callable[[str], object] = str,
         shared: bool = False,
+        upcoming: "Callable[[], Iterable[Upcoming]]" = tuple,
     ) -> None:
         self.record = record = Record(overlay, by, covering=covering, shared=shared)
         paths = files.Files(record)
@@ -69,7 +72,7 @@ class Overlay(Host):
                 from remote_runtime.host.overlay import conditions
 
                 return conditions.Conditions(context, self, record)
-            return _part(context, record, name)
+            return _part(context, record, upcoming, name=name)
 
         super().__init__(paths, make)
         self.warn, self.tolerate = warn, _fail
@@ -90,7 +93,9 @@ def _part_of_files(host: Host, record: Record, paths: files.Files, *, name: str)
     return credentials.Credentials(record, paths)
 
 
-def _part(context: "Context", record: Record, name: str) -> Any:
+def _part(
+    context: "Context", record: Record, upcoming: "Callable[[], Iterable[Upcoming]]", *, name: str
+) -> Any:
     """A port that needs only the run."""
     if name == "archives":
         from remote_runtime.host.overlay import archives
@@ -109,7 +114,10 @@ def _part(context: "Context", record: Record, name: str) -> Any:
         from remote_runtime.host.overlay import packages
 
         return package_ports.Packages(
-            context, lambda *args, **given: packages.Package(*args, record=record, **given)
+            context,
+            lambda *args, **given: packages.Package(
+                *args, record=record, upcoming=upcoming, **given
+            ),
         )
     if name == "lists":
         from remote_runtime.host.overlay import package_lists

@@ -1,6 +1,6 @@
 """Packages in a preview (target): the package manager predicts its changes."""
 
-from typing import TYPE_CHECKING, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Callable, Iterable, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect, once
@@ -59,7 +59,9 @@ class PackageReader(package_ports.PackageReader):
 
 
 class Package(PackageReader, package_ports.Package):
-    """Records the predicted changes of the package manager."""
+    """Records the predicted changes of the package manager. ``upcoming`` has the changes of later
+    resources.
+    """
 
     def __init__(
         self,
@@ -69,9 +71,10 @@ class Package(PackageReader, package_ports.Package):
         name: str,
         properties: Properties,
         record: Record,
+        upcoming: Callable[[], Iterable[package_ports.Upcoming]],
     ) -> None:
         super().__init__(context, manager, name, properties)
-        self._record = record
+        self._record, self._upcoming = record, upcoming
 
     def refresh_lists(self) -> None:
         reason = "%s would refresh the package lists" % self._record.by
@@ -112,7 +115,13 @@ class Package(PackageReader, package_ports.Package):
         holder = self._manager.holder()
         if holder:
             raise Unknowable("a push would wait for the package lock %s" % holder)
-        return self._manager.predict(operation)
+        from remote_runtime.packages import batch
+
+        return batch.predict(
+            self._manager,
+            operation,
+            lambda: batch.planned_changes(self._manager, operation, self._upcoming()),
+        )
 
     def mark_manual(self) -> None:
         self._manager.wished(self.title)

@@ -277,34 +277,46 @@ class Apt(PackageManager):
         trouble = self._ready().trouble(str(operation))
         if trouble is not None:
             raise trouble
-        argv = apt_commands.words([operation])
-        argv[1:1] = [*apt_simulation.OPTIONS, *self._private(), *self._as_planned()]
-        result = self._ask(argv)
+        result = self._simulated([operation], self._private())
         if result.code != 0:
             raise apt_errors.explain(str(operation), result, self._held)
         return apt_simulation.planned(result.stdout, self._architecture)
 
-    def _as_planned(self) -> List[str]:
-        """Return the options that make apt treat the packages of earlier resources as installed."""
+    def _simulated(self, operations: Sequence[Operation], private: Sequence[str]) -> "Result":
+        """Return apt's answer about a transaction after the planned changes; ``private`` are the
+        options for its caches.
+        """
         from remote_runtime.packages.apt import simulation as apt_simulation
 
-        versions = self.planned_versions()
-        if not (versions or self._holds):
+        argv = apt_commands.words(operations)
+        argv[1:1] = [*apt_simulation.OPTIONS, *private, *self._as_planned()]
+        return self._ask(argv)
+
+    def _as_planned(self) -> List[str]:
+        """Return the options that make apt treat the packages of earlier resources as installed."""
+        if not (self.planned_versions() or self._holds):
             return []
-        database = dpkg.text()
+        path = self._bench().path("status")
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(self._planned_database())
+        return ["-o", "Dir::State::status=" + path, "-o", "Dir::Cache::pkgcache="]
+
+    def _planned_database(self) -> str:
+        """Return dpkg's database with the packages and holds of earlier resources."""
+        from remote_runtime.packages.apt import simulation as apt_simulation
+
+        versions, database = self.planned_versions(), dpkg.text(self.admin)
+        if not (versions or self._holds):
+            return database
         shown = self._show(versions)
         try:
             text = apt_simulation.status(database, versions, shown, self._architecture)
-            text = apt_simulation.with_holds(text, self._holds, self._architecture)
+            return apt_simulation.with_holds(text, self._holds, self._architecture)
         except KeyError as error:
             name, version = error.args[0]
             raise Unknowable(
                 "the lists do not contain the dependencies of %s %s" % (name, version)
             ) from error
-        path = self._bench().path("status")
-        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text)
-        return ["-o", "Dir::State::status=" + path, "-o", "Dir::Cache::pkgcache="]
 
     def _show(self, versions: Mapping[str, str]) -> str:
         """Return the text of the lists about these versions."""
@@ -412,16 +424,19 @@ class Apt(PackageManager):
         from remote_runtime.packages.dpkg.probe import Debs, indexed
 
         debs, known = Debs(self.context, self._fetch), {}
-        listed = []
+        native, listed = self._architecture, []
         for change in changes:
             file = self.files.get((change.name, change.after))
             if file is None:
                 listed.append(change)
             elif file.path:
                 known.update(self.probe().of_file(*change[::2], path=file.path, kind=debs))
-        shown = self._show({change.name: change.after for change in listed})
-        wanted = indexed(listed, shown, self._architecture)
-        return dict(known, **self.probe().contents(wanted, debs))
+        ahead = [change for found in self.predicted_ahead.values() for change in found.changes]
+        wanted, soon = (
+            indexed(some, self._show({change.name: change.after for change in some}), native)
+            for some in (listed, [change for change in ahead if change.after])
+        )
+        return dict(known, **self.probe().contents(wanted, debs, soon))
 
     def _fetch(self, words: Sequence[str], directory: str, timeout: float) -> "Result":
         argv = [
@@ -464,14 +479,16 @@ class Apt(PackageManager):
 
         if self._ready().trouble(str(operations[0])) is not None:
             return None
-        argv = apt_commands.words(operations)
-        result = self._ask([argv[0], *apt_simulation.OPTIONS, *argv[1:]])
+        result = self._simulated(operations, self._private() if self.context.noop else ())
         changes = apt_simulation.planned(result.stdout, self._architecture)
         if result.code != 0:
             return None
-        return apt_dependencies.shares(
-            operations, changes, self._show, lambda: dpkg.text(self.admin)
-        )
+        return apt_dependencies.shares(operations, changes, self._show, self._planned_database)
+
+    def predict_together(
+        self, operations: Sequence[Operation]
+    ) -> Optional[Sequence[Sequence[VersionChange]]]:
+        return self.shares(operations)
 
     def _transact(
         self, what: str, operations: Sequence[Operation], lock_timeout: float

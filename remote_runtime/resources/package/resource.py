@@ -320,7 +320,7 @@ class Resource(TaskStateType):
     def ahead(self, host: "HostReader") -> Optional[Tuple[Operation, Installed]]:
         """See the base class. Its operation, and the state that is installed before that."""
         package = self._look_at(host)
-        installed, available = package.status(), Available()
+        installed, available = package.installed(), Available()
         if self._needs_lists(installed):
             if self._age is not None and package.outdated(self._age):
                 raise ResourceError("the lists are refreshed first")

@@ -354,6 +354,30 @@ def test_a_preview_knows_what_a_package_will_bring(debian: Host) -> None:
         )
 
 
+def test_a_preview_of_packages_of_one_transaction(debian: Host) -> None:
+    """It predicts each package as the push reports it, also one that dpkg refuses."""
+    debian.publish(
+        Package("ccm-older", "1.0-1"),
+        Package("ccm-older", "2.0-1"),
+        Package("ccm-breaks", "1.0-1", fields={"Breaks": "ccm-older (<< 2)"}),
+        Package("ccm-needed", "1.0-1"),
+        Package("ccm-needs", "1.0-1", fields={"Depends": "ccm-needed"}),
+        *(Package(f"ccm-same{n}", "1.0-1", files={"/usr/share/ccm-same": f"{n}"}) for n in (1, 2)),
+    )
+    debian.run("dpkg --purge ccm-broken && apt-get update && apt-get install -y ccm-older=1.0-1")
+    changed = [package("ccm-breaks"), package("ccm-needs"), package("ccm-pkg03")]
+    refused = [package(f"ccm-same{number}") for number in (1, 2)]
+    for plan in (changed, [*refused, package("ccm-pkg04")]):
+        preview, push = (apply(debian, *plan, noop=noop).events for noop in (True, False))
+        assert [event["failed"] for event in preview.values()] == [
+            event["failed"] for event in push.values()
+        ]
+        assert [_records(event) for event in preview.values()] == [
+            _records(event) for event in push.values()
+        ]
+        assert {event["prediction"] for event in preview.values()} == {"certain"}
+
+
 def test_a_preview_behind_the_plan_that_installs(debian: Host) -> None:
     """What a package brings, and that it goes again, later plans see as later resources do."""
     root = {"owner": "root", "group": "root", "mode": "0644"}

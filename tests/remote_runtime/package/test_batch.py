@@ -7,8 +7,10 @@ import unittest
 from typing import Any, List
 
 from remote_runtime.cancellation import Cancelled
+from remote_runtime.effects import PackageEffect, Uncertainty
 from remote_runtime.packages import batch
-from remote_runtime.packages.values import Operation, VersionChange
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.values import Installed, Operation, VersionChange
 from remote_runtime.system.process.commands import Result
 
 from .. import fakes
@@ -48,6 +50,7 @@ class Turns(unittest.TestCase):
         self.commands.on("apt-cache show", SHOWN)
         self.commands.on("apt-get", "")
         self.commands.on("apt-get -s", SIMULATED)
+        self.commands.on("apt-config dump", "")
         self.installed = ""
 
     def run_items(self, *names, **options):
@@ -59,7 +62,8 @@ class Turns(unittest.TestCase):
             fakes.item("package", name, at, provider="apt", **options.get(name, {}))
             for at, name in enumerate(names)
         ]
-        self.context = make_context(self.commands, items)
+        self.context = make_context(self.commands, items, noop=options.get("preview", False))
+        self.context.observes = options.get("observes", False)
         self.begun: List[Any] = []
         self.context.before_change = lambda some: self.begun.append(
             ([item.name for item in some], len(self.transactions()))
@@ -84,6 +88,11 @@ class Turns(unittest.TestCase):
 
     def transactions(self):
         return [line for line in self.commands.asked if line.startswith("apt-get install")]
+
+    def simulated(self):
+        """The packages of each simulated transaction."""
+        lines = [line for line in self.commands.asked if line.startswith("apt-get -s")]
+        return ["".join(w for w in line.split() if w in ("a", "b", "c")) for line in lines]
 
     def after(self, *answers):
         """What dpkg-query says once the transactions have begun, one after the other."""
@@ -248,6 +257,98 @@ class Turns(unittest.TestCase):
             self.run_items("a", "b", "c", c={"require": ("package#a",)})
         changed = [event["name"] for event in self.events if event["changed"]]
         self.assertEqual((changed, len(self.transactions())), (["a", "b"], 1))
+
+    def test_a_preview_simulates_one_transaction(self):
+        """Each event predicts its part, which is that of the push."""
+        self.after(ALL)
+        pushed = [outcome.changes for outcome in self.run_items("a", "b")]
+        self.setUp()
+        outcomes = self.run_items("a", "b", preview=True)
+        self.assertEqual(self.simulated(), ["ab"])
+        self.assertEqual([outcome.changes for outcome in outcomes], pushed)
+        self.assertEqual([outcome.prediction for outcome in outcomes], ["certain", "certain"])
+        self.assertEqual(self.transactions(), [])
+
+    def test_a_preview_of_separate_transactions(self):
+        """It simulates each one that a push would run, also that of a plan file."""
+        rows: List[Any] = [
+            {"b": {"properties": {"install_recommends": False}}},
+            {"b": {"noop": True}},
+            {"fail_on_error": True},
+            {"observes": True},
+        ]
+        for options in rows:
+            self.setUp()
+            each = ["Inst %s (1 Debian:12 [all])\n" % name for name in "ab"]
+            self.commands.on("apt-get -s", *each)
+            self.run_items("a", "b", preview=True, **options)
+            self.assertEqual(self.simulated(), ["a", "b"], options)
+
+    def test_a_preview_of_a_transaction_that_fails(self):
+        """It simulates each package alone, and only the broken one would fail."""
+        broken, alone = Result(100, "", "E: no"), "Inst a (1 Debian:12 [all])\n"
+        self.commands.on("apt-get -s", broken, alone, broken)
+        first, second = self.run_items("a", "b", preview=True)
+        self.assertEqual(self.simulated(), ["ab", "a", "b"])
+        self.assertEqual((first.failed, first.changed, second.failed), (False, True, True))
+
+
+class Predictions(unittest.TestCase):
+    """Predictions for later resources, which come from the transaction of the first."""
+
+    def setUp(self):
+        self.commands = FakeCommands()
+        items = [fakes.item("package", name, at) for at, name in enumerate("ab")]
+        self.context = make_context(self.commands, items, noop=True)
+        self.manager = SimulatingManager(self.context)
+        self.items = items
+
+    def predict(self, at: int) -> Any:
+        others = [
+            batch.PlannedChange(item, Operation(item.name), Installed()) for item in self.items
+        ]
+        with self.context.for_resource(self.items[at], noop=True):
+            return batch.predict(
+                self.manager, Operation(self.items[at].name), lambda: others[at + 1 :]
+            )
+
+    def test_the_planned_state_must_be_that_of_the_transaction(self):
+        """If the first package is not planned as simulated, the next one is simulated alone."""
+        states: List[Any] = [
+            ([PackageEffect("a", "1")], []),
+            ([PackageEffect("a", "2")], ["b"]),
+            ([], ["b"]),
+            ([PackageEffect("a", "1"), PackageEffect("x", "1")], ["b"]),
+        ]
+        for effects, alone in states:
+            self.setUp()
+            self.assertEqual(self.predict(0), [VersionChange("a", "", "1")])
+            self.context.expect(effects, Uncertainty(), "package#a")
+            self.assertEqual(self.predict(1), [VersionChange("b", "", "1")])
+            self.assertEqual(self.manager.simulated, alone, effects)
+
+    def test_a_hold_in_between(self):
+        """A transaction before it says nothing about one after it."""
+        self.predict(0)
+        self.context.expect([PackageEffect("a", "1")], Uncertainty(), "package#a")
+        self.manager.plan_hold("c", True)
+        self.predict(1)
+        self.assertEqual(self.manager.simulated, ["b"])
+
+
+class SimulatingManager(PackageManager):
+    """Predicts version 1 of each package; ``simulated`` has those that it simulated alone."""
+
+    def __init__(self, context: Any) -> None:
+        super().__init__(context)
+        self.simulated: List[str] = []
+
+    def predict(self, operation):
+        self.simulated.append(operation.name)
+        return [VersionChange(operation.name, "", "1")]
+
+    def predict_together(self, operations):
+        return [[VersionChange(operation.name, "", "1")] for operation in operations]
 
 
 class Shares(unittest.TestCase):
