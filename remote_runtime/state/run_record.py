@@ -19,7 +19,7 @@ its run.
 
 import os
 import time
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 
 from remote_runtime.errors import CcmError
 from remote_runtime.item import Item
@@ -43,6 +43,15 @@ MESSAGE = 128 << 10  # characters of outcomes in one message, which has to fit a
 RUNNING, ENDED, CUT, NONE, UNUSABLE = "running", "ended", "cut", "none", "unusable"
 
 
+class _Ended(NamedTuple):
+    """A resource that has run, ``at`` the time when it ended."""
+
+    outcome: Outcome
+    noop: bool
+    seconds: float
+    at: float
+
+
 class RunRecord(object):
     """The record of the current run; only the thread of the run calls its methods.
 
@@ -56,7 +65,8 @@ class RunRecord(object):
         self._last = last
         self._reserved = -1  # the greatest index whose change may start before the next sync
         self._maker = event_builder
-        self._waiting: List[str] = []  # lines of resources without a change
+        self._ended: List[_Ended] = []  # not yet written; a run without changes writes none
+        self._waiting: List[str] = []  # lines after these
         self._descriptor = -1
         self._size = 0
         self._off = not is_receipt(receipt)
@@ -74,7 +84,7 @@ class RunRecord(object):
 
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
         """Record that a resource has run."""
-        self._waiting.append(jsontext.dumps(self._result(outcome, noop, seconds)))
+        self._ended.append(_Ended(outcome, noop, seconds, time.time()))
         if self._descriptor >= 0:
             self._write()
 
@@ -104,8 +114,8 @@ class RunRecord(object):
 
         return ended
 
-    def _result(self, outcome: Outcome, noop: bool, seconds: float) -> Dict[str, Any]:
-        item = outcome.item
+    def _result(self, ended: "_Ended") -> Dict[str, Any]:
+        outcome, item = ended.outcome, ended.outcome.item
         label = self._maker.labelled
 
         def short(text: str) -> str:
@@ -114,8 +124,8 @@ class RunRecord(object):
         told: Dict[str, Any] = {
             "index": item.index,
             "status": outcome.status,
-            "at": int(time.time() * 1e6),
-            "duration": int(seconds * 1e9),
+            "at": int(ended.at * 1e6),
+            "duration": int(ended.seconds * 1e9),
             "provider": outcome.provider[:MAX_TEXT_LENGTH],
             "requested": short(requested_of(item)),
             "final": short(outcome.final_ensure),
@@ -123,7 +133,7 @@ class RunRecord(object):
         for name in ("changed", "refreshed", "failed", "skipped", "health_only"):
             if getattr(outcome, name):
                 told[name] = True
-        if noop:
+        if ended.noop:
             told["noop"] = True
         if outcome.ended is not None and (outcome.ended.code or -1) >= 0:
             told["exit_code"] = outcome.ended.code
@@ -147,12 +157,13 @@ class RunRecord(object):
     def _write(self, sync: bool = False) -> None:
         if self._off:
             return
-        text = "".join([line + "\n" for line in self._waiting]).encode("ascii")
+        lines = [jsontext.dumps(self._result(ended)) for ended in self._ended] + self._waiting
+        text = "".join([line + "\n" for line in lines]).encode("ascii")
         try:
             if self._descriptor < 0:
                 self._memory.prune(RUNS, MAX_RECORDS - 1, self._receipt)
                 self._descriptor, self._size = self._memory.open_log(RUNS, self._receipt)
-            del self._waiting[:]
+            del self._ended[:], self._waiting[:]
             if self._size + len(text) > LARGEST or os.write(self._descriptor, text) != len(text):
                 self._give_up()
                 return
