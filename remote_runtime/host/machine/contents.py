@@ -59,26 +59,11 @@ class LocalContent(Content):
         return self._read()
 
 
-class _Copy(Content):
-    """A copy after all commands."""
-
-    def __init__(self, path: str, context: "Context") -> None:
-        self._files, self._path = context.files, path
-        found = self._files.status(path)
-        if found is None or found.kind != "file":
-            raise ResourceError("it is no longer a regular file")
-        self.size, self.mode = found.size, found.mode & 0o777
-        self.sha256 = self._files.sha256(path, found)
-
-    def chunks(self) -> Chunks:
-        return self._files.blocks(self._path)
-
-
 class Contents(object):
-    """The contents of the plan, and the results of commands on private copies."""
+    """The contents of the plan and of files on the host."""
 
     def __init__(self, context: "Context") -> None:
-        self._context, self._directory = context, ""
+        self._context = context
 
     def of(self, value: Any) -> Content:
         """The content in the plan with this hash; it is sent when it is read."""
@@ -111,6 +96,32 @@ class Contents(object):
         reason, hint = self._context.user_commands.lacking(program)
         if reason:
             raise Missing("%s: %s" % (what, reason), hint=hint)
+
+    def copies(self) -> "Copies":
+        """A place for private copies of contents, on which commands run."""
+        return Copies(self._context)
+
+
+class _Copy(Content):
+    """A copy after all commands."""
+
+    def __init__(self, path: str, context: "Context") -> None:
+        self._files, self._path = context.files, path
+        found = self._files.status(path)
+        if found is None or found.kind != "file":
+            raise ResourceError("it is no longer a regular file")
+        self.size, self.mode = found.size, found.mode & 0o777
+        self.sha256 = self._files.sha256(path, found)
+
+    def chunks(self) -> Chunks:
+        return self._files.blocks(self._path)
+
+
+class Copies(object):
+    """The results of commands on private copies of contents."""
+
+    def __init__(self, context: "Context") -> None:
+        self._context, self._directory = context, ""
 
     def processed(
         self,

@@ -10,7 +10,7 @@ from remote_runtime.resources.scaffold.tree import PlannedFile
 from remote_runtime.text import duration
 
 if TYPE_CHECKING:
-    from remote_runtime.host.machine.contents import Contents
+    from remote_runtime.host.machine.contents import Copies
 
 
 class PostCommands(object):
@@ -24,7 +24,7 @@ class PostCommands(object):
         self._rules = post_rules(properties)
         self._timeout = duration.parse(str(properties.get("post_timeout") or POST_TIMEOUT))
         self._done: Dict[str, PlannedFile] = {}
-        self._contents: Optional[Contents] = None
+        self._copies: Optional[Copies] = None
 
     def matches(self, path: str) -> bool:
         """Return whether a command applies to this file."""
@@ -42,8 +42,8 @@ class PostCommands(object):
         if not commands:
             return file
         if file.path not in self._done:
-            self._contents = self._contents or host.contents
-            content, mode = self._contents.processed(
+            self._copies = self._copies or host.contents.copies()
+            content, mode = self._copies.processed(
                 file.content,
                 file.path,
                 at=os.path.join(self._root, file.path),
@@ -56,8 +56,8 @@ class PostCommands(object):
 
     def discard(self) -> None:
         """Remove the copies; they are created again if they are needed again."""
-        if self._contents is not None:
-            self._contents.discard()
+        if self._copies is not None:
+            self._copies.discard()
             self._done = {}
 
 
