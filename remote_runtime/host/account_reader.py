@@ -34,7 +34,7 @@ class AccountReader(object):
 
     def number(self, kind: str, name: str) -> int:
         """The number of a user or group (``kind``); ``Missing`` for an unknown one."""
-        number = self.uid(name) if kind == "user" else self.gid(name)
+        number = self._adapter.number(kind, name)
         if number is None:
             raise Missing("%s %r does not exist" % (kind, name), hint=_CREATE)
         return number

@@ -189,7 +189,7 @@ class TaskResource(ManagedResource):
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """See the base class. One action for each task, in the order of the type."""
-        reader = self._supported()
+        reader = self._reader()
         due = self.accepts_refresh(refresh)
         owed = due and self.context.refreshes.owes_itself(self.item)
         self._type.owes_refresh = owed

@@ -48,7 +48,7 @@ class Resource(PathTaskStateType):
     def __init__(self, name: str, properties: Properties) -> None:
         super().__init__(name, properties)
         self.tree = self.ensure == "directory"
-        self._unmet: List[Missing] = []
+        self._unmet: List[Missing] = []  # raised before anything changes
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -163,10 +163,17 @@ class Resource(PathTaskStateType):
             )
         owner = str(given.get("owner") or (node.uid if node else -1))
         group = str(given.get("group") or (node.gid if node else -1))
-        number = host.accounts.number
-        uid = self._unless_missing(lambda: number("user", owner), -1)
-        gid = self._unless_missing(lambda: number("group", group), -1)
+        uid = self._number(host, "user", owner)
+        gid = self._number(host, "group", group)
         return Wanted(uid, gid, self._wanted_mode(node))
+
+    def _number(self, host: "HostReader", kind: str, name: str) -> int:
+        """Return the number of a user or group, -1 for a missing one."""
+        try:
+            return host.accounts.number(kind, name)
+        except Missing as missing:
+            self._unmet.append(missing)
+            return -1
 
     def _wanted_mode(self, node: "Optional[Node]") -> int:
         given = self.properties.get("mode")
@@ -179,15 +186,13 @@ class Resource(PathTaskStateType):
         kept = node is not None and modes.leaves_special_bits(str(given))
         return modes.directory_mode(mode) | (node.mode & 0o7000 if node and kept else 0)
 
-    def _unless_missing(self, look: Callable[[], Any], otherwise: Any) -> Any:
-        """Return the result of ``look``; a ``Missing`` from it is raised before
-        anything changes.
-        """
+    def _unless_missing(self, look: Callable[[], Any]) -> Any:
+        """Return the result of ``look``, None if something is missing."""
         try:
             return look()
         except Missing as missing:
             self._unmet.append(missing)
-            return otherwise
+            return None
 
     def _attributes(self, host: "HostReader", node: "Node", want: Wanted) -> List[Change]:
         accounts, given = host.accounts, self.properties
@@ -269,13 +274,13 @@ class Resource(PathTaskStateType):
     # -- a regular file ---------------------------------------------------------------------------
 
     def _file(self, host: "HostReader", node: "Optional[Node]") -> List[Task]:
-        want = self._wanted(host, node)
+        want, given = self._wanted(host, node), self.properties
         stays = self._stays(node)
-        bare = stays or all(self.properties.get(key) is None for key in ("content", "source"))
-        content = None if bare else self._unless_missing(lambda: self._content(host), None)
+        bare = stays or (given.get("content") is None and given.get("source") is None)
+        content = None if bare else self._unless_missing(lambda: self._content(host))
         replacement.refuse(self.name, node, bare, stays)
         if node is None:
-            self._unless_missing(lambda: host.files.require_parent(self.name), None)
+            self._unless_missing(lambda: host.files.require_parent(self.name))
         if node is None and bare:
             return [self._empty(host, want)]
         attributes = self._attributes(host, node, want) if node is not None else []
@@ -336,7 +341,7 @@ class Resource(PathTaskStateType):
         validate = str(self.properties.get("validate") or "")
         if validate and "{}" not in split(validate)[0]:
             require = host.contents.require
-            self._unless_missing(lambda: require(validate, "it cannot be validated"), None)
+            self._unless_missing(lambda: require(validate, "it cannot be validated"))
 
     def _setting(self, changes: List[Change], want: Wanted) -> Task:
         """Return the task that sets the attributes; for a directory, those of the targets of
