@@ -9,13 +9,27 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 _COMMAND = ("remote_runtime.system.process.process_io", "remote_runtime.stdlib_light.spawning")
-_LOCK = ("remote_runtime.system.locks", "remote_runtime.system.machine")
+_LOCK = (
+    "remote_runtime.system.locks",
+    "remote_runtime.system.machine",
+    "remote_runtime.state.run_record",
+)
 _PORTS = (
     "remote_runtime.managed",
     "remote_runtime.host.account_reader",
-    "remote_runtime.host.machine.machine",
+    "remote_runtime.host.reader",
+    "remote_runtime.host.machine.contents",
 )
 _STEPS = ("remote_runtime.tasks", "remote_runtime.managed.steps")
+_ACTIONS = ("remote_runtime.managed.action",)
+_CHANGES = (
+    "remote_runtime.host.machine.machine",
+    "remote_runtime.host.machine.write_ahead",
+    "remote_runtime.state.last_applied",
+    "remote_runtime.state.pending_refreshes",
+    "remote_runtime.system.attributes",
+    "remote_runtime.system.temporary",
+)
 _PACKAGES = ("remote_runtime.host.package_ports", "remote_runtime.packages")
 _MANAGERS = ("remote_runtime.packages.managers.apt", "remote_runtime.packages.managers.dnf")
 _TYPES = "remote_runtime.resources."
@@ -33,7 +47,8 @@ _ROOTS = (
 def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     """The groups of modules that are needed together, in this order: modules of every run, of the
     first command, of a run that may change something, of the ports of a state type, of types with
-    several steps, of package managers, of each type, and single ones.
+    several steps, of types that act, of a run that changes files, of package managers, of each
+    type, and single ones.
 
     ``members`` has the sources of an image by path.
     """
@@ -44,7 +59,7 @@ def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     }
     rows = [_behind(sources, _ROOTS)]
     taken = set(rows[0])
-    for roots in (_COMMAND, _LOCK, _PORTS, _STEPS):
+    for roots in (_COMMAND, _LOCK, _PORTS, _STEPS, _ACTIONS, _CHANGES):
         rows.append([name for name in _behind(sources, roots) if name not in taken])
         taken.update(rows[-1])
     for root in (_PACKAGES[0], *_MANAGERS):

@@ -46,6 +46,7 @@ from remote_runtime.effects import (
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.host.file_text import FileText, diff_of, recorded
 from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.host.reader import reader
 from remote_runtime.item import Item, Properties
 from remote_runtime.reporting.masking import MASKED
 
@@ -86,7 +87,6 @@ class ManagedResource(object):
         self._refreshes = kind.refresh is not StateType.refresh
         self._keeps_part = kind.left is not StateType.left
         self._done: List[Effect] = []  # of the steps that ran on the overlay
-        self._today: Optional[HostReader] = None
 
     @property
     def _removes(self) -> bool:
@@ -96,23 +96,20 @@ class ManagedResource(object):
 
     def _reader(self, overlay: "Optional[HostOverlay]" = None) -> HostReader:
         """Return a reader of the host's current state, or of the overlay ``overlay``."""
-        from remote_runtime.host.machine.machine import reader
-
         context = self.context
-        if self._reads_machine and context.overlay is None:
-            if self._today is None:
-                self._today = reader(context, context)
-            return self._today
-        seen = context.planned() if overlay is None and context.noop else overlay
-        return reader(context if seen is None else seen, context, overlay)
+        unplanned = overlay is None and context.overlay is None
+        if unplanned and (self._reads_machine or not context.noop):
+            found: HostReader = context.one(_Machine).reader()
+            return found
+        return reader(context.planned() if overlay is None else overlay, context, overlay)
 
     def _supported(self) -> HostReader:
         """A host that can be read, on which the resource can be managed."""
-        reader = self._reader()
-        reason = self._type.unsupported(reader)
+        host = self._reader()
+        reason = self._type.unsupported(host)
         if reason:
             raise ResourceError(reason, kind="resource.unsupported")
-        return reader
+        return host
 
     def wanted(self) -> List[str]:
         """The SHA-256 hashes of the blobs that this resource will need, as far as a quick check
@@ -430,6 +427,21 @@ class ManagedResource(object):
             if action.message and action.message not in words:
                 words.append(action.message)
         return ", ".join(w if i == 0 else w[:1].lower() + w[1:] for i, w in enumerate(words))
+
+
+class _Machine(object):
+    """The machine without planned changes, for reading only; all resources of a run share it."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._readers: Dict[bool, HostReader] = {}  # of a resource in noop, and of others
+
+    def reader(self) -> HostReader:
+        """Return its reader for the current resource."""
+        noop = self._context.noop
+        if noop not in self._readers:
+            self._readers[noop] = reader(self._context, self._context)
+        return self._readers[noop]
 
 
 def _called(name: str, places: Sequence[Covers], lists: bool) -> Covers:

@@ -3,7 +3,7 @@ import unittest
 from typing import Any, Dict, List
 from unittest import mock
 
-from remote_runtime.host.machine.machine import reader
+from remote_runtime.host.reader import reader
 from remote_runtime.registry import resource_class
 from remote_runtime.resources.file import purge
 from remote_runtime.resources.file.other_resources import Others

@@ -5,7 +5,7 @@ from typing import Any, List
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.changes import Missing
-from remote_runtime.host.machine.machine import reader
+from remote_runtime.host.reader import reader
 from remote_runtime.item import Item
 from remote_runtime.packages.apt.lists import Lists
 from remote_runtime.packages.apt.readiness import Readiness
