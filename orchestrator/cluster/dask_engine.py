@@ -157,7 +157,10 @@ class DaskEngine:
             worker.handle.tell(task, word)
 
     def close(self) -> None:
-        """Stop the workers, if any, within a time limit; local planners receive their data."""
+        """Stop the workers within a time limit; local planners receive their data.
+
+        The engine need not have been engaged.
+        """
         with self._changed:
             if self._closing:
                 return

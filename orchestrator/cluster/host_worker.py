@@ -33,7 +33,10 @@ _SETTINGS = {
 
 
 def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str], None]) -> bool:
-    """Work for a scheduler until a signal; False if lost. ``told`` gets the address. UsageError."""
+    """Work for a scheduler until a signal stops it; False if the scheduler was lost.
+
+    ``told`` receives the address of the worker. UsageError if there is no scheduler.
+    """
     resources = worker_info.resources(sites)
     set_log_level(logging.WARNING)
     logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)  # of tasks' ends

@@ -27,7 +27,10 @@ _BINARY = (".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".keytab")  # stores of
 
 
 class PrivateFiles:
-    """Separates and records private files; ``without`` has the controller's own files."""
+    """Separates private files from those of a site, and records those that it found.
+
+    ``without`` has the controller's own files and directories.
+    """
 
     def __init__(self, without: Collection[Path] = ()) -> None:
         self._own = {os.path.realpath(path) for path in without}

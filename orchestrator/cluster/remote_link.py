@@ -25,7 +25,10 @@ class RunBundle:
 
 
 class RemoteLink:
-    """Like a ``Channel`` to a remote worker; queues messages sent before its greeting."""
+    """Like a ``Channel`` to the remote process of a worker, with its state.
+
+    Messages sent before the worker's greeting are queued until it arrives.
+    """
 
     def __init__(self, worker: str, client: SchedulerClient, bundle: RunBundle) -> None:
         self.keys = KeyPair()

@@ -23,7 +23,10 @@ class Recipe(NamedTuple):
 
 
 class Access(NamedTuple):
-    """The connection options of the user, see ``Settings``; ``at_once``: hosts at a time."""
+    """The connection options of the controller's user; see ``Settings``.
+
+    ``at_once`` is the maximum number of hosts at a time.
+    """
 
     user: str | None
     become: bool | str | None

@@ -69,7 +69,10 @@ class Box:
 
 
 def seal_content(data: bytes) -> tuple[bytes, bytes]:
-    """A key from the content, and the content encrypted: always the same bytes, for a cache."""
+    """A key that is derived from the content, and the encrypted content.
+
+    The same content always results in the same bytes, so a cache need not be able to read it.
+    """
     key = hashlib.sha256(b"ccm site" + data).digest()
     return key, AESGCM(key).encrypt(bytes(_NONCE), zlib.compress(data, 1), None)
 

@@ -1,4 +1,7 @@
-"""The version and sites of workers, as resources of Dask that tasks require (both sides)."""
+"""The version and sites of workers, as resources of Dask (both sides).
+
+A task that requires them runs only on such workers.
+"""
 
 import hashlib
 import re

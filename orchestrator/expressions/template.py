@@ -29,7 +29,10 @@ _ALIKE = r"\b(?:Groups|Hosts|template|jet)\b"
 
 
 class Template:
-    """A string with expressions; immutable. ``may_be_alike``: slow, and often equal text."""
+    """A string with at least one expression; immutable, shared by all threads.
+
+    ``may_be_alike``: rendering may take long and return the same text on every host.
+    """
 
     __slots__ = ("may_be_alike", "pieces")
 

@@ -121,7 +121,10 @@ def texts_of_call(directory: Directory, call: TemplateCall) -> Iterator[str]:
 def templates_of_call(
     directory: Directory, call: TemplateCall, added: Iterable[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """The name and text of each template that a call can run. EvaluationError, InputError."""
+    """The name (as used in positions) and the text of each template that a literal call can run.
+
+    The arguments are those of ``check_call``. EvaluationError, InputError.
+    """
     yield from _templates(directory, call, (*added, *call.names), {call})
 
 

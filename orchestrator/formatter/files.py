@@ -39,7 +39,10 @@ def format_file(path: str) -> FormattedFile:
 
 
 def write(file: FormattedFile) -> None:
-    """Replace a file atomically, with its mode, owner and link. InputError if changed; OSError."""
+    """Replace a file atomically; its mode, its owner and a link to it are kept.
+
+    InputError if the file was changed since it was read, OSError.
+    """
     real = Path(os.path.realpath(file.path))
     status = real.stat()
     with replacing(real, 0o600) as out:

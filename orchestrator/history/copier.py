@@ -18,7 +18,10 @@ LATER = "copy it later with: ccm runs push"
 
 
 class RunCopier:
-    """Copies until ``finish``; a shared directory then keeps the newest ``keep`` runs."""
+    """Copies until ``finish``, which returns a warning, or "" if everything was copied.
+
+    ``keep`` is the number of runs that are kept in a shared directory.
+    """
 
     def __init__(
         self,

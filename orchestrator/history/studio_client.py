@@ -170,7 +170,10 @@ class StudioClient:
 
 
 def token_of(choice: HistoryLocation) -> str:
-    """The token of the environment or the project's file or command, never shown. HistoryError."""
+    """The token from the environment, else from the file or the command of the project.
+
+    HistoryError without a token. It is never part of a message.
+    """
     where, text = TOKEN_VARIABLE, os.environ.get(TOKEN_VARIABLE, "")
     if not text and "file" in choice.token:
         where, text = "the file of history_token", _from_file(choice.token["file"])

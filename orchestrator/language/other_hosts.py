@@ -57,7 +57,10 @@ class Members(list[str]):
 
 
 class PackedFacts(NamedTuple):
-    """The facts of one host, packed to be small, and when (UTC) they were ``gathered``."""
+    """The facts of one host, and the moment (UTC) at which they were ``gathered``.
+
+    They must be small, because a run may store those of thousands of hosts.
+    """
 
     gathered: str
     data: bytes

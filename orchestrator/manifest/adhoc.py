@@ -92,7 +92,10 @@ def observed_site(
     types: Types = BUILT_IN,
     properties: dict[str, Any] | None = None,
 ) -> Site:
-    """A site of resources to observe only, with properties that identify them; InputError."""
+    """A site of resources that are only observed: no property is required; InputError.
+
+    ``properties`` identify a resource, such as the virtual environment of a package.
+    """
     given = properties or {}
     problems = _problems_of_properties(type_, given)
     resources = []

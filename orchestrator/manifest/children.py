@@ -30,7 +30,10 @@ class _Walk:
         self.broken: list[Problem] = []
 
     def site(self, site: Site, depth: int, certain: bool) -> None:
-        """Record the names of a manifest and below it; ``certain``: no ``control`` can skip it."""
+        """Record the names of a manifest and of those below it, in run order.
+
+        ``certain``: no ``control`` can leave it out.
+        """
         place = self._places
         self._places += 1
         for declared in site.resources:

@@ -200,7 +200,10 @@ class DataSource:
         ]
 
     def resolve(self, scope: Scope, bind: Bind, files: DataFiles = NO_FILES) -> dict[str, Any]:
-        """The data of one host, rendered by ``bind`` in the lenient ``scope``; EvaluationError."""
+        """The data of one host, with templates rendered by ``bind``; EvaluationError.
+
+        ``scope`` is lenient.
+        """
         scope = scope.outside() if self.is_remote else scope
         data = merge_base(self.merging, bind(self._base, "", self.data))
         taken: set[str] = set()

@@ -58,7 +58,10 @@ class Merging(NamedTuple):
         return self.keys.get(key, self.default)
 
     def wants(self, key: str, is_first: bool, taken: Iterable[str]) -> bool:
-        """Whether a key's value is used after ``taken`` keys; ``is_first``: no entry is earlier."""
+        """Whether an entry's value of a key is used after earlier entries have ``taken`` keys.
+
+        ``is_first``: there is no earlier entry.
+        """
         if self.strategy(key) != "first":
             return True
         return key not in taken if key in self.keys else is_first

@@ -29,7 +29,11 @@ class Parent(NamedTuple):
 
 
 def parents_of(child: Path, directories: Iterable[Path]) -> list[Parent]:
-    """The manifests that apply ``child``, literal paths first; mistakes in them are ignored."""
+    """The manifests in these directories that apply ``child``; those with a literal path come
+    first.
+
+    Mistakes in a parent are ignored, and other files are skipped.
+    """
     found = [
         Parent(path, site, certain)
         for path in _candidates(child, directories)

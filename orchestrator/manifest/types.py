@@ -279,7 +279,10 @@ def type_names() -> list[str]:
 
 
 class Types:
-    """The types of one place: built-in, and custom ones, which ``read`` returns; InputError."""
+    """The types that may be used in one place: built-in and custom ones.
+
+    ``read`` returns the custom types on first use; InputError.
+    """
 
     def __init__(self, read: Callable[[], SiteTypes] | None = None) -> None:
         self._read = read

@@ -29,7 +29,10 @@ class Buckets(Protocol):
 
 
 def open_buckets(server: str, registration: str | None = None) -> Buckets:
-    """The buckets of the server with this URL or of the registrations, unconnected. UsageError."""
+    """The buckets of the server with this URL, or of the server of the registrations.
+
+    No connection is made yet. UsageError.
+    """
     from orchestrator.registration.nats_url import SCHEMES, parse_url
 
     text = server or registration or ""

@@ -20,7 +20,10 @@ class Endpoints(list[dict[str, Any]]):
     METHODS = ("PrometheusFileSD",)
 
     def PrometheusFileSD(self) -> str:  # noqa: N802 - Choria CCM's own name
-        """The entries with a port for ``file_sd_configs``; annotations become valid labels."""
+        """The entries with a port, as JSON for Prometheus's ``file_sd_configs``.
+
+        Annotations become labels with valid names.
+        """
         groups = [
             {"targets": [entry["Endpoint"]], "labels": _labels(entry)}
             for entry in self

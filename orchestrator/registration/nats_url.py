@@ -37,7 +37,10 @@ class StreamAddress(NamedTuple):
 
 
 def parse_url(text: str, option: str = "--registration") -> StreamAddress:
-    """The stream of a URL set by ``option``; UsageError, which never repeats a password."""
+    """The stream that a URL names; UsageError, which never repeats a password.
+
+    ``option`` is the option that set it.
+    """
     scheme, _, rest = text.partition("://")
     rest, _, query = rest.partition("?")
     hosts, _, stream = rest.partition("/")

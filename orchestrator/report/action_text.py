@@ -73,7 +73,10 @@ class Intent(NamedTuple):
 
 
 def intent(type_name: str, changes: Sequence[ChangeLine], fired: bool) -> Intent:
-    """The action: ``create file``, ``install 1.2``; ``fired``: triggered by a subscription."""
+    """The action of a resource: ``create file``, ``install 1.2``, ``change``.
+
+    ``fired``: it was triggered by a subscription.
+    """
     if changes and all(map(_is_of_file, changes)):
         return Intent(_counted(changes), "", tuple(changes))
     words: list[str] = []

@@ -47,7 +47,10 @@ class OutputGroup(NamedTuple):
 
 
 class CommandOutput(Subscriber):
-    """Subscriber that stores outputs, equal ones once, up to ``maximum`` bytes."""
+    """Subscriber that stores the output of each host, with equal outputs stored once.
+
+    Once the outputs have ``maximum`` bytes, no more are stored.
+    """
 
     def __init__(self, maximum: int = MAX_BYTES) -> None:
         self._maximum = maximum

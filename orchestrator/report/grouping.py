@@ -101,7 +101,10 @@ def without_redundant_applies(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def applied_by(entry: Entry) -> str:
-    """The manifest that it would apply, which has the result; "" if it changes something itself."""
+    """The manifest that it would apply, in the form of events.
+
+    "" if it changes something itself: the result of an apply is that of its manifest.
+    """
     if entry.changes or not is_apply(entry.resource):
         return ""
     return applied_as(entry.manifest, entry.resource.partition("#")[2])

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def parse_until(text: str, now: float | None = None) -> float:
-    """The ``time.time()`` of the next ``05:00`` or of a date and time ahead; ValueError."""
+    """The next ``05:00`` on this machine's clock, or a date and time, in seconds of
+    ``time.time()``.
+
+    ValueError, also for a date in the past.
+    """
     # Every report has a clock; only --until reads one.
     import re
     from datetime import datetime

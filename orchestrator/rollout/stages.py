@@ -42,7 +42,10 @@ class Stage(NamedTuple):
     data: Mapping[str, Any] = {}
 
     def rollout(self, whole: RolloutOptions) -> RolloutOptions:
-        """The stage's options, then those of the run but for its limit of failed hosts."""
+        """The rollout options of the stage: its own, then those of the complete run.
+
+        The limit of failed hosts in the complete run does not apply to a stage.
+        """
         own = {name: getattr(self, name) for name in ("waves", "soak", "gate", "per")}
         given = {name: value for name, value in own.items() if value not in (None, ())}
         return whole._replace(max_fail=self.max_fail, **given)
@@ -53,7 +56,10 @@ class Stage(NamedTuple):
 
 
 def read_stages(path: str) -> list[Stage]:
-    """The stages of a file, checked but for manifests and hosts. InputError: all mistakes."""
+    """The stages of a file, with every check except those of manifests and hosts.
+
+    InputError with every mistake, each with its position.
+    """
     problems: list[Problem] = []
     root = document.read_document(path, problems)
     problems += _complaints(root)

@@ -1,1 +1,4 @@
-"""Secrets, encrypted or from a command; loaded only if a template or data uses one (controller)."""
+"""Secrets that are encrypted in the repository, or that a command returns (controller).
+
+This package is only loaded if a template or data uses a secret.
+"""

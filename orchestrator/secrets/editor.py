@@ -32,7 +32,10 @@ class EncryptionMethod(NamedTuple):
 
 
 class Editor:
-    """Shows a file's plaintext and encrypts changes; unchanged values keep their encrypted text."""
+    """Opens a file, shows its plaintext, and encrypts the changes.
+
+    An unchanged value keeps its encrypted text, so that a diff shows only the changes.
+    """
 
     def __init__(self, path: Path, keyring: Keyring) -> None:
         self.path = path

@@ -69,7 +69,10 @@ def decrypt(envelope: Envelope, password: bytes) -> bytes | None:
 
 
 def encrypt(plain: bytes, password: bytes, vault_id: str = "") -> str:
-    """The encrypted text and a newline; version 1.2 with a vault ID, else 1.1. SecretError."""
+    """The encrypted text, which ends in a newline; version 1.2 with a vault ID, else 1.1.
+
+    SecretError for an ID that the header cannot have.
+    """
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     if re.search(r"[\s;]|[^\x20-\x7e]", vault_id):

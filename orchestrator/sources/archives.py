@@ -26,7 +26,10 @@ class Unpacked(NamedTuple):
 
 
 class Archives:
-    """The archives of a run, each read once; only known ones without ``contact``. Thread-safe."""
+    """The archives of one run, each read once. Thread-safe.
+
+    ``known`` has archives that were already read. Without ``contact``, no machine is contacted.
+    """
 
     def __init__(
         self, contact: bool = True, known: Mapping[str, Sequence[str]] | None = None
@@ -36,7 +39,10 @@ class Archives:
         self._known = {url: Unpacked(*one) for url, one in (known or {}).items()}
 
     def get(self, url: str) -> Unpacked | None:
-        """The archive of a URL with a digest; None if it may not be contacted. SourceError."""
+        """The archive of a URL with a digest; None if no machine may be contacted for it.
+
+        SourceError.
+        """
         with self._lock:
             if url not in self._known:
                 found = _unpacked(url, self._contact)

@@ -23,7 +23,10 @@ class Access(NamedTuple):
 
 
 def read_text(name: str, access: Access) -> str | None:
-    """The text of the source with this URL; None if it may not be contacted. SourceError."""
+    """The text of the source with this URL; None if no machine may be contacted for it.
+
+    SourceError.
+    """
     address = parse_address(name)
     return _document(address, access) if address.scheme != "kv" else _value(address, access)
 
@@ -61,7 +64,10 @@ def _value(address: Address, access: Access) -> str | None:
 
 
 def read_bytes(address: Address, access: Access, maximum: int) -> bytes | None:
-    """The bytes of an address, cached if it has a digest. SourceError; see ``read_text``."""
+    """The bytes at an address, from the cache if it has a digest; None as in ``read_text``.
+
+    SourceError, also for a wrong digest.
+    """
     from orchestrator.sources import cache
     from orchestrator.sources.download import check_trust, download
 

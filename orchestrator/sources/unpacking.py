@@ -49,7 +49,10 @@ class _TooLargeError(Exception):
 
 
 def files_of(data: bytes, display_name: str) -> dict[str, File]:
-    """The files of a gzip-compressed tar archive below its directory, by path; SourceError."""
+    """The files of a gzip-compressed tar archive by their paths; SourceError.
+
+    Only files and directories below the archive's own directory are accepted.
+    """
     found: dict[str, File] = {}
     try:
         # As a stream: nothing is read twice, and no member has the position of another.

@@ -42,7 +42,11 @@ class TreeSettings(NamedTuple):
 
 
 class Tree:
-    """A directory in one language, called ``prefix``. Thread-safe. InputError: all problems."""
+    """One directory in one language.
+
+    Thread-safe. InputError with all of its problems. ``prefix`` is the name of the directory in
+    positions.
+    """
 
     def __init__(self, directory: Path, prefix: str, settings: TreeSettings) -> None:
         self.prefix = prefix

@@ -11,7 +11,10 @@ from remote_runtime.reporting.masking import MASKED, Mask
 
 
 class Subject(NamedTuple):
-    """A resource's final ``properties`` that are set; ``run``: every resource of the plan."""
+    """``properties`` are the final ones of the plan; properties that are not set are missing.
+
+    ``run`` has every resource of the plan.
+    """
 
     name: str
     properties: dict[str, Any]
@@ -101,7 +104,10 @@ def lines_before(end: str, host: Any, command: str, *words: str) -> list[str]:
 
 
 def entry(host: Any, database: str, name: str, least: int) -> list[str]:
-    """The fields of an entry of getent, at least ``least``; empty without one. RuntimeError."""
+    """The fields of an entry in a getent database, at least ``least``; empty without an entry.
+
+    RuntimeError.
+    """
     asked = host.run("getent %s %s", database, name)
     if asked.rc == _UNKNOWN:
         return []

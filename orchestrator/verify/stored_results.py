@@ -41,7 +41,10 @@ class VerifyFile:
 
 
 def stored_assessment(source: ReportSource) -> Assessment | None:
-    """The result of the verify after a push, None without; incomplete: interrupted. InputError."""
+    """The stored result of the verify after a push; None for a run without one. InputError.
+
+    An incomplete one counts as interrupted.
+    """
     records = source.verified()
     if records is None:
         return None

@@ -72,7 +72,10 @@ class Member:
             return self._shell
 
     def run_commands(self, items: Sequence[Item]) -> list[dict[str, Any]]:
-        """The events of these resources, whose guards and checks the runtime has run. CcmError."""
+        """The events of these resources, whose guards and health checks the runtime has run.
+
+        CcmError.
+        """
         with self._lock:
             if self._shell is not None:  # a server may allow one session at a time
                 self._shell.close()

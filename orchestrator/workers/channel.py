@@ -23,7 +23,10 @@ MAX_MESSAGE = 64 << 20  # bytes in one message of a worker
 
 
 class Channel:
-    """One end; any thread may send, one receives, at most ``maximum`` bytes, else ValueError."""
+    """One end of the channel; any thread may send, and one thread receives.
+
+    A message of more than ``maximum`` bytes is not received: ValueError.
+    """
 
     def __init__(self, end: socket.socket, maximum: int = (1 << 32) - 1) -> None:
         self._maximum = maximum

@@ -33,7 +33,10 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class EventReceiver:
-    """Reads the lines of one worker, see ``event_sender``. ValueError, LookupError, TypeError."""
+    """Reads the lines of one worker in order; see ``event_sender``.
+
+    ``ValueError``, ``LookupError`` or ``TypeError`` for an invalid line.
+    """
 
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id

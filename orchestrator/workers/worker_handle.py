@@ -68,7 +68,10 @@ class Link(Protocol):
 
 
 class WorkerHandle:
-    """The controller's side of a worker; when it ends, ``lost`` gets its tasks and the reason."""
+    """The controller's side of one worker, which has a ``name`` for people.
+
+    ``lost`` receives the tasks that it had when it ended, and the reason for the loss.
+    """
 
     def __init__(self, name: str, life: WorkerProcess, channel: Link, lost: Lost) -> None:
         self.name = name

@@ -249,7 +249,10 @@ def _by_facts(
     builder: Conversion, names: list[str], *, conditions: list[str], first_found: bool,
     none_is_fine: bool,
 ) -> bool:  # fmt: skip
-    """Add a hierarchy entry for the first name with a file; False without one, if allowed."""
+    """Add a hierarchy entry for the first name that has a file.
+
+    False if no name has a file and the original continues.
+    """
     words: list[str] = []
     files: dict[str, Map] = {}
     for name in names:

@@ -261,7 +261,10 @@ class Project:
     # --- what every manifest has
 
     def finish(self, builder: Builder, plan: DataPlan) -> set[str]:
-        """Resolve duplicates, collect files and records, write data; return unset names."""
+        """Resolve duplicates, collect the files and records of a manifest, and write its data.
+
+        Returns the names that nothing sets.
+        """
         resolve_duplicates(builder)
         leave_out(builder)
         for entry in builder.manifest.entries():

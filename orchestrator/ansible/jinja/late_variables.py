@@ -24,7 +24,10 @@ def place_names(scope: Scope) -> set[str]:
 
 
 def definition(name: str, scope: Scope) -> list[Any]:
-    """The definition of such a variable, in a list; else empty. NotConvertible if it has others."""
+    """The definition of a variable that reads such a name, in a list; empty for other variables.
+
+    NotConvertible if the variable has other definitions.
+    """
     read = reads(name, scope)
     if not read:
         return []

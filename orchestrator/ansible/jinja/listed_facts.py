@@ -31,7 +31,10 @@ def kind_of(path: tuple[str, list[Any]] | None) -> str:
 
 
 def is_among(left: Any, operator: str, right: Any, scope: Scope) -> Any:
-    """``X in services`` and ``X in ansible_facts.packages``; else None. NotConvertible."""
+    """``'a.service' in services`` and ``'a' in ansible_facts.packages`` as look-ups.
+
+    None for other expressions. NotConvertible.
+    """
     kind = kind_of(path_of(right))
     if kind not in scope.uses.listed or not isinstance(left, nodes.Const):
         return None
@@ -61,7 +64,10 @@ def is_defined(node: Any, positive: bool, scope: Scope) -> Any:
 
 
 def of_service(words: tuple[str, ...], scope: Scope) -> Any:
-    """``services[UNIT].state`` and ``.status``; None for other expressions. NotConvertible."""
+    """``services[UNIT].state`` and ``.status``; None for other expressions.
+
+    NotConvertible.
+    """
     if words[0] != "services" or "services" not in scope.uses.listed or len(words) != _OF_SERVICE:
         return None
     _, unit, key = words

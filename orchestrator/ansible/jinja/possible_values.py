@@ -146,7 +146,10 @@ def sample_of(node: nodes.Node, scope: Scope, depth: int = 0) -> Sample:
 
 
 def loses_newline(text: str, scope: Scope) -> bool:
-    """Whether Ansible may drop the last newline, after a value of another type. NotConvertible."""
+    """Whether Ansible may drop the last newline of a string: after a single value of another type.
+
+    NotConvertible if the string is not a template.
+    """
     if text.startswith("#jinja2:"):  # a line with options for Jinja
         text = text.partition("\n")[2]
     if not text.endswith("\n") or text.endswith("\n\n"):

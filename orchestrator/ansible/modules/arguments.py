@@ -319,7 +319,10 @@ class Arguments:
         return "{{ " + printed(node, self.scope) + " }}"
 
     def check_text(self, name: str) -> None:
-        """NotConvertible for a possible list or map; a newline that Ansible drops is marked."""
+        """NotConvertible for a value that may be a list or map, which Ansible writes as JSON.
+
+        Marked if Ansible drops a newline.
+        """
         value = str(self.raw(name))
         if not is_template(value):
             return

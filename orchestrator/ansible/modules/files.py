@@ -395,7 +395,10 @@ def tree(
     context: Context, *, written: str, original: Path, base: str,
     directory: dict[str, Any] | None = None, file: dict[str, Any] | None = None,
 ) -> list[Entry]:  # fmt: skip
-    """One resource per directory and file, by default root's with their modes. NotConvertible."""
+    """A directory of the project: one resource for each directory and file. NotConvertible.
+
+    Without properties, they belong to root and keep their modes from the project.
+    """
     found = sorted(original.rglob("*"))
     if len(found) > _MAX_FILES or any(one.is_symlink() for one in found):
         raise NotConvertible(f"a directory with links, or with more than {_MAX_FILES} files")
@@ -480,7 +483,10 @@ def template_call(context: Context, raw: Any, source: str) -> str:
 
 
 def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
-    """The path of a file that ``lookup('file')`` or ``'template'`` reads. NotConvertible."""
+    """The path of a file that ``lookup('file')`` or ``lookup('template')`` reads.
+
+    NotConvertible if the project does not have it.
+    """
     found = files.find(f"{kind}s", name)
     if found is None or found[1].is_dir():
         raise NotConvertible(f"the file {name} is not in the project")

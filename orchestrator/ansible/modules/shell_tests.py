@@ -23,7 +23,10 @@ _SHELL_SIGNS = re.compile(r"[$`*?<>|;&(){}\[\]~#!\n]")
 
 
 def tested(line: str, condition: Any, *, shell: bool, register: str, scope: Scope) -> str:
-    """A script that succeeds if a command ran and a condition on it holds. NotConvertible."""
+    """A script that succeeds if a command has run and a condition on its result is true.
+
+    NotConvertible if the condition has no test.
+    """
     parts = condition if isinstance(condition, list) else [condition]
     reader = _Tests(register, scope)
     tests = [reader.of(condition_tree(one)) for one in parts]

@@ -46,7 +46,10 @@ _LOGIC = ("or", "||", "and", "&&")
 
 
 class Body(NamedTuple):
-    """A tree evaluated on its own: a predicate, or what follows a ``let``; with its bodies."""
+    """A tree that is evaluated on its own: a predicate, or the part after a ``let``.
+
+    ``children``: the numbers of the bodies that it contains.
+    """
 
     tree: nodes.Expr
     children: tuple[int, ...]
@@ -65,7 +68,10 @@ class Parsed(NamedTuple):
 
 
 def parse(source: str, known: tuple[str, ...], extra: tuple[str, ...]) -> Parsed:
-    """The trees of an expression; ``extra`` names come first; ``lineno``: offset. ParseError."""
+    """The trees of an expression; ``extra`` names take precedence over functions. ParseError.
+
+    The ``lineno`` of a node is its offset in the source.
+    """
     parser = Parser(source, known, extra)
     tree = parser.expression()
     if parser.sign != "end":

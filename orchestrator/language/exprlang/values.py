@@ -13,7 +13,10 @@ Table = dict[str, tuple[Callable[..., Any], str, str]]
 
 
 def size(value: Any, maximum: int = MAX_ENTRIES) -> int:
-    """The entries of a value, nested ones too, 64 characters as one; TooLargeError."""
+    """The entries of a value, including those of nested lists; TooLargeError beyond ``maximum``.
+
+    64 characters of a string count as one entry.
+    """
     found = 0
     open_ = [value]
     while open_:

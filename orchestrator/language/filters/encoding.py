@@ -1,4 +1,7 @@
-"""Base64 and hashes (controller). Values derived from a secret are secret: they can be guessed."""
+"""Base64 and hashes (controller).
+
+A value derived from a secret is secret, because a hash can be guessed.
+"""
 
 import base64
 import binascii

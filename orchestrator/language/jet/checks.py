@@ -53,7 +53,10 @@ def walk(node: Any) -> Iterator[Node]:
 
 
 def call_problems(tree: Tree, more: Iterable[str]) -> Iterator[ParseError]:
-    """Calls of unknown functions but ``more``, or with too few or too many arguments."""
+    """Calls of functions that do not exist, or with too few or too many arguments.
+
+    ``more`` has additional functions, which check their arguments themselves.
+    """
     for node in walk(tree.body):
         if isinstance(node, Slot):
             hint = 'it takes the place of the piped value: 2 | repeat("x", _)'

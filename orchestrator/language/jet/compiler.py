@@ -47,7 +47,10 @@ class Compiled(NamedTuple):
 
 
 class Compiler(ExpressionCompiler):
-    """Compiles a template; ``note`` numbers an offset, ``prefix`` makes names of macros unique."""
+    """Compiles one template. ``note`` stores an offset and returns its number.
+
+    ``prefix`` makes the names of the macros unique among all templates.
+    """
 
     def __init__(self, prefix: str, note: Callable[[int], int]) -> None:
         super().__init__(note)

@@ -39,7 +39,10 @@ class Text(NamedTuple):
 
 
 class Action(NamedTuple):
-    """The tokens between delimiters, ending in ``close``; ``spaced``: ``a .b`` is no field."""
+    """The tokens between delimiters; the sign of the last one is ``close``.
+
+    ``spaced`` prevents ``a .b`` from being read as a field of ``a``.
+    """
 
     tokens: list[Token]
     at: int

@@ -46,7 +46,10 @@ class Caught:
 
 
 class Operations(Trusted):
-    """Variables, context and operations of a rendering; ``_at`` numbers the position."""
+    """The variables and the context of a rendering, and operations on values.
+
+    ``_at`` is the number of the position for errors.
+    """
 
     def __init__(
         self, variables: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]

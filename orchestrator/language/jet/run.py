@@ -59,7 +59,10 @@ class Content(NamedTuple):
 
 
 class Run(Operations):
-    """The state and the functions of one rendering; ``variables`` has the scope's names."""
+    """The state of one rendering, and the functions that a compiled template calls.
+
+    ``variables`` has the names of the scope, ``functions`` the additional functions.
+    """
 
     def __init__(
         self,

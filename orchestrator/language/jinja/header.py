@@ -16,7 +16,10 @@ KNOWN = (*_FLAGS, _BEGIN, _END)
 
 
 class TemplateHeader(NamedTuple):
-    """A template with its header as a comment, its settings, and its problem, "" for none."""
+    """A template with its header as a comment, and the settings of the header.
+
+    ``problem`` is its problem, "" for none.
+    """
 
     text: str
     settings: Settings

@@ -38,7 +38,10 @@ def render(
     functions: Mapping[str, Callable[..., Any]] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> str:
-    """The text for one host, with the library's ``functions``. EvaluationError, NeedFileError."""
+    """The text for one host; EvaluationError with the position, NeedFileError.
+
+    ``functions`` are those of the library, ``more`` additional names.
+    """
     given = names(template.library.literals)
 
     def managed() -> str:

@@ -13,7 +13,10 @@ KEY = "health_checks"
 
 
 def health_problems(checks: Any, templated: bool) -> list[SchemaError]:
-    """The problems of goss rules by path; ``templated``: strings may have expressions."""
+    """The problems of goss rules, by their path below ``health_checks``.
+
+    ``templated``: strings may still contain expressions, whose results are not known yet.
+    """
     if not isinstance(checks, list):
         return []
     found: list[SchemaError] = []

@@ -54,7 +54,11 @@ class SchemaError(NamedTuple):
 
 
 class SchemaValidator:
-    """A schema that reports problems; jsonschema is loaded only for an invalid value."""
+    """A schema that reports problems of values.
+
+    The first call builds a fast validator. jsonschema, which supplies the messages, is loaded only
+    for an invalid value.
+    """
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._schema = schema

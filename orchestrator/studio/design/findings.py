@@ -43,7 +43,11 @@ def offline(data_dir: str) -> PlanOptions:
 def findings(
     manifest: ManifestText, path: Path, *, root: Path, data_dir: str, secrets: Iterable[str]
 ) -> list[Finding]:
-    """Return the problems and warnings, without ``secrets``, of a document of project ``root``."""
+    """Return the problems and warnings of a document at a path; ``root`` is the directory of the
+    project.
+
+    Their texts contain none of the ``secrets``.
+    """
     mask, found = Mask(secrets), list[Finding]()
     problems, warnings = _examine(manifest.text, path, root, data_dir)
     for problem in dict.fromkeys([*problems, *warnings]):

@@ -30,7 +30,10 @@ class Commit(NamedTuple):
 
 
 def commit(root: Path, name: str, data: bytes, wanted: Commit) -> str:
-    """Commit ``data`` as the file ``name`` below ``root`` to a branch; its ID. InputError."""
+    """Commit ``data`` as the file ``name`` below ``root`` to a branch; the commit's ID.
+
+    InputError.
+    """
     branch = wanted.branch
     if not branch or _git(root, "check-ref-format", "--branch", branch, check=False) != branch:
         raise refusal(f"{branch[:80]!r} is not a valid branch name", "such as design/web")

@@ -109,7 +109,10 @@ class Preview:
 
 
 class Previews:
-    """Runs previews, one at a time, in ``runs``; ``wait_for`` returns once a run has a page."""
+    """Runs previews, one at a time, and stores them in the directory ``runs``.
+
+    ``wait_for`` returns once a run has a page.
+    """
 
     def __init__(
         self,

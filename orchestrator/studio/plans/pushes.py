@@ -53,7 +53,10 @@ class PushOrder(NamedTuple):
 
 
 class PlanPush:
-    """A push that ``user`` has started; ``run`` is "" before it; ``problem``: why it failed."""
+    """A push of a plan that ``user`` has started; ``run`` is its run, "" before the run begins.
+
+    ``problem`` is the reason why there is no run, or why it failed.
+    """
 
     def __init__(self, user: str) -> None:
         self.user = user

@@ -30,7 +30,10 @@ class Badge(NamedTuple):
 
 
 def feed(studio: Studio, parameters: Parameters, allowed: Collection[str] | None) -> dict[str, Any]:
-    """The newest runs, or those after ``after``, newest first, with ``allowed`` hosts only."""
+    """The newest runs, or those after the run ``after``, newest first.
+
+    Includes only runs whose hosts are all ``allowed``; None for all runs.
+    """
     rows = studio.reader.rows(
         f"SELECT {RUN_COLUMNS} FROM runs WHERE run > coalesce("
         "(SELECT run FROM runs WHERE id = ?), -1) ORDER BY run DESC LIMIT ?",

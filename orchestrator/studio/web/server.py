@@ -88,7 +88,10 @@ def serve(
     protocol: type[BoundedProtocol] = BoundedProtocol,
     is_over: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Serve until a signal, or until ``is_over``. UsageError: unusable certificate or key."""
+    """Serve until a signal ends the process, or ``is_over`` returns true.
+
+    UsageError for an unusable certificate or key.
+    """
     config = uvicorn.Config(
         app,
         http=protocol,

@@ -208,7 +208,10 @@ def _sweep(inbox: RunInbox) -> None:
 
 
 def run_studio(options: StudioOptions, tell: Callable[[str], None]) -> None:
-    """Serve until a signal; ``tell`` receives the login address. UsageError if it is unusable."""
+    """Serve until a signal ends the process; ``tell`` receives the login address.
+
+    UsageError if it cannot be used.
+    """
     check_options(options)
     with listen(options.host, options.port) as listener:
         parts = assemble(options, listener.getsockname()[1], tell)

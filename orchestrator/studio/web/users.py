@@ -115,7 +115,10 @@ class UserFile:
         return user
 
     def add(self, name: str, role: str, password: str | None, groups: tuple[str, ...] = ()) -> bool:
-        """Add or replace a user; whether it is new. No password: by proxy only. UsageError."""
+        """Add or replace a user; return whether the user is new. UsageError.
+
+        A user without a password logs in only through the proxy.
+        """
         if not _NAME.fullmatch(name):
             raise UsageError(
                 f"{name[:80]!r} is not a valid user name",

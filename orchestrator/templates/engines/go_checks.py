@@ -22,7 +22,10 @@ from orchestrator.language.paths import BadPathError, PathText, check_path_text
 def lookup_problems(
     text: str, delimiters: tuple[str, str], functions: Sequence[str]
 ) -> Iterator[tuple[str, int]]:
-    """The problems of looked-up paths, with their offset in the text. TemplateSyntaxError."""
+    """The problems of the paths that a template looks up, each with its offset in the text.
+
+    TemplateSyntaxError of gotpl.
+    """
     left, right = delimiters
     parsed = parse_template(
         text, left_delimiter=left, right_delimiter=right, functions=frozenset(functions)

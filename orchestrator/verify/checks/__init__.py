@@ -22,7 +22,10 @@ Expectations = Callable[[Subject], list[Expectation]]
 
 
 def expectations_of(type_name: str, types: Types) -> Expectations | None:
-    """The function for the expectations of a type; None without. InputError if custom."""
+    """The function that creates the expectations of a type, or None if it has none.
+
+    InputError if that of a custom type cannot be imported.
+    """
     return _built_in(type_name) or types.expectations(type_name)
 
 

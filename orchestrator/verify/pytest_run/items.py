@@ -83,7 +83,10 @@ class HostItem(DerivedItem):
 
 
 class CheckItem(DerivedItem):
-    """One resource on one host; ``lines`` are the differences. Its commands have run."""
+    """One resource on one host; ``lines`` are the differences from the expectations.
+
+    Its commands have already run, together with all others.
+    """
 
     def __init__(self, *, lines: Sequence[str], **given: Any) -> None:
         super().__init__(**given)
