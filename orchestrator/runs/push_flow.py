@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from orchestrator.fleet.checks.origin import local_user, origin_of
 from orchestrator.fleet.descriptors import raise_limit
 from orchestrator.fleet.settings import RunSettings
-from orchestrator.fleet.store.lost_runs import key_of
+from orchestrator.fleet.store.receipts import key_of
 from orchestrator.fleet.store.run_directory import new_run_id
 from orchestrator.runs import run_loop, wiring
 from orchestrator.runs.engine_choice import DASK, THREADS, EngineChoice

@@ -15,8 +15,7 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, EngineContext, Job, Maker
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
-from orchestrator.fleet.store import lost_runs
-from orchestrator.fleet.store.past_runs import REMAINING, UNDONE
+from orchestrator.fleet.store import receipts
 from orchestrator.fleet.store.run_directory import RunDirectory
 from orchestrator.fleet.window import INTERRUPT_GRACE, Window
 from orchestrator.registration.publisher import CLOSE_TIMEOUT, Publisher
@@ -149,7 +148,7 @@ def _run(
             reporter.close()
     results = list(ended.values())
     if config.settings.key and all(one.is_end_known or not one.planned for one in results):
-        lost_runs.forget(started.run_id)
+        receipts.forget(started.run_id)
     return RunResult(
         run_id=started.run_id,
         results=results,
@@ -263,6 +262,7 @@ def _planned(
     staged: bool,
 ) -> run_events.RolloutPlanned:
     """Return the order in which hosts start, with the command for hosts that were not started."""
+    from orchestrator.fleet.store.past_runs import REMAINING, UNDONE
     from orchestrator.report.terminal.paragraphs import RetryOptions
 
     # The failed hosts of a stage must be healthy before the next stage.
@@ -328,7 +328,7 @@ def _directory(
     try:
         directory = RunDirectory(begin, config.record, parent=parent, keep=config.keep)
         if parent is None and config.settings.key:
-            lost_runs.begin(begin.run_id)
+            receipts.begin(begin.run_id)
         return directory
     except OSError as error:
         raise UsageError(

@@ -20,3 +20,13 @@ def sha256(data: bytes = b"", size: int = 0) -> "_Hash":
     else:
         found = loaded.openssl_sha256(data)
     return found
+
+
+_BLOCK = 64  # bytes, of SHA-256
+
+
+def keyed_sha256(key: bytes, data: bytes) -> str:
+    """Like ``hmac.new(key, data, "sha256").hexdigest()``, which loads OpenSSL."""
+    padded = (sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
+    inner = sha256(bytes(byte ^ 0x36 for byte in padded) + data).digest()
+    return sha256(bytes(byte ^ 0x5C for byte in padded) + inner).hexdigest()

@@ -29,7 +29,7 @@ from orchestrator.fleet.package_cache import HostPackages, PackageMetadataCache
 from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stability import is_stable
-from orchestrator.fleet.store.lost_runs import LostEvents, note, receipt_of
+from orchestrator.fleet.store.receipts import marked_runs, note, receipt_of
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
 from remote_runtime.protocol import wire
@@ -37,6 +37,7 @@ from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
     from orchestrator.fleet.host.reboot_wait import Reboot
+    from orchestrator.fleet.store.lost_runs import LostEvents
 
 GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
 MAX_CONCURRENT = 4
@@ -121,13 +122,21 @@ def gather(
         return gathered
 
     gathered = greet_then(link, enter, whole)
-    recall = LostEvents(host, gathered.hello["uid"])
-    wish = recall.wish()
-    link.send({"t": "bye", **wish})
+    recall = _lost_events(host, gathered.hello["uid"])
+    link.send({"t": "bye", **(recall.wish() if recall else {})})
     with link.within(GREETING, "report of earlier runs"):
-        while wish and (message := link.message())["t"] != "done":
+        while recall and recall.wish() and (message := link.message())["t"] != "done":
             recall.take(message)
     return gathered
+
+
+def _lost_events(host: str, uid: int | None, current: str = "") -> "LostEvents | None":
+    """The earlier runs to request from a host; None if no run lacks outcomes."""
+    if not marked_runs(current):
+        return None
+    from orchestrator.fleet.store.lost_runs import LostEvents
+
+    return LostEvents(host, uid, current)
 
 
 class Conversation:
@@ -172,7 +181,7 @@ class Conversation:
             mask=self._mask.value,
         )
         self._uid = link.uid
-        self._recall = LostEvents(host_in(self._host), link.uid, settings.run_id)
+        self._recall = _lost_events(host_in(self._host), link.uid, settings.run_id)
         self._shared_package_metadata = package_metadata or PackageMetadataCache()
         self._talk_over(link)
 
@@ -188,7 +197,8 @@ class Conversation:
     def carry_out(self, enter: Enter) -> "Reboot | None":
         """Send the plan and receive everything up to ``done``; returns the reboot if the host goes
         down before. CcmError."""
-        return self._converse(enter, self._recall.wish(), self._planned())
+        wish = self._recall.wish() if self._recall else {}
+        return self._converse(enter, wish, self._planned())
 
     def _receipt(self) -> dict[str, str]:
         """The receipt with which a later run requests the host's record of this run."""
@@ -237,7 +247,7 @@ class Conversation:
             "want": serving.want,
             "render": serving.render,
             "passed": self._passed,
-            "past": self._recall.take,
+            "past": self._take_past,
         }
         if options.noop or plan.previews:
             steps |= {"packages": self._packages.ask, "package": self._packages.tell}
@@ -257,6 +267,11 @@ class Conversation:
             self._publish()
             self._packages.close()
         return self._reboot
+
+    def _take_past(self, message: wire.Message) -> bool:
+        if self._recall is None:
+            raise ProtocolError("a report of an earlier run that was not requested")
+        return self._recall.take(message)
 
     def _goes_down(self, message: wire.Message) -> None:
         """Record that the host reboots, which it may do once per run, and confirm that the

@@ -1,11 +1,7 @@
 """Runs with lost connections, and the later reports of their hosts (controller).
 
-``$XDG_STATE_HOME/ccm/lost/RUN_ID`` marks a run that may lack outcomes of hosts. It is created when
-a push starts, and removed when every host has confirmed the end of its run. It has a line for each
-host that was sent a plan, with the user ID of its runtime: a record is in that user's state
-directory, so its absence from another user's directory means nothing. Any later contact with a host
-as the same user requests its records of such runs by receipt. A receipt is a keyed digest of run
-and host: only the host that was given the plan knows it.
+Any later contact with a host, as the user that its runtime ran as, requests its records of the runs
+that ``receipts`` has marked.
 
 Reports are checked like frames: no unknown members, limited in size, only about resources of the
 host's own plan. Known outcomes are not changed.
@@ -14,14 +10,11 @@ host's own plan. Known outcomes are not changed.
 from __future__ import annotations
 
 import contextlib
-import hmac
 import json
-import os
 import re
 import time
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import events as run_events
@@ -29,7 +22,7 @@ from orchestrator.fleet.checks.event_check import PROTOCOL, finished, refuse, sh
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import CUT_OFF
 from orchestrator.fleet.store.later_reports import append
-from orchestrator.support.state_directory import make_private, state_directory
+from orchestrator.fleet.store.receipts import forget, key_of, mark_of, marked_runs, receipt_of
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting.events import EventIds, timestamp, timestamp_of
 
@@ -40,7 +33,6 @@ GRACE = 60.0  # seconds after which a runtime without its controller has surely 
 MAX_RUNS = 8  # that are requested from a host
 _STATES = ("", "running", "ended", "cut", "none", "unusable")
 _RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6,8}\Z")
-_KEY_FILE = "receipts.key"
 _LAST = 253402300799 * 10**6
 _CUT = "interrupted: the run ended on the host during this resource; its effect is not known"
 _KEYS = frozenset(
@@ -68,101 +60,16 @@ class LostHost(NamedTuple):
     uid: int | None = None
 
 
-def key_of(run_id: str) -> str:
-    """The secret key for a run's receipts; "" if the state directory cannot store one."""
-    try:
-        secret = _secret()
-    except (OSError, CcmError):
-        return ""
-    return hmac.new(secret, run_id.encode(), "sha256").hexdigest()
-
-
-def receipt_of(key: str, host: str) -> str:
-    """The receipt that requests a host's record of the run."""
-    return hmac.new(key.encode(), host.encode(), "sha256").hexdigest()[:32]
-
-
-def _secret() -> bytes:
-    path = make_private(state_directory()) / _KEY_FILE
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        _create_secret(path)
-    return path.read_bytes()
-
-
-def _create_secret(path: Path) -> None:
-    """Create the key file; another run may create it first."""
-    beside = path.with_name(f".{_KEY_FILE}.{os.getpid()}.new")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(handle, os.urandom(32))
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    try:
-        with contextlib.suppress(FileExistsError):
-            os.link(beside, path)
-    finally:
-        os.unlink(beside)
-
-
-# -- which runs ------------------------------------------------------------------------------------
-
-
-def _directory() -> Path:
-    return state_directory() / "lost"
-
-
-def begin(run_id: str) -> None:
-    """Record the start of a push, so that missing reports are requested even if ccm is killed.
-    OSError.
-    """
-    (make_private(_directory()) / run_id).touch(mode=0o600)
-
-
-def note(run_id: str, host: str, uid: int) -> None:
-    """Record that a host is sent its plan and which user its runtime runs as. Only if the run was
-    started here.
-    """
-    with contextlib.suppress(OSError):
-        handle = os.open(_directory() / run_id, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
-        try:
-            os.write(handle, (json.dumps([host, uid]) + "\n").encode())
-        finally:
-            os.close(handle)
-
-
-def _users(run_id: str) -> dict[str, int]:
-    """The user that received the plan on each host of a run, if known."""
-    users = {}
-    with contextlib.suppress(OSError, ValueError):
-        for line in (_directory() / run_id).read_text(encoding="utf-8").splitlines():
-            host, uid = json.loads(line)
-            users[str(host)] = int(uid)
-    return users
-
-
-def forget(run_id: str) -> None:
-    """Stop requesting reports of a run."""
-    with contextlib.suppress(OSError):
-        (_directory() / run_id).unlink()
-
-
 def lost_runs_on(host: str, uid: int | None = None, current: str = "") -> dict[str, LostHost]:
     """The runs to request from this host of the inventory, by receipt, newest first.
 
     ``uid`` is the user of its runtime, None for any. ``current`` is the current run, which is not
     requested.
     """
-    try:
-        names = set(os.listdir(_directory())) - {current}
-    except OSError:
-        return {}
-    run_ids = sorted(filter(_RUN_ID.match, names), reverse=True)
+    run_ids = sorted(filter(_RUN_ID.match, marked_runs(current)), reverse=True)
     lost: dict[str, LostHost] = {}
     for run_id in run_ids[:MAX_RUNS]:
-        for each in _lost(run_id, str(_directory())):
+        for each in _lost(run_id, str(mark_of(run_id))):
             another = None not in (uid, each.uid) and each.uid != uid
             if host_in(each.host) == host and not another:
                 lost[receipt_of(key_of(run_id), each.host)] = each
@@ -187,6 +94,16 @@ def _lost(run_id: str, _: str) -> tuple[LostHost, ...]:
     if not hosts:
         forget(run_id)
     return hosts
+
+
+def _users(run_id: str) -> dict[str, int]:
+    """The user that received the plan on each host of a run, if known."""
+    users = {}
+    with contextlib.suppress(OSError, ValueError):
+        for line in mark_of(run_id).read_text(encoding="utf-8").splitlines():
+            host, uid = json.loads(line)
+            users[str(host)] = int(uid)
+    return users
 
 
 def lost_hosts(run: SavedRun) -> list[LostHost]:

@@ -230,7 +230,7 @@ def test_types_beside_have_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 HEAVY = {
     "ast", "asyncio", "bz2", "calendar", "concurrent.futures", "dataclasses", "difflib", "email",
-    "fabric", "gjson", "http", "inspect", "invoke", "jinja2", "jsonschema",
+    "fabric", "gjson", "hashlib", "hmac", "http", "inspect", "invoke", "jinja2", "jsonschema",
     "lzma", "multiprocessing", "nats", "paramiko", "pkgutil", "random", "rich", "secrets", "shutil",
     "socket", "ssl", "textwrap", "xml", "zipfile", "orchestrator.transport.route",
     "orchestrator.transport.client_config.ssh_config",
@@ -243,6 +243,7 @@ OPTIONAL = {
     "orchestrator.cli.grouped_output",
     "orchestrator.runs.gates", "orchestrator.runs.apply_plan", "orchestrator.runs.save_plan",
     "orchestrator.fleet.host.fact_run", "orchestrator.fleet.store.saved_runs",
+    "orchestrator.fleet.store.lost_runs", "orchestrator.fleet.store.past_runs",
     "orchestrator.fleet.host.fetch_target",
     "orchestrator.fleet.host.reboot_wait", "orchestrator.plan_files.plan_file",
     "orchestrator.plan_files.reader", "orchestrator.manifest.checks.validators",

@@ -1,12 +1,13 @@
 """SHA-256 with and without OpenSSL."""
 
 import hashlib
+import hmac
 import subprocess
 import sys
 
 import pytest
 
-from orchestrator.support.hashing import sha256
+from orchestrator.support.hashing import keyed_sha256, sha256
 
 LARGE = 64 << 20
 
@@ -35,3 +36,10 @@ def test_openssl_is_loaded_for_much_only() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["False", "True", "_hashlib"]
+
+
+@pytest.mark.parametrize("size", [0, 32, 64, 65, 200])
+def test_with_a_key_it_is_what_hmac_says(size: int) -> None:
+    """Keys may be shorter and longer than a block of SHA-256."""
+    key = bytes(range(size))
+    assert keyed_sha256(key, b"some text") == hmac.new(key, b"some text", "sha256").hexdigest()

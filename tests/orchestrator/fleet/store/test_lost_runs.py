@@ -7,9 +7,10 @@ import pytest
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.fleet.store import lost_runs
+from orchestrator.fleet.store import lost_runs, receipts
 from orchestrator.fleet.store.later_reports import NO_RECORD, REPORTED_LATER
-from orchestrator.fleet.store.lost_runs import LostEvents, key_of, lost_runs_on, receipt_of
+from orchestrator.fleet.store.lost_runs import LostEvents, lost_runs_on
+from orchestrator.fleet.store.receipts import key_of, receipt_of
 from orchestrator.fleet.store.saved_runs import SavedRun, saved_run
 from orchestrator.report.unfinished_resources import unfinished_resources
 from remote_runtime.errors import ProtocolError
@@ -30,7 +31,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SavedRun:
     kept.event("web1", "/a", "changed")
     for name in "abc":
         kept.event("web2", f"/{name}")
-    lost_runs.begin(RUN_ID)
+    receipts.begin(RUN_ID)
     return kept.end(web1=LOST)
 
 
@@ -86,7 +87,7 @@ def test_a_contact_completes_the_record(run: SavedRun) -> None:
 def test_only_the_host_itself_is_asked(run: SavedRun) -> None:
     """No other host of the run, and none after a run that came to its end."""
     assert LostEvents("web2").wish() == {}
-    lost_runs.forget(RUN_ID)
+    receipts.forget(RUN_ID)
     assert LostEvents("web1").wish() == {}
 
 
@@ -204,7 +205,7 @@ def test_a_run_that_ended_between_begin_and_outcome(run: SavedRun) -> None:
 
 def test_another_user(run: SavedRun) -> None:
     """A runtime of another user, which has a state directory of its own, is not asked."""
-    lost_runs.note(RUN_ID, "web1", 0)
+    receipts.note(RUN_ID, "web1", 0)
     lost_runs._lost.cache_clear()
     assert LostEvents("web1", 1000).wish() == {}
     assert LostEvents("web1", 0).wish() == {"recall": [receipt()]}
@@ -213,8 +214,8 @@ def test_another_user(run: SavedRun) -> None:
 
 def test_a_note_of_a_run_that_is_over(run: SavedRun) -> None:
     """It does not mark the run again."""
-    lost_runs.forget(RUN_ID)
-    lost_runs.note(RUN_ID, "web1", 0)
+    receipts.forget(RUN_ID)
+    receipts.note(RUN_ID, "web1", 0)
     assert LostEvents("web1").wish() == {}
 
 
