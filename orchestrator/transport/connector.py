@@ -50,10 +50,10 @@ class Connector:
         """
         problems: dict[Problem, list[str]] = {}
         routes: dict[tuple[object, ...], Route] = {}
-        is_ours = False
+        has_ours = False
         for host in hosts:
             if host.connection == "local":
-                is_ours = is_ours or self._runs_our_python(host)
+                has_ours = has_ours or self._has_our_python(host)
                 continue
             try:
                 route = self._route(host)
@@ -70,11 +70,20 @@ class Connector:
         self._credentials.prepare()
         if routes:
             self._unlock(routes.values())
-        if is_ours:
+        if has_ours:
             from orchestrator.transport.local import WaitingInterpreter
 
             with contextlib.suppress(UnreachableError):  # ``open`` tries again and reports it
                 self._waiting = WaitingInterpreter()
+
+    def begin(self, first: Iterable[Target]) -> None:
+        """Start the runtime of this machine, if it is one of the ``first`` hosts of a run, which
+        are about to be opened.
+        """
+        waiting = self._waiting
+        if waiting is not None and any(map(self._has_our_python, first)):
+            with contextlib.suppress(UnreachableError):  # ``open`` reports it
+                waiting.start(self._image)
 
     def open(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Link:
         """The link to a host's runtime, which is ready.
@@ -154,7 +163,7 @@ class Connector:
         self.close()
 
     def _local(self, host: Target, until: float | None = None) -> Login:
-        waiting = self._take_waiting() if self._runs_our_python(host) else None
+        waiting = self._take_waiting() if self._has_our_python(host) else None
         return Login.local(
             host,
             self._settings,
@@ -163,9 +172,10 @@ class Connector:
             waiting=waiting,
         )
 
-    def _runs_our_python(self, host: Target) -> bool:
-        """Whether a host on this machine uses the controller's user and interpreter."""
-        return bool(sys.executable) and not host.python and not self._settings.become_user(host)
+    def _has_our_python(self, host: Target) -> bool:
+        """Whether a host is this machine, with the controller's user and interpreter."""
+        named = host.connection != "local" or host.python or self._settings.become_user(host)
+        return bool(sys.executable) and not named
 
     def _take_waiting(self) -> WaitingInterpreter | None:
         with self._lock:

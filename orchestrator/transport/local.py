@@ -144,13 +144,18 @@ class WaitingInterpreter:
 
     def __init__(self) -> None:
         path = os.environ.get("PATH", os.defpath) + ":/usr/local/bin:/usr/bin:/bin"
-        self._pipe = LocalPipe(waiting_command(sys.executable), {"PATH": path, "LC_ALL": "C.UTF-8"})
+        self.pipe = LocalPipe(waiting_command(sys.executable), {"PATH": path, "LC_ALL": "C.UTF-8"})
+        self.nonce = os.urandom(16).hex()
+        self._is_started = False
 
-    def start(self, image: Image, nonce: str) -> LocalPipe:
-        """Start the bootstrap; UnreachableError if the interpreter has ended."""
-        self._pipe.write(program_sent(image, nonce))
-        return self._pipe
+    def start(self, image: Image) -> None:
+        """Start the bootstrap, if it has not started yet; UnreachableError if the interpreter has
+        ended.
+        """
+        if not self._is_started:
+            self._is_started = True
+            self.pipe.write(program_sent(image, self.nonce))
 
     def close(self) -> None:
-        """End the interpreter, which got no program."""
-        self._pipe.end()
+        """End the interpreter, whose pipe nobody reads."""
+        self.pipe.end()

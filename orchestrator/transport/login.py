@@ -120,8 +120,8 @@ class Login:
             run = self._command(image, prefer=sys.executable)
             pipe = LocalPipe(run.command)
         else:
-            run = _Run([], os.urandom(16).hex(), None)
-            pipe = waiting.start(image, run.nonce)
+            waiting.start(image)
+            run, pipe = _Run([], waiting.nonce, None), waiting.pipe
         link = self._opening(pipe, run, image).link()
         pipe.started()
         return link

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,12 +31,21 @@ def started(connector: Connector, *hosts: Host) -> set[int]:
     return children() - before
 
 
+def reads_its_input(pid: int) -> bool:
+    """Whether a process has nothing to do but to wait for its standard input."""
+    return Path(f"/proc/{pid}/wchan").read_text() in ("pipe_read", "anon_pipe_read")
+
+
+def expect_soon(condition: Callable[[], object]) -> None:
+    until = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < until, "it takes too long"
+        time.sleep(0.01)
+
+
 def assert_over(pids: set[int]) -> None:
     """Wait until processes have ended."""
-    until = time.monotonic() + 10
-    while pids & children():
-        assert time.monotonic() < until, f"{pids & children()} are still running"
-        time.sleep(0.01)
+    expect_soon(lambda: not pids & children())
 
 
 def connector_of(home: Path, settings: Settings | None = None) -> Connector:
@@ -49,6 +59,7 @@ def test_the_runtime_runs_in_the_interpreter_that_waited(tmp_path: Path) -> None
     with connector:
         waiting = started(connector, local())
         assert len(waiting) == 1
+        expect_soon(lambda: reads_its_input(*waiting))
         assert not list((tmp_path / "home").iterdir())
         link = connector.open(local(), Phases())
         assert waiting <= children()
@@ -57,6 +68,30 @@ def test_the_runtime_runs_in_the_interpreter_that_waited(tmp_path: Path) -> None
         assert second.receive(10).startswith(os.fsencode(sys.executable))
         second.close()
         link.close()
+    assert_over(waiting)
+
+
+def test_the_runtime_may_start_before_the_host_is_opened(tmp_path: Path) -> None:
+    """A run that begins with other hosts leaves the interpreter waiting."""
+    with connector_of(tmp_path / "home") as connector:
+        waiting = started(connector, local(), Host())
+        connector.begin([Host(), local(python="python3")])
+        expect_soon(lambda: reads_its_input(*waiting))
+        assert not list((tmp_path / "home").iterdir())
+        connector.begin([local()])
+        expect_soon(lambda: list((tmp_path / "home").iterdir()))
+        link = connector.open(local(), Phases())
+        assert link.receive(10).startswith(os.fsencode(sys.executable))
+        link.close()
+    assert_over(waiting)
+
+
+def test_a_runtime_that_nobody_opens_ends_with_the_run(tmp_path: Path) -> None:
+    """A run may be refused after its runtime has started."""
+    connector = connector_of(tmp_path / "home")
+    waiting = started(connector, local())
+    connector.begin([local()])
+    connector.close()
     assert_over(waiting)
 
 
