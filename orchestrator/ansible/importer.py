@@ -58,11 +58,12 @@ def import_project(source: str, output: str) -> ImportResult:
     """
     path = Path(source)
     if not path.exists():
-        raise UsageError(f"{source} does not exist", hint="name a playbook, a role or a project")
+        raise UsageError(f"{source} does not exist", hint="specify a playbook, a role or a project")
     target = Path(output)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(
-            f"{output} is not an empty directory", hint="name a directory that does not exist yet"
+            f"{output} is not an empty directory",
+            hint="specify a directory that does not exist yet",
         )
     with reading_only(_readable(path)):
         return _imported(path, target)
@@ -85,8 +86,8 @@ def _imported(path: Path, target: Path) -> ImportResult:
     keys = vault_keys(root, target)
     if keys:
         project.notes.append(
-            "ccm.yaml names the vault passwords that ansible.cfg names; as in Ansible, a password "
-            "file that is executable is run"
+            "ccm.yaml lists the vault passwords of ansible.cfg; as in Ansible, ccm runs an "
+            "executable password file"
         )
     result = _Writer(project, plays, target, keys).write()
     result.playbooks = [str(one) for one in _playbooks(path)]
@@ -113,7 +114,8 @@ def _plays(path: Path) -> tuple[list[Play], Path, str]:
         return [play], path.resolve().parent, f"The role {name}"
     if not playbooks:
         raise UsageError(
-            f"{path} contains no playbook and no role", hint="name a playbook, a role or a project"
+            f"{path} contains neither a playbook nor a role",
+            hint="specify a playbook, a role or a project",
         )
     above = project_root(path)
     plays = [play for one in playbooks for play in read_playbook(one, root=above)]
@@ -126,7 +128,7 @@ def _require_tasks(play: Play, path: Path) -> None:
         if found.is_file():
             play.path = found
             return
-    raise bad_input(f"{path}: the role has no tasks/main.yml", hint="name another role")
+    raise bad_input(f"{path}: the role has no tasks/main.yml", hint="specify another role")
 
 
 def _found_playbooks(path: Path) -> list[Path]:
@@ -196,7 +198,7 @@ class _Writer:
     def _bytes(self, name: str, content: bytes, mode: int) -> None:
         path = self.target / name
         if ".." in Path(name).parts or Path(name).is_absolute():
-            raise bad_input(f"{name}: outside of the site", hint="report this as a defect")
+            raise bad_input(f"{name}: outside of the site", hint="report this as a bug")
         path.parent.mkdir(parents=True, exist_ok=True)
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(number, "wb") as stream:

@@ -321,7 +321,7 @@ class Builder(Conversion):
             self.manifest.assertions.append(
                 {"that": that, "message": text_rewriter.plain_text(message)}
             )
-        text = f"elements that have {key} are refused by ccm.assert; write their resource by hand"
+        text = f"elements that have {key} are refused by ccm.assert; write their resource manually"
         self.mark(record, CHECK, text)
         found = self._choices(task, record, scope=scope, loop=loop, omits={**omits, key: False})
         for one in found:
@@ -399,7 +399,7 @@ class Builder(Conversion):
         }:
             context.environment_map = expression_of(empty, scope)
             arguments = {key: one for key, one in arguments.items() if key not in empty}
-            context.note("an empty variable of the environment is not set")
+            context.note("an empty environment variable is not set")
         context.environment = [
             f"{key}={text}"
             for key, one in arguments.items()

@@ -189,7 +189,7 @@ def _on_host(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[E
 def _combined(first: Any, second: Any) -> Any:
     texts_ = [one if isinstance(one, str) else one["command"] for one in (first, second)]
     if any(isinstance(one, dict) and set(one) != {"command"} for one in (first, second)):
-        raise NotConvertible("two conditions on commands with their own settings")
+        raise NotConvertible("two conditions on commands with different settings")
     return f"sh -c {single_quoted(' && '.join(f'{{ {one}; }}' for one in texts_))}"
 
 

@@ -261,7 +261,7 @@ def _without_removals(builder: Conversion, entries: list[Entry]) -> list[Entry]:
                 "command": f'rm -rf "{one.name}"',
                 "onlyif": f"sh -c {single_quoted(test)}",
             },
-            comments=[*one.comments, "a command removes what another task makes"],
+            comments=[*one.comments, "a command removes what another task creates"],
         )
         builder.manifest.replace(one, [removal])
     return left
@@ -326,7 +326,10 @@ def check_notified(builder: Conversion, entries: list[Entry]) -> None:
     if len({repr(notified(builder, one)) for one in entries}) > 1:
         text = "only some of these tasks notify a handler; here each change does"
     elif len({_is_awaited(builder, one) for one in entries}) > 1:
-        text = "the original reacts to changes by some of these tasks, ccm to each change"
+        text = (
+            "the original reacts to changes by some of these tasks; ccm reacts to changes "
+            "by all of them"
+        )
     if not text:
         return
     builder.check_all(entries, text)

@@ -16,7 +16,7 @@ _QUIET = frozenset(["edit", "file", "link"])
 def loop_edits(entry: Entry, foreach: str) -> None:
     """The edits of a loop over one file, as a list that a template creates. NotConvertible."""
     if "index" in repr(entry.properties):
-        raise NotConvertible("a loop over one file with the number of the element")
+        raise NotConvertible("a loop over one file with the index of the element")
     edits = list_of(value_expression(_edit_of(entry)), foreach, entry.conditions)
     entry.properties = {
         "edits": "{{ " + edits + " }}",

@@ -97,7 +97,7 @@ def _expression(value: Any, scope: Scope) -> str:
     text = text_rewriter.text(value, scope)
     if text.startswith("{{") and text.count("{{") == 1:
         return text[2:-2].strip()
-    raise NotConvertible("a fact that is made of several parts with statements")
+    raise NotConvertible("a fact that consists of several parts with statements")
 
 
 def _chosen(builder: Conversion, name: str, value: str, conditions: list[str]) -> str:
@@ -169,7 +169,7 @@ def _looped(
 ) -> dict[str, str]:
     loop = read_loop(task, scope, builder.files)
     if loop is None or loop.index:
-        raise NotConvertible("set_fact in such a loop")
+        raise NotConvertible("set_fact in this kind of loop")
     if loop.elements is not None:
         loop.foreach = expression_of(loop.elements, scope)
     inner = element_scope(scope, loop)

@@ -113,7 +113,7 @@ def _mark_early(builder: Conversion) -> None:
     for position, entry in enumerate(entries):
         if entry.ends_with and any(one.changes for one in entries[position + 1 :]):
             names = ", ".join(f"“{name}”" for name in entry.ends_with)
-            text = f"the role ends with {names}; in the original, that follows what is below"
+            text = f"the role ends with {names}, which the original runs after the resources below"
             builder.check(entry, text)
         entry.ends_with = []
 
@@ -174,7 +174,7 @@ def _entries(builder: Conversion, task: Task, record: Any, references: list[str]
             builder.mark(record, CHECK, text)
         result.append(entry)
     if not result and entries:
-        record.reasons.append("the resource of the service subscribes")
+        record.reasons.append("the service resource subscribes to the change")
     return result
 
 

@@ -158,7 +158,7 @@ def data_files(project: Project) -> dict[str, str]:
             found[f"data/{layer.entry}"] = data_text(result, title)
     for name in scope.uses.tables:
         project.notes.append(
-            f"data files read Data.ansible_{name}, which the manifest that uses them must have"
+            f"data files read Data.ansible_{name}, which the manifest that uses them must set"
         )
     return found
 

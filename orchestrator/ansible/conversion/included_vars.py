@@ -323,7 +323,7 @@ def _parts(name: str) -> list[tuple[str, str]]:
     """Return a file name as strings and facts: ``("text", "-")``, ``("fact", "os_family")``."""
     parts = outputs(name)
     if parts is None:
-        raise NotConvertible("a name of a file with statements")
+        raise NotConvertible("a file name with statements")
     flat: list[Any] = []
     for one in parts:
         flat += one.nodes if isinstance(one, nodes.Concat) else [one]

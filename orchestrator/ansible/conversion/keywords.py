@@ -152,7 +152,9 @@ def apply(task: Task, context: Context, entries: list[Entry]) -> None:
         for entry in entries:
             entry.conditions.append(f"Host.name == {_host_of(words['delegate_to'])}")
     elif task.is_once:
-        context.check("for the first host of the inventory only, as the original runs it once")
+        context.check(
+            "only for the first host in the inventory, because the original runs this once"
+        )
         for entry in entries:
             entry.conditions.append("Host.name == Groups.all[0]")
     seconds = words.get("timeout")

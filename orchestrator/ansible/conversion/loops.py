@@ -296,7 +296,7 @@ def _filetree(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
         base = next((p for p in (files.base / name, files.base / "files" / name,
                                  files.base / "templates" / name) if p.is_dir()), None)  # fmt: skip
         if is_template(one) or ".." in name or name.startswith("/") or base is None:
-            raise NotConvertible(f"the files below {one}")
+            raise NotConvertible(f"the files in {one}")
         kind = files.base / ("templates" if "templates" in base.parts else "files")
         for path in sorted(base.rglob("*")):
             if path.is_symlink() or not files.holds(path):

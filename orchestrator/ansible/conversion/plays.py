@@ -158,13 +158,13 @@ def _play_vars(project: Project, play: Play, base: Path) -> Map:
         if not isinstance(name, str) or is_template(name):
             project.notes.append(f"vars_files with a computed name is not converted: {name}")
             continue
-        what = f"{play.path}:{play.line}: the file of variables {name}"
+        what = f"{play.path}:{play.line}: the variables file {name}"
         path = within(project_root(base), play.path.parent / name, what)
         try:
             if path.is_file():
                 found.update(read_map(path))
             else:
-                project.notes.append(f"the file of variables {name} is not in the project")
+                project.notes.append(f"the variables file {name} is not in the project")
         except VaultFileError:
             project.notes.append(f"{name}: encrypted with ansible-vault; it is not converted")
     return found

@@ -146,7 +146,7 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
     else:
         register.look_up = question(scope)
     builder.scope.registers[name] = register
-    _note(builder, task, record, f"the answer is Asked.{name}, or a condition of what follows")
+    _note(builder, task, record, f"the answer is Asked.{name}, or a condition of later resources")
     for one in question.unset:
         builder.mark(record, CHECK, f"{one} may be empty, and is not set for the look-up")
     if question.kind == "command":

@@ -41,7 +41,7 @@ def _place(builder: Conversion, task: Task, record: Record, entry: Entry) -> Non
         listed(task.keywords.get("when")), builder.scope, builder.manifest.entries()
     )
     if conditions.on_change:
-        raise NotConvertible("a role that runs after a change only")
+        raise NotConvertible("a role that runs only after a change")
     if conditions.never:
         record.reasons.append("the condition is never true on a host that ccm manages")
         builder.place(task, record, [])
@@ -78,7 +78,7 @@ def _apply_in_loop(
         listed(task.keywords.get("when")), scope, builder.manifest.entries()
     )
     if conditions.on_change or conditions.never:
-        raise NotConvertible("a task file in a loop, under such a condition")
+        raise NotConvertible("a task file in a loop with this kind of condition")
     as_list = partial(builder.as_list, task.name or name)
     loop_over([entry], loop, omits={}, conditions=conditions, as_list=as_list)
     entry.conditions += conditions.expressions
@@ -88,7 +88,7 @@ def _apply_in_loop(
     for index, complete in entry.notifies.items():
         builder.pending.setdefault(index, []).append(builder.reference(entry))
         if not complete:
-            text = "any change below triggers the handler, in the original only some of them"
+            text = "any change below triggers the handler; in the original, only some changes do"
             entry.checks.append(text)
             builder.mark(record, CHECK, text)
 

@@ -83,7 +83,7 @@ def _end(builder: Conversion, task: Task, record: Record, action: str) -> None:
     builder.ended.append(opposite(when))
     text = "a condition for everything that follows"
     if action != "end_role":
-        text += ", but not of later roles and of handlers"
+        text += ", except later roles and handlers"
         builder.mark(record, CHECK, text)
         text = f"CHECK: {text}"
     builder.manifest.items.append(Comment([*([task.name] if task.name else []), text]))
@@ -140,7 +140,7 @@ def _looped_assertion(
     loop = read_loop(task, scope, builder.files)
     that = [one for one in listed(arguments.get("that")) if one is not True]
     if loop is None or not that or loop.index:
-        raise NotConvertible("an assertion in such a loop")
+        raise NotConvertible("an assertion in this kind of loop")
     if loop.elements is not None:
         loop.foreach = expression_of(loop.elements, scope)
     inner = element_scope(scope, loop)
@@ -237,7 +237,7 @@ def getent(builder: Conversion, task: Task, record: Record) -> None:
     certain = builder.is_untouched
     if key is None and not is_template(database):
         builder.scope.uses.entries[database, "*"] = ("", certain)
-        builder.report(task, record, "it reads only the entries that something names")
+        builder.report(task, record, "ccm reads only the entries that the project names")
         return
     if not isinstance(key, str):
         raise NotConvertible("getent of a list of entries")
@@ -259,7 +259,7 @@ def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
     """Convert the tasks of another file in place of the include."""
     name = _file_name(task)
     if len(builder.stack) > _MAX_NESTING:
-        raise NotConvertible("files of tasks that include each other")
+        raise NotConvertible("task files that include each other")
     outer = {key: one for key, one in task.keywords.items() if key not in ("name", "register")}
     applied = task.args.get("apply")
     if isinstance(applied, dict):

@@ -179,7 +179,7 @@ class _Writer:
         if known and len(plain) == 1 and _is_default(name, plain[0][1]):
             if name not in self.manifest.data:
                 value = self._of(plain[0])
-                self.manifest.data[name] = Datum(value, ["set where nothing else sets it"])
+                self.manifest.data[name] = Datum(value, ["set only if nothing else sets it"])
             return
         if all(not when for _, when, _ in plain):
             result = self._of(plain[-1])
@@ -298,7 +298,9 @@ class _Writer:
         for name in sorted(self.uses.tables):
             fact, table = fact_names.TABLES[name]
             value = "{{ " + f"{literal(table)}.get({fact}, {fact})" + " }}"
-            self.manifest.data[f"ansible_{name}"] = Datum(value, ["in the words of Ansible"])
+            self.manifest.data[f"ansible_{name}"] = Datum(
+                value, ["with the names that Ansible uses"]
+            )
 
     # --- the hierarchy
 

@@ -270,12 +270,13 @@ def fetched(url: Any, scope: Scope, options: str = "") -> Any:
     """``Asked.NAME`` with the response to ``curl`` on the host. NotConvertible."""
     written = unparse(url)
     if scope.no_data or "Asked." in written or "item" in names_in(url):
-        raise NotConvertible("a URL that depends on an answer of the host, or on an element")
+        raise NotConvertible("a URL that depends on a look-up on the host, or on a loop element")
     shown = url.value if isinstance(url, nodes.Const) else "{{ " + written + " }}"
     question = {"command": f"curl --fail --silent --show-error --location{options} {shown}"}
     name = scope.uses.name_of("url", question)
     scope.uses.asks[name] = question
     scope.uses.uncertainties.append(
-        f"Asked.{name} is the response to curl on the host; in the original, the controller asks"
+        f"Asked.{name} is the response to curl on the host; in the original, the "
+        "controller sends the request"
     )
     return nodes.Getattr(nodes.Name("Asked", "load"), name, "load")

@@ -206,8 +206,8 @@ _TIMES = {
 }  # fmt: skip
 
 UNCERTAIN_LOOK_UPS = {
-    "login": "the user that logs in for the push; the original has the one of its inventory",
-    "env_path": "PATH of the push; the original has the one of its own login",
+    "login": "the user that logs in for the push; the original uses the one in its inventory",
+    "env_path": "the PATH of the push; the original uses the PATH of its own login",
 }
 """Look-ups whose answers may differ from the fact."""
 

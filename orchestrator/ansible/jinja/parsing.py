@@ -106,7 +106,7 @@ def condition_tree(condition: Any) -> nodes.Expr:
     text = str(condition)
     node = only_expression(text) if is_template(text) else parse_expression(text)
     if node is None:
-        raise NotConvertible("a condition that is made of several parts")
+        raise NotConvertible("a condition that consists of several parts")
     return node
 
 
@@ -151,7 +151,7 @@ def _blank(node: nodes.Expr) -> bool:
     return isinstance(node, nodes.TemplateData) and not node.data.strip()
 
 
-STATEMENTS = "a text with statements"
+STATEMENTS = "text with statements"
 """The name of a call that represents a string with statements; the string is its argument."""
 
 

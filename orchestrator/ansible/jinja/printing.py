@@ -44,7 +44,7 @@ def text_expression(text: str) -> str:
     """Return a ccm string as an expression without braces."""
     parts = outputs(text)
     if parts is None:
-        raise NotConvertible("a text with {% %} in an expression")
+        raise NotConvertible("text with {% %} in an expression")
     if not parts:
         return "''"
     made = [nodes.Const(p.data) if isinstance(p, nodes.TemplateData) else p for p in parts]

@@ -116,7 +116,7 @@ class Uses:
         if not certain:
             self.uncertainties.append(
                 f"Asked.{name} is answered before the first change of a push; "
-                "the original asks at this point"
+                "the original reads it at this point"
             )
 
 

@@ -82,7 +82,7 @@ def _end(text: str, start: int) -> int:
         if text.startswith(close, position):
             return position + 2
         position += 1
-    raise NotConvertible("a tag without its end")
+    raise NotConvertible("a tag without an end tag")
 
 
 def _tag(text: str, line: int) -> Piece:
@@ -115,7 +115,7 @@ def rewrite(text: str, scope: Scope, path: str = "") -> Rewritten:
     result = Rewritten("")
     if header and re.search(r"(variable|block|comment)_(start|end)_string", header.group()):
         result.text = text
-        result.problems.append((1, "a template with its own delimiters"))
+        result.problems.append((1, "a template with custom delimiters"))
         return result
     parse_template(text)
     writer = _Writer(scope.having(whole=True), path, result)

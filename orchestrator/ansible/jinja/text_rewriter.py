@@ -48,7 +48,7 @@ def plain_key(key: Any) -> Any:
 def text(raw: str, scope: Scope) -> str:
     """Return a string in ccm's syntax. NotConvertible."""
     if isinstance(raw, Vaulted):
-        raise NotConvertible("a vaulted value at this place; move it to a variable")
+        raise NotConvertible("a vaulted value in this place; move it to a variable")
     if isinstance(raw, Unsafe) or not is_template(raw):
         return plain_text(str(raw))
     parts = outputs(raw)
@@ -148,7 +148,7 @@ def boolean(raw: Any, scope: Scope) -> Any:
         raise NotConvertible(f"expected a boolean, not {raw!r}")
     node = only_expression(raw)
     if node is None:
-        raise NotConvertible("a boolean that is made of several parts")
+        raise NotConvertible("a boolean that consists of several parts")
     kinds = sample_of(node, scope).all_kinds()
     result = unparse(translate(node, scope))
     if kinds == {"bool"} or (isinstance(node, nodes.Filter) and node.name == "bool"):

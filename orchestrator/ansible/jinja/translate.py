@@ -164,7 +164,7 @@ class _Translator:
         """The list of the installed versions of a package. NotConvertible."""
         written = unparse(name)
         if "item" in names_in(name) or "Asked." in written:
-            raise NotConvertible("packages whose names are elements or answers")
+            raise NotConvertible("packages whose names are loop elements or look-up answers")
         text = name.value if isinstance(name, nodes.Const) else "{{ " + written + " }}"
         question = {"package": str(text)}
         ask = self.scope.uses.name_of(f"package_{listed_facts.word_of(written)}", question)
@@ -263,7 +263,7 @@ class _Translator:
             found = fact_names.look_up(words[:size])
             if found is not None:
                 if self.scope.no_data:
-                    raise NotConvertible("the order of a hierarchy with an answer of the host")
+                    raise NotConvertible("the order of a hierarchy with the answer to a look-up")
                 ask, question, text = found
                 self.scope.uses.asks[ask] = dict(question)
                 if ask in fact_names.UNCERTAIN_LOOK_UPS:
@@ -309,7 +309,7 @@ class _Translator:
         if isinstance(host, nodes.Name) and host.name == "inventory_hostname" and keys:
             return self._path(members(nodes.Name(str(keys[0]), "load"), keys[1:]))
         if not keys:
-            raise NotConvertible("hostvars of a host as a whole")
+            raise NotConvertible("all hostvars of a host at once")
         if keys[0] == "ansible_facts":
             keys = [f"ansible_{keys[1]}", *keys[2:]] if len(keys) > 1 else keys
         base = nodes.Getitem(nodes.Name("Hosts", "load"), self.of(host), "load")
@@ -520,7 +520,7 @@ class _Translator:
     def _statements(self, text: str) -> Any:
         """Return a string with statements as the value of ``template()``."""
         if self.scope.no_data or self.scope.statements is None:
-            raise NotConvertible("statements in a text at this place")
+            raise NotConvertible("statements in text in this place")
         body = nodes.Const(self.scope.statements(text, self.scope.having(whole=True)))
         return nodes.Call(nodes.Name("template", "load"), [body], [], None, None)
 

@@ -87,10 +87,10 @@ def user(context: Context, arguments: Arguments) -> list[Entry]:
     _password(arguments, properties)
     if arguments.flag("generate_ssh_key", default=False):
         properties["generate_ssh_key"] = True
-        context.check("the key that is generated is Ed25519, in .ssh/id_ed25519")
+        context.check("the generated key is an Ed25519 key in .ssh/id_ed25519")
     arguments.ignore("ssh_key_bits", "ssh_key_type", "ssh_key_comment", "ssh_key_file")
     if arguments.piece("", "ssh_key_passphrase"):
-        context.check("a key that is generated has no passphrase")
+        context.check("a generated key has no passphrase")
     name = arguments.required("name", "user")
     made = [Entry("user", name, _removal(context, arguments, properties))]
     secret = properties.pop("password_on_create", None)
@@ -180,7 +180,7 @@ def _groups(arguments: Arguments) -> Any:
             raise NotConvertible("computed groups")
         if kinds == {"text"}:
             return "{{ " + f"({inner}).split(',') | select | map('trim') | list" + " }}"
-        raise NotConvertible("groups that may be a list or a text")
+        raise NotConvertible("groups that may be a list or text")
     return arguments.texts("groups")
 
 

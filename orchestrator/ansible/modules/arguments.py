@@ -266,7 +266,7 @@ class Arguments:
         """A value of any kind in ccm's syntax."""
         value = self.raw(*names)
         if holds_vaulted(value):
-            raise NotConvertible("a vaulted value at this place; move it to a variable")
+            raise NotConvertible("a vaulted value in this place; move it to a variable")
         return None if value is None else text_rewriter.value(value, self.scope)
 
     def sample(self, *names: str) -> Sample:

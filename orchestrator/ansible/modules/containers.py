@@ -135,12 +135,12 @@ def _options(arguments: Arguments) -> list[str]:
             continue
         listed = arguments.texts(*names)
         if not isinstance(listed, list):
-            raise NotConvertible(f"{names[0]} of a variable")
+            raise NotConvertible(f"{names[0]} from a variable")
         parts += [f"{option} {shell_word(one)}" for one in listed]
     for option, key in (("-e", "env"), ("-l", "labels")):
         value = arguments.value(key)
         if value is not None and not isinstance(value, dict):
-            raise NotConvertible(f"{key} of a variable")
+            raise NotConvertible(f"{key} from a variable")
         parts += [f"{option} {shell_word(f'{k}={v}')}" for k, v in (value or {}).items()]
     networks = arguments.raw("networks") or []
     if not isinstance(networks, list) or len(networks) > 1:

@@ -35,7 +35,7 @@ def _mysql(arguments: Arguments) -> tuple[str, dict[str, Any]]:
 def _of_sql(text: str) -> str:
     """A name in a statement; NotConvertible if it needs quotes."""
     if "{{" not in text and _NAME.fullmatch(text) is None:
-        raise NotConvertible(f"the name {text} in a statement of SQL")
+        raise NotConvertible(f"the name {text} in an SQL statement")
     return text
 
 

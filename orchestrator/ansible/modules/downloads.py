@@ -165,7 +165,7 @@ def _is_remote(context: Context, arguments: Arguments, source: str, target: str)
     if context.task.is_local:
         known = context.files.is_on_hosts(source) or "://" in source or _is_url(arguments)
         if not known:
-            raise NotConvertible("delegate_to: localhost with an archive of the controller")
+            raise NotConvertible("delegate_to: localhost with an archive on the controller")
         context.files.on_hosts.add(target)
     if not remote and context.files.is_on_hosts(source):
         context.check(f"{source} is on each host; in the original it is on the controller")

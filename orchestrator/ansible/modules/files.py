@@ -122,8 +122,11 @@ def _check_above(context: Context, arguments: Arguments) -> None:
     if not parents:
         parents = resolve(posixpath.dirname(str(arguments.raw(*names))), arguments.scope).values
     if any(one.strip("/") and not context.is_directory(one) for one in map(str, parents)):
-        text = "directories above it that are missing get its owner, group and mode in the original"
-        context.check(f"{text}, those of root here")
+        text = (
+            "in the original, missing parent directories get the owner, group and mode of "
+            "the directory"
+        )
+        context.check(f"{text}; here, they belong to root")
 
 
 def _directory(context: Context, arguments: Arguments, path: str) -> list[Entry]:
@@ -350,7 +353,7 @@ def _beside(context: Context, arguments: Arguments, source: str) -> list[Entry]:
                 posixpath.join(posixpath.dirname(context.files.prefix), one), found[1]
             )
     context.check(
-        "the path starts at this manifest; put the file there, or set the variable accordingly"
+        "the path is relative to this manifest; put the file there, or set the variable accordingly"
     )
     path = target_path(context, arguments, source)
     own = attributes(context, arguments, "0644")
@@ -458,7 +461,7 @@ def template_call(context: Context, raw: Any, source: str) -> str:
             source.startswith(("/", "{{ Data")) and not _known_relative(context, raw, "templates")
         ):
             context.check(
-                "the path starts at this manifest; put a template of ccm there, "
+                "the path is relative to this manifest; put a ccm template there, "
                 "or set the variable accordingly"
             )
             return f"template({expression_of(raw, context.scope)}{_keywords(context, None)})"

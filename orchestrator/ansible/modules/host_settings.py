@@ -199,7 +199,7 @@ def sysctl(context: Context, arguments: Arguments) -> list[Entry]:
         properties["live"] = False
     if ignore:
         properties["ignore_unknown"] = True
-    context.note("the file has the line `name = value`, in the original without blanks")
+    context.note("the file has the line `name = value`, in the original without spaces")
     return [Entry("sysctl", name, properties)]
 
 
@@ -213,7 +213,10 @@ def modprobe(context: Context, arguments: Arguments) -> list[Entry]:
     if options:
         properties["options"] = options
     if persistent != state and state in ("present", "absent"):
-        context.check("the module is also loaded at each start (or never again), by a file of ccm")
+        context.check(
+            "the module is also loaded at each boot (or never again), through a file that "
+            "ccm writes"
+        )
     if state != "present":
         properties["ensure"] = state
     return [Entry("module", arguments.required("name"), properties)]

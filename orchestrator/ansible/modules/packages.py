@@ -242,7 +242,7 @@ def _packages(
         if cache is None:
             raise NotConvertible("not a package name")
         context.requests["cache"] = cache
-        context.note(f"update_cache: {cache} of the packages below does this, if they need it")
+        context.note(f"update_cache: {cache} on the packages below does this if they need it")
         return []
     ensure = _ensure(arguments)
     common: dict[str, Any] = dict(extra)
@@ -320,7 +320,7 @@ def _computed(
         split_version(one, manager, templated=True)
     kinds = sample.all_kinds()
     if manager != "apt" and not _is_whole(name) and _VERSION_BEHIND.search(name):
-        context.check("the name may end in a version, which dnf must know")
+        context.check("the name may end in a version, which ccm cannot separate from the name")
     if kinds == {"text"} and not sample.open:
         return [_entry(text_rewriter.text(name, context.scope), "", ensure, common)]
     if "{{" in name and not _is_whole(name):
@@ -376,7 +376,7 @@ def _by_pattern(
 ) -> Entry:
     """A version pattern, which ``package`` does not support, with apt-get and a dpkg test."""
     if ensure != "present":
-        raise NotConvertible(f"a pattern of versions with state {ensure}")
+        raise NotConvertible(f"a version pattern with state {ensure}")
     text = f"{name}={version}"
     context.check("apt-get does this; package does not support version patterns")
     command = f"apt-get install -y {'--allow-downgrades ' if 'allow_downgrade' in common else ''}"
@@ -444,7 +444,7 @@ def _entry(name: str, version: str, ensure: str, common: dict[str, Any]) -> Entr
 def split_version(name: str, manager: str, templated: bool = False) -> tuple[str, str]:
     """The name and the version of a package; NotConvertible for patterns, files and groups."""
     if name.startswith("@"):
-        raise NotConvertible(f"the group of packages {name}")
+        raise NotConvertible(f"the package group {name}")
     if "://" in name or name.startswith(("/", "./")) or name.endswith((".rpm", ".deb")):
         raise NotConvertible(f"the package file {name}")
     if re.search(r"[*?\[\]<>^ ]", name):

@@ -142,7 +142,7 @@ def assemble(context: Context, arguments: Arguments) -> list[Entry]:
     arguments.refuse("delimiter", "regexp", "ignore_hidden", "decrypt", unless=(False, True))
     arguments.refuse("validate")
     if not arguments.flag("remote_src", default=True):
-        raise NotConvertible("files of the controller")
+        raise NotConvertible("files on the controller")
     source, target = clean_path(arguments.required("src")), clean_path(arguments.required("dest"))
     parts = f"cat {source}/*"
     made = by_program(context, "the shell")(
@@ -346,7 +346,7 @@ def boolean_of_selinux(context: Context, arguments: Arguments) -> list[Entry]:
     """Booleans of SELinux."""
     name, state = arguments.required("name"), arguments.flag("state", default=True)
     if not arguments.flag("persistent", default=False):
-        raise NotConvertible("a boolean of SELinux that is not persistent")
+        raise NotConvertible("an SELinux boolean that is not persistent")
     word = "on" if state else "off"
     properties = {
         "command": f"setsebool -P {name} {word}",

@@ -90,7 +90,7 @@ def uri(context: Context, arguments: Arguments) -> list[Entry]:
     arguments.refuse("follow_redirects", unless=("safe", "none", False))
     arguments.ignore("return_content", "http_agent", "force", "use_proxy", "force_basic_auth")
     if context.task.keywords.get("register") and context.task.keywords.get("until") is None:
-        context.check("the answer cannot be read; ccm only waits for the status")
+        context.check("the response cannot be read; ccm only waits for the status")
     properties: dict[str, Any] = {"url": arguments.required("url")}
     status = arguments.raw("status_code")
     if status is not None:
@@ -151,7 +151,7 @@ def _request(context: Context, arguments: Arguments, method: str) -> Entry:
         f"code=$({' '.join(parts)} --output /dev/null --write-out '%{{http_code}}' {target}); "
         f'echo "$code"; echo "$code" | grep -qxE \'{either}\''
     )
-    context.check("curl sends it on each push, as the original does on each run")
+    context.check("curl sends the request on each push, as the original does on each run")
     properties: dict[str, Any] = {"command": command, "provider": "shell"}
     if environment:
         properties["environment"] = environment

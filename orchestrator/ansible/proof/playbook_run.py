@@ -145,7 +145,7 @@ def run_playbook(
     if slow := [one for one in failed if one.timed_out]:
         raise ProofError(
             f"{mode}: {slow[0].text} took longer than {limits.command:g} s on {slow[0].host}",
-            hint="find out what the task waits for, or raise --command-timeout",
+            hint="find out what the task is waiting for, or raise --command-timeout",
         )
     if failed and check:
         return results
@@ -206,7 +206,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
         except subprocess.TimeoutExpired:
             process.kill()
         raise ProofError(
-            f"{PROGRAM} took longer than {seconds:g} s and was ended",
+            f"{PROGRAM} took longer than {seconds:g} s and was stopped",
             hint="the last task in Ansible's output is the slow one; "
             "fix it, or raise --step-timeout",
         ) from None

@@ -220,5 +220,5 @@ def _require_events(events: Sequence[Event], hosts: Iterable[str]) -> None:
     if missing := [host for host in hosts if host not in seen]:
         raise ProofError(
             f"the converted site has no resources for {', '.join(missing)}",
-            hint="the play of the playbook names these hosts, so check the report of the import",
+            hint="a play of the playbook targets these hosts, so check the report of the import",
         )

@@ -53,7 +53,7 @@ def read_playbook(path: Path, depth: int = 0, root: Path | None = None) -> list[
     root = root or project_root(path)
     found = read(path)
     if not isinstance(found, list):
-        raise bad_input(f"{path}: expected a list of plays", hint="name a playbook or a role")
+        raise bad_input(f"{path}: expected a list of plays", hint="specify a playbook or a role")
     plays: list[Play] = []
     for one in found:
         if not isinstance(one, Map):
@@ -64,7 +64,7 @@ def read_playbook(path: Path, depth: int = 0, root: Path | None = None) -> list[
         )  # fmt: skip
         if imported is not None:
             if depth > _MAX_NESTING:
-                raise bad_input(f"{path}: playbooks import each other", hint="break the circle")
+                raise bad_input(f"{path}: playbooks import each other", hint="break the cycle")
             what = f"{path}:{one.line}: import_playbook {imported}"
             other = within(root, path.parent / str(imported), what)
             for play in read_playbook(other, depth + 1, root):
@@ -82,7 +82,7 @@ def read_playbook(path: Path, depth: int = 0, root: Path | None = None) -> list[
 def _read_play(value: Map, path: Path) -> Play:
     if "hosts" not in value:
         raise bad_input(
-            f"{path}:{value.line}: a play without hosts", hint="name a playbook or a role"
+            f"{path}:{value.line}: a play without hosts", hint="specify a playbook or a role"
         )
     hosts = value["hosts"]
     lists = ("pre_tasks", "tasks", "post_tasks", "handlers")

@@ -211,7 +211,10 @@ def test_a_result_of_one_of_several_edits(tmp_path: Path) -> None:
         """,
     )
     assert [one.outcome for one in result.records] == [*["check"] * 2, *["converted"] * 3]
-    assert "the original reacts to changes by some of these tasks, ccm to each change" in text
+    assert (
+        "the original reacts to changes by some of these tasks; ccm reacts to changes "
+        "by all of them"
+    ) in text
     check_valid(tmp_path / "site")
 
 

@@ -136,7 +136,7 @@ def test_the_command_prints_the_report(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"a.txt": "x"}, "contains no playbook and no role"),
+        ({"a.txt": "x"}, "contains neither a playbook nor a role"),
         ({"site.yml": "- hosts: all\n  tasks: ["}, "site.yml:"),
         ({"tasks/main.yml": "a: [", "defaults/main.yml": "a: 1\n"}, "main.yml:"),
     ],

@@ -148,7 +148,7 @@ def test_a_playbook_that_hangs_is_ended(tmp_path: Path) -> None:
     around = environment(tmp_path, _CASES)
     program = tmp_path / "bin/ansible-playbook"
     program.write_text('#!/bin/sh\necho $$ > "$RECORD"\nexec sleep 600\n')
-    with pytest.raises(ProofError, match=r"took longer than 0\.5 s and was ended") as caught:
+    with pytest.raises(ProofError, match=r"took longer than 0\.5 s and was stopped") as caught:
         run_playbook(
             Playbook.of([str(tmp_path / "site.yml")], []),
             ["web1"],
