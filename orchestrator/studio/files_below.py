@@ -77,7 +77,7 @@ def folder_below(root: Path, name: str, create: bool = False) -> Iterator[int | 
                 return
             except OSError as error:
                 message = f"{name}: {part} is a symlink, or not a directory"
-                raise refusal(message, "name a directory of the project") from error
+                raise refusal(message, "choose a directory in the project") from error
             os.close(handle)
             handle = below
         yield handle
@@ -98,10 +98,10 @@ def content_of(folder: int, name: str, maximum: int, hint: str) -> bytes | None:
         return None
     except OSError as error:
         message = f"{name} cannot be read: {error.strerror}"
-        raise refusal(message, "name a regular file") from error
+        raise refusal(message, "choose a regular file") from error
     with open(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise refusal(f"{name} is not a regular file", "name another one")
+            raise refusal(f"{name} is not a regular file", "choose another file")
         found = file.read(maximum + 1)
     if len(found) > maximum:
         raise refusal(f"{name} is larger than {maximum >> 20} MiB", hint)

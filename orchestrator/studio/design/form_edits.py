@@ -136,7 +136,7 @@ class Desk:
                 fields = {key: tuple(values) for key, values in sent.items()}
                 text = problem_text(error, self.files.root)
                 if isinstance(error, IndexError):
-                    text = "there is no such resource any more"
+                    text = "this resource no longer exists"
                 draft.refused = Refused(self.hide(draft, text), fields)
                 draft.revision += 1
                 return number
@@ -196,7 +196,7 @@ def _add(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
     name = _one(sent, "name").strip()
     type_ = type_of(desk.types(draft.stored.name), argument)
     if not name or type_ is None:
-        raise refusal("a resource needs a name and a type", "write its name, then press a type")
+        raise refusal("a resource needs a name and a type", "enter its name, then click a type")
     manifest = draft.manifest.add(type_.name, name, {})
     draft.take(manifest.text)
     return len(manifest.resources) - 1
@@ -303,7 +303,7 @@ def _drop_part(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
     name, _, id_ = argument.partition(":")
     part = _section(desk, draft, name).part(id_)
     if part is None or name not in WITH_PARTS:
-        raise refusal("there is no such part any more", "reload the page")
+        raise refusal("this part no longer exists", "reload the page")
     draft.take(draft.manifest.take_out(part.path).text)
     return -1
 

@@ -141,7 +141,7 @@ def restored(text: str, masked: MaskedText, types: Types, name: str) -> str:
 
 
 def _refusal(reason: str) -> InputError:
-    hint = "leave the marks where they are, or write another value in their place"
+    hint = "keep the marks unchanged, or replace them with another value"
     return refusal(reason, hint, REFUSED)
 
 

@@ -54,7 +54,7 @@ class ManifestText:
         self.yaml = yaml
         if not isinstance(yaml.data, dict) and yaml.data is not None:
             problem = Problem(
-                "a manifest must be a map", None, "begin it with 'ccm:'", "input.type"
+                "a manifest must be a map", None, "start it with 'ccm:'", "input.type"
             )
             raise InputError([problem])
         self.resources = list(_entries(yaml))

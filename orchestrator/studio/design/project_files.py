@@ -110,7 +110,7 @@ def _check(name: str) -> None:
 
 
 def _content(folder: int, name: str) -> bytes | None:
-    return content_of(folder, name, MAX_BYTES, "edit it with an editor")
+    return content_of(folder, name, MAX_BYTES, "use a text editor")
 
 
 def _decoded(data: bytes, name: str) -> str:

@@ -38,13 +38,13 @@ def commit(root: Path, name: str, data: bytes, wanted: Commit) -> str:
     if not branch or _git(root, "check-ref-format", "--branch", branch, check=False) != branch:
         raise refusal(f"{branch[:80]!r} is not a valid branch name", "such as design/web")
     if branch == _git(root, "symbolic-ref", "--quiet", "--short", "HEAD", check=False):
-        hint = "save without a commit and commit there, or name another branch"
+        hint = "save without a commit and commit there, or choose another branch"
         raise refusal(f"the branch {branch} is checked out", hint)
     ref = f"refs/heads/{branch}"
     old = _git(root, "rev-parse", "--verify", "--quiet", ref, check=False)
     parent = old or _git(root, "rev-parse", "--verify", "--quiet", "HEAD", check=False)
     if not parent:
-        raise refusal("the repository has no commit yet", "make the first one with git")
+        raise refusal("the repository has no commits yet", "create the first one with git")
     top = Path(_git(root, "rev-parse", "--show-toplevel"))
     path = os.path.relpath(root / name, os.path.realpath(top))
     with tempfile.TemporaryDirectory(prefix="ccm-studio-") as private:

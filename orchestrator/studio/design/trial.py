@@ -55,10 +55,13 @@ def render(desk: Desk, draft: Draft, hosts: FleetHosts, name: str) -> Rendering:
     site, planner = _planned(desk, draft)
     show_hosts([planner], inventory)
     record = hosts.facts(name)
-    gathered, facts = NoFacts(), f"No facts of {name} are stored: ccm facts -l {name}"
+    gathered, facts = (
+        NoFacts(),
+        f"No facts of {name} are stored. To gather them, run: ccm facts -l {name}",
+    )
     if record is not None:
         gathered = NoFacts(record.facts, record.unavailable)
-        facts = f"With the facts of {record.moment}."
+        facts = f"Rendered with the facts of {record.moment}."
     plan = planner.plan(host, gathered)
     document = resolved_manifest(site, plan)
     _require_public(planner, desk, hosts)

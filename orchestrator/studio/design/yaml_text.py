@@ -252,7 +252,7 @@ class YamlText:
         except (KeyError, IndexError, TypeError):
             found = None
         if not isinstance(found, dict):
-            self._refuse(path, "there is no map here")
+            self._refuse(path, "there is no map at this place")
         return found
 
     def _refuse(self, path: Path, reason: str) -> NoReturn:

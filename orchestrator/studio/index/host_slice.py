@@ -133,6 +133,6 @@ def _each(source: IO[bytes], places: array[int] | list[int]) -> Iterator[str]:
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:
-    hint = "delete the index in the directory studio, which is built again"
+    hint = "delete the index in the directory studio; the studio rebuilds it"
     message = f"{path} cannot be read: {problem_text(error)}"
     return InputError([Problem(message, None, hint, "input.run")])

@@ -91,7 +91,7 @@ class IndexStore:
                 database.executescript(f"BEGIN;{TABLES}CREATE TABLE about (version TEXT);COMMIT;")
                 database.execute("INSERT INTO about VALUES (?)", (version,))
             elif database.execute("SELECT version FROM about").fetchone() != (version,):
-                raise sqlite3.DatabaseError("the index is of another version")
+                raise sqlite3.DatabaseError("the index has another version")
         except sqlite3.DatabaseError:
             database.close()
             raise

@@ -31,7 +31,7 @@ class Designer(NamedTuple):
     def require_desk(self) -> Desk:
         """The desk. MissingPageError."""
         if self.desk is None:
-            raise MissingPageError("The designer needs a project.")
+            raise MissingPageError("The designer requires a project.")
         return self.desk
 
 

@@ -39,7 +39,7 @@ def resource_page(studio: Studio, parameters: Parameters) -> Page:
     name = parameters.text("name")
     found = studio.reader.row("SELECT resource FROM resources WHERE name = ?", (name,))
     if found is None:
-        raise MissingPageError(f"No run has a resource {name[:80]!r}.")
+        raise MissingPageError(f"No run contains the resource {name[:80]!r}.")
     number = found["resource"]
     having = {row["host"]: row["name"] for row in studio.reader.rows(_HAVING, (number,))}
     last = {row["host"]: row for row in studio.reader.rows(_LAST, (number,))}

@@ -311,7 +311,7 @@ def _opened(stored: StoredPlan) -> OpenPlan:
     record = plan_file.shown
     if sum(len(host["outcomes"]) for host in record["hosts"].values()) > MAX_RESULTS:
         hint = f"ccm plan show {stored.name} shows it"
-        message = f"{stored.name} has more than {MAX_RESULTS:,} results of resources"
+        message = f"{stored.name} has more than {MAX_RESULTS:,} resource results"
         raise InputError([Problem(message, None, hint, "input.plan")])
     dangers = dangers_in(plan_file)
     given = (

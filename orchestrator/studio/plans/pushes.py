@@ -111,7 +111,10 @@ class Pushes:
         found += [f"The plan is denied: {one}." for one in self._stored_plans.verdict(short).denied]
         if short.given:
             given = ", ".join(short.given)
-            found.append(f"A push needs the values of {given}: push it on the command line.")
+            found.append(
+                f"A push of this plan needs the values of {given}: push the plan from the "
+                "command line."
+            )
         running = self.of(short.id)
         if running is not None and running.is_running:
             found.append(f"{running.user} is pushing the plan now.")
@@ -129,7 +132,10 @@ class Pushes:
             if plan.summary.id in running:
                 raise UsageError("the plan is being pushed", hint="wait until that push has ended")
             if len(running) >= MAX_AT_ONCE:
-                raise UsageError(f"{len(running)} plans are being pushed", hint="wait for one")
+                raise UsageError(
+                    f"{len(running)} plans are being pushed",
+                    hint="wait until one of these pushes has ended",
+                )
             self._latest[plan.summary.id] = push
         policy = self._stored_plans.policy
         order = PushOrder(
@@ -151,7 +157,7 @@ class Pushes:
         try:
             status = self._follow(push, order, tell)
             if status and not push.problem:
-                push.problem = f"the process of the push ended with status {status}"
+                push.problem = f"the push process exited with {status}"
         except OSError as error:
             push.problem = f"the push cannot be started: {error.strerror}"
         finally:

@@ -105,7 +105,7 @@ class RunInbox:
         """
         self._check_right(token)
         if name not in LINES:
-            raise RefusalError(404, "there is no such file of a run")
+            raise RefusalError(404, "runs have no such file")
         about = self._about(token, run_id, write=True)
         with self._lock:
             size = self._sizes(run_id).get(name, 0)
@@ -147,7 +147,7 @@ class RunInbox:
     def content(self, token: Token, run_id: str, name: str, at: int) -> bytes:
         """A part of a file of a run, starting at this offset."""
         if name not in (RUN_FILE, *LINES):
-            raise RefusalError(404, "there is no such file of a run")
+            raise RefusalError(404, "runs have no such file")
         self._about(token, run_id, write=False)
         with self._opened(run_id) as directory:
             return _read(directory, name, at, CHUNK)

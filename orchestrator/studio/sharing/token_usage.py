@@ -41,8 +41,8 @@ class TokenUsage:
         if used + size > self._maximum:
             raise RefusalError(
                 413,
-                f"the runs of the token {name} take {_shown(used)}, and the studio stores"
-                f" {_shown(self._maximum)} of each token: remove runs, or raise --token-space",
+                f"the runs of the token {name} use {_shown(used)}, and the studio stores"
+                f" {_shown(self._maximum)} for each token: remove runs, or raise --token-space",
             )
 
     def add(self, name: str, size: int) -> None:

@@ -70,7 +70,7 @@ class TokenFile:
 
     def _check(self, found: os.stat_result) -> None:
         if not stat.S_ISREG(found.st_mode) or found.st_size >= _MAX_FILE_BYTES:
-            raise self._refuse("is not a file of tokens")
+            raise self._refuse("is not a token file")
         if found.st_uid != os.geteuid() or found.st_mode & 0o077:
             raise self._refuse("is accessible to other users")
 

@@ -41,7 +41,7 @@ class WebhookTarget(NamedTuple):
 
 def webhook_target(url: str, secret: str) -> WebhookTarget:
     """A target. UsageError if it is not safe."""
-    check_address(url, "--webhook", "name an https address without a login")
+    check_address(url, "--webhook", "use an https address without credentials")
     secret = secret.strip()
     if len(secret) < LEAST_SECRET:
         raise UsageError(
@@ -87,7 +87,7 @@ class Webhook:
         try:
             self._due.put_nowait(run_id)
         except queue.Full:
-            self._report(run_id, "too many runs wait for the webhook")
+            self._report(run_id, "too many runs are waiting for the webhook")
 
     def stop(self) -> None:
         """Stop posting."""
@@ -134,7 +134,7 @@ class Webhook:
             return one_line(str(getattr(error, "strerror", "") or error), _MAX_LENGTH), True
         if 200 <= status < 300:
             return "", False
-        return f"the receiver answers {status}", status >= 500 or status in (408, 429)
+        return f"the receiver responded with {status}", status >= 500 or status in (408, 429)
 
 
 def _posted(url: str, headers: dict[str, str], body: bytes) -> int:

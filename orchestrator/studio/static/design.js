@@ -65,7 +65,7 @@
         if (inside) await show(response, sent);
         else location.assign(response.url);
       } catch (error) {
-        document.getElementById("news").textContent = "the studio does not answer";
+        document.getElementById("news").textContent = "no response from the studio";
       }
     });
   }

@@ -31,7 +31,7 @@
       const next = page.getElementById("main");
       if (!next) return;
       if (isBusy()) {
-        news.textContent = "news: reload the page to see them";
+        news.textContent = "the page has changed: reload it to see the news";
         return;
       }
       const main = document.getElementById("main");
@@ -47,7 +47,7 @@
       });
       news.textContent = "updated " + new Date().toISOString().slice(11, 19);
     } catch (error) {
-      news.textContent = "the studio does not answer";
+      news.textContent = "no response from the studio";
     } finally {
       busy = false;
       if (again) {

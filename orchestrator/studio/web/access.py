@@ -165,7 +165,7 @@ class Access:
             return self._unusable(error, name[:MAX_NAME_LENGTH], address)
         if user is None:
             self._audit.write_refusal("login failed", user=name[:MAX_NAME_LENGTH], address=address)
-            text = "The proxy has logged you in, but the users file does not have your name."
+            text = "The proxy has logged you in, but the users file does not contain your name."
             return self.login_page(problem=text)
         return self._welcome(_person(user), address)
 
@@ -212,7 +212,7 @@ class Access:
     def _unusable(self, error: UsageError, name: str, address: str) -> Page:
         """The login page if the users file cannot be used."""
         self._audit.write_refusal("login failed", user=name, address=address, problem=error.message)
-        text = "Nobody can log in: the users file cannot be used. The audit log has the reason."
+        text = "Nobody can log in: the users file cannot be used. The audit log shows the reason."
         return self.login_page(problem=text, name=name)._replace(status=503)
 
     def _welcome(self, found: _Person, address: str) -> Response:

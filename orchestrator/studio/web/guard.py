@@ -98,13 +98,13 @@ class Guard:
         headers = Headers(scope=scope)
         target = len(scope["path"]) + len(scope["query_string"])
         if headers.get("host", "").lower() not in self._hosts or len(headers.getlist("host")) != 1:
-            return PlainTextResponse("This server has another name.\n", 421)
+            return PlainTextResponse("This server does not have the requested host name.\n", 421)
         if scope["method"] not in METHODS:
             return PlainTextResponse("This method is not supported.\n", 405)
         if target > MAX_TARGET_LENGTH:
             return PlainTextResponse("The address is too long.\n", 414)
         if scope["method"] == "POST" and not self._is_own_form(headers):
-            return PlainTextResponse("A page of another site sent this form.\n", 403)
+            return PlainTextResponse("A page on another site sent this form.\n", 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > maximum:
             return PlainTextResponse("The request is too large.\n", 413)

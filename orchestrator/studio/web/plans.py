@@ -28,7 +28,7 @@ ROLE = "push"
 
 Render = Callable[[Page, Request, Parameters, Session], Response]
 _WRONG_NUMBER = "That is not the number of hosts of the plan. Nothing was pushed."
-_REPLACED = "The plan was replaced after you looked at it. Nothing was pushed. Read it again."
+_REPLACED = "The plan was replaced after you opened it. Nothing was pushed. Review it again."
 
 
 class PlanRoutes:

@@ -64,7 +64,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise UsageError(
             f"--listen {host}:{port}: {error.strerror or error}",
-            hint="name an address of this machine and a free port",
+            hint="use an address of this machine and a free port",
         ) from error
 
 
@@ -115,6 +115,6 @@ def serve(
         config.load()
     except (OSError, ssl.SSLError) as error:
         raise UsageError(
-            f"--tls-cert, --tls-key: {error}", hint="name a certificate and its key, in PEM"
+            f"--tls-cert, --tls-key: {error}", hint="use a certificate and its key in PEM format"
         ) from error
     _Server(config, is_over).run(sockets=[listener])

@@ -96,7 +96,7 @@ class UserFile:
 
     def _check(self, found: os.stat_result) -> None:
         if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_FILE_BYTES:
-            raise self._refuse("is not a users file", "name a file created by ccm studio user")
+            raise self._refuse("is not a users file", "use a file created by ccm studio user")
         if found.st_uid != os.geteuid():
             raise self._refuse("belongs to another user", "copy it, and use the copy")
         if found.st_mode & 0o077:
@@ -127,13 +127,13 @@ class UserFile:
         if password is not None and not LEAST_PASSWORD <= len(password) <= MAX_PASSWORD_LENGTH:
             raise UsageError(
                 f"expected a password of {LEAST_PASSWORD} to {MAX_PASSWORD_LENGTH} characters",
-                hint="a sentence is easy to remember",
+                hint="a passphrase of several words is easy to remember",
             )
         for group in groups:
             if not _GROUP.fullmatch(group):
                 raise UsageError(
                     f"{group[:80]!r} is not a valid group name",
-                    hint="name a group of the studio's inventory",
+                    hint="use a group in the studio's inventory",
                 )
         users = self.users() if self._path.exists() else {}
         is_new = name not in users
@@ -153,7 +153,7 @@ class UserFile:
             with replacing(self._path, durable=True) as out:
                 out.write("".join(map(_line, users.values())).encode())
         except OSError as error:
-            hint = "name a file in a directory of your own"
+            hint = "use a file in a directory that you own"
             raise self._refuse(f"cannot be written: {error.strerror}", hint) from error
 
     def _refuse(self, reason: str, hint: str) -> UsageError:

@@ -38,7 +38,7 @@ def test_what_differs_between_two_hosts(state: Path, tmp_path: Path) -> None:
     assert "os.name" not in text
     assert BAD not in browser.get("/compare/hosts?a=web1&b=web2").text
     same = words(browser, "/compare/hosts?a=web1&b=web1")
-    assert "Both have the same resources, in the same state." in same
+    assert "Both hosts have the same resources, in the same state." in same
     assert "All facts are equal." in same
 
 
@@ -57,7 +57,7 @@ def test_a_resource_of_one_host_only(state: Path, tmp_path: Path) -> None:
     text = words(browser, "/compare/hosts?a=db1&b=db2")
     assert "file#/etc/motd C changed: content" in text
     assert "not on this host" in text
-    assert "Facts of both hosts are needed." in text
+    assert "This comparison requires facts of both hosts." in text
 
 
 def test_the_page_asks_for_hosts(state: Path, tmp_path: Path) -> None:

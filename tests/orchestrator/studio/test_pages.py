@@ -141,16 +141,18 @@ def test_a_resource_groups_the_hosts_that_have_it(site: Site) -> None:
     assert "In the last plan of 2 hosts." in text
     assert "web1 (1) C content" in text
     assert "web2 (1) F No space left on device" in text
-    assert "No run has a resource 'file#/x'" in words(site.browser, "/resource?name=file%23/x", 404)
+    assert "No run contains the resource 'file#/x'" in words(
+        site.browser, "/resource?name=file%23/x", 404
+    )
 
 
 def test_two_runs_are_compared_by_host(site: Site) -> None:
     """Equal hosts are counted, others have their differences."""
     text = words(site.log_in(), f"/compare?a={FIRST}&b={SECOND}")
-    assert "1 host without a difference." in text
+    assert "1 host without differences." in text
     assert "file#/etc/motd outcome changed failed" in text
     assert "file#/etc/motd outcome changed unchanged" in text
-    assert "3 hosts without a difference." in words(site.browser, f"/compare?a={SECOND}&b={THIRD}")
+    assert "3 hosts without differences." in words(site.browser, f"/compare?a={SECOND}&b={THIRD}")
     assert "There is no run" in words(site.browser, f"/compare?a={FIRST}&b=x", 404)
 
 
@@ -183,7 +185,7 @@ def test_a_running_run_shows_what_its_hosts_do(site: Site) -> None:
     site.parts.keeper.refresh()
     browser = site.log_in()
     text = words(browser, "/runs/20260922T133640Z-bbbbbbb")
-    assert "At work wave 1 of 2: 0 of 1 hosts" in text
+    assert "In progress wave 1 of 2: 0 of 1 hosts" in text
     assert "Now Hosts Names running 1 web1" in text
     assert (
         'data-live="20260922T133640Z-bbbbbbb"' in browser.get("/runs/20260922T133640Z-bbbbbbb").text
@@ -194,7 +196,7 @@ def test_a_running_run_shows_what_its_hosts_do(site: Site) -> None:
     site.parts.keeper.forget_pauses()
     site.parts.keeper.refresh()
     assert site.parts.keeper.version_of("20260922T133640Z-bbbbbbb") > before
-    assert "At work" not in words(browser, "/runs/20260922T133640Z-bbbbbbb")
+    assert "In progress" not in words(browser, "/runs/20260922T133640Z-bbbbbbb")
 
 
 def test_facts_are_those_that_the_host_said_last(state: Path, site: Site, tmp_path: Path) -> None:

@@ -109,12 +109,12 @@ def test_a_user_without_a_password_needs_the_proxy(site: Site) -> None:
 
 
 def test_a_form_comes_from_the_name_of_the_proxy(site: Site) -> None:
-    """A page of another site is refused, behind the proxy as well."""
+    """A page on another site is refused, behind the proxy as well."""
     browser = through(site, "bob")
     for origin, status in ((f"https://{NAME}", 403), ("https://evil.example", 403)):
         found = browser.post("/logout", headers={"origin": origin})
         assert found.status_code == status
-        assert ("of another site" in found.text) == (origin != f"https://{NAME}")
+        assert ("on another site" in found.text) == (origin != f"https://{NAME}")
 
 
 @pytest.mark.parametrize("change", ["removed", "role", "groups", "password", "unreadable"])

@@ -25,7 +25,7 @@ def test_what_one_plan_does_and_the_other_does_not(state: Path, root: Path) -> N
     """Hosts and resources of one plan only, and other outcomes, as ccm plan diff reports them."""
     text = words(studio_of(state, root).log_in(), "/compare/plans?a=a.plan&b=b.plan")
     assert "Would change 9 resources 8 resources" in text
-    assert "1 host without a difference" in text
+    assert "1 host without differences" in text
     assert "web1 Resource What First Second file#/etc/motd outcome changed unchanged" in text
     assert "web3 Resource What First Second the host only in the first plan" in text
     assert "db1 Resource What First Second the host only in the second plan" in text
@@ -39,7 +39,7 @@ def test_equal_plans_and_a_choice(state: Path, root: Path) -> None:
     assert "Would change" not in text
     assert "a.plan" in browser.get("/compare/plans?b=b.plan").text
     text = words(browser, "/compare/plans?a=a.plan&b=a.plan")
-    assert "3 hosts without a difference." in text
+    assert "3 hosts without differences." in text
     assert "the host" not in text
 
 
@@ -53,4 +53,4 @@ def test_only_plans_of_the_project_are_compared(state: Path, root: Path, name: s
 
 def test_without_plans(site: Site) -> None:
     """The page leads to where plans come from."""
-    assert "There is no plan." in words(site.log_in(), "/compare/plans")
+    assert "There are no plans." in words(site.log_in(), "/compare/plans")

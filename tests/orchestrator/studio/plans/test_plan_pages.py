@@ -184,13 +184,13 @@ def test_a_plan_that_is_too_large_is_not_opened(
     put_plan(root)
     monkeypatch.setattr(plan_cache, "MAX_RESULTS", 3)
     browser = studio_of(state, root).log_in()
-    assert "more than 3 results of resources (ccm plan show change.plan shows it)" in words(
+    assert "more than 3 resource results (ccm plan show change.plan shows it)" in words(
         browser, "/plans"
     )
-    assert "more than 3 results" in words(browser, f"/plan?name={NAME}", 404)
+    assert "more than 3 resource results" in words(browser, f"/plan?name={NAME}", 404)
 
 
 def test_without_a_project_there_are_no_plans(site: Site) -> None:
     """The page explains where plans come from."""
-    assert "Plans are files of a project" in words(site.log_in(), "/plans")
+    assert "Plans are files in a project" in words(site.log_in(), "/plans")
     words(site.log_in(), "/plan?name=change.plan", 404)

@@ -207,7 +207,7 @@ def test_a_plan_that_was_replaced_after_the_view(pushing: PushSite) -> None:
     pushing.people.sign("alice", pushing.plan)
     done = browser.post("/plan/push", data=form)
     assert done.status_code == 409
-    assert "The plan was replaced after you looked at it. Nothing was pushed." in done.text
+    assert "The plan was replaced after you opened it. Nothing was pushed." in done.text
     for digest in ("", "0" * 64):
         assert pushing.push(browser, digest=digest).status_code == 409
     assert pushing.pushed(wait=0.2) == ""
@@ -243,7 +243,7 @@ def test_what_is_not_approved_or_not_valid(state: Path, tmp_path: Path, users: P
         assert "The plan is expired." in text
         assert "1 of 2 approvals" in text
         assert "The plan is denied: changes>5." in text
-        assert "needs the values of --fact role: push it on the command line." in text
+        assert "needs the values of --fact role: push the plan from the command line." in text
         assert "<button>Push" not in text
     assert pushing.pushed(wait=0.2) == ""
 

@@ -73,10 +73,10 @@ def test_a_push_that_ends_well(push_with: Callable[[str], tuple[PlanPush, list[s
     ("script", "problem"),
     [
         (RUN + "print(json.dumps({'problem': '1 of 2 hosts'}))", "1 of 2 hosts"),
-        ("sys.exit(3)", "the process of the push ended with status 3"),
-        (RUN + "os.abort()", "the process of the push ended with status -6"),
-        ("os.write(1, b'\\xff[1]\\n{\\n' * 9); sys.exit(1)", "ended with status 1"),
-        ("os.write(1, b'x' * 300_000); sys.exit(1)", "ended with status 1"),
+        ("sys.exit(3)", "the push process exited with 3"),
+        (RUN + "os.abort()", "the push process exited with -6"),
+        ("os.write(1, b'\\xff[1]\\n{\\n' * 9); sys.exit(1)", "exited with 1"),
+        ("os.write(1, b'x' * 300_000); sys.exit(1)", "exited with 1"),
     ],
 )
 def test_a_push_that_fails(

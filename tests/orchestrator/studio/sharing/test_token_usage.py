@@ -39,7 +39,7 @@ def test_a_token_fills_only_its_space(small: Studio, monkeypatch: pytest.MonkeyP
         post(small, kept("web1", run_id=OTHERS[1]), alice, monkeypatch)
     text = str(caught.value)
     assert "does not store that much" in text
-    assert "the studio stores 5.0 KiB of each token" in text
+    assert "the studio stores 5.0 KiB for each token" in text
     assert "--token-space" in text
     assert sum(map(_size, small.runs.iterdir())) <= SPACE + OWNERS
     post(small, kept("web1", run_id=RUN.replace("40Z", "49Z")), small.token("bob"), monkeypatch)

@@ -98,7 +98,7 @@ def test_attempts_are_bounded(server: Server, status: int, attempts: int) -> Non
     told = Told()
     made = webhook(server.address, told)
     made.add("run-1")
-    assert told.wait() == f"the receiver answers {status}"
+    assert told.wait() == f"the receiver responded with {status}"
     made.stop()
     assert (len(server.seen), other.seen) == (attempts, [])
     other.close()
@@ -138,7 +138,7 @@ def test_a_run_that_cannot_be_read(server: Server) -> None:
     ("url", "secret", "words"),
     [
         ("http://hooks.example.net", SECRET, "without encryption"),
-        ("https://me:pw@hooks.example.net", SECRET, "contains a login"),
+        ("https://me:pw@hooks.example.net", SECRET, "contains credentials"),
         ("hooks", SECRET, "is not an https address"),
         ("https://hooks.example.net/ü", SECRET, "must be percent-encoded"),
         ("https://hooks.example.net/a b", SECRET, "must be percent-encoded"),
