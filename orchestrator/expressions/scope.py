@@ -140,7 +140,7 @@ class Scope(NamedTuple):
         meant = suggestion(tree, parts)
         reason = f"no such path, did you mean {root}.{meant}?" if meant else "no such path"
         if root == "environ" and rest.startswith(CCM_VARIABLES):
-            reason = f"names that begin with {CCM_VARIABLES} are reserved for ccm"
+            reason = f"names that start with {CCM_VARIABLES} are reserved for ccm"
         raise EvaluationError(f"lookup({path!r}): {reason}", kind="template.undefined")
 
     def registrations(

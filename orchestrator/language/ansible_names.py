@@ -26,7 +26,7 @@ def hint_for_name(name: str) -> str:
     found = _NAMES.get(name)
     if found is not None:
         return f"write {found}"
-    return "write a path below Facts; ccm facts lists them" if name.startswith(_FACT) else ""
+    return "write a path under Facts; ccm facts lists all paths" if name.startswith(_FACT) else ""
 
 
 def hint_for_lookup(plugin: str) -> str:

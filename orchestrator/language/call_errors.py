@@ -65,7 +65,7 @@ def of_operator(message: str) -> str:
             if words:
                 return words.format(left=left, sign=named.get("sign"))
             sign = "+" if named["sign"].isalpha() else named["sign"]
-            join = " (~ joins texts)" if sign == "+" and "text" in (left, right) else ""
+            join = " (~ joins text)" if sign == "+" and "text" in (left, right) else ""
             return f"{sign} does not take {left} and {right}{join}"
     return message
 

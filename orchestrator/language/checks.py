@@ -132,8 +132,8 @@ def secret_problems(trees: Sequence[nodes.Node]) -> list[Finding]:
         values = [one.value for one in call.args if isinstance(one, nodes.Const)]
         is_literal = len(values) == len(call.args) == 1 and isinstance(values[0], str)
         if not is_literal or call.kwargs:
-            message = "secret() takes one literal text, never a computed one"
-            problems.append((message, "as in secret('secrets.yaml#db.password')", call.lineno))
+            message = "secret() takes literal text, never computed text"
+            problems.append((message, "such as secret('secrets.yaml#db.password')", call.lineno))
     names = {id(call.node) for call in called}
     others = [n for n in walk(trees, nodes.Name) if n.name == "secret" and id(n) not in names]
     if any(name.ctx != "load" for name in others):

@@ -44,7 +44,9 @@ class Directory:
             message = f"{name!r} is outside the manifest's directory; only a literal path may be"
             raise EvaluationError(message, kind="template.file")
         if self.bounds is not None and not _is_below(path, self.bounds):
-            message = f"{name!r} is outside {self.bounds}, where a child manifest must stay"
+            message = (
+                f"{name!r} is outside {self.bounds}, the directory that a child manifest can read"
+            )
             raise EvaluationError(message, kind="template.file")
         if self._is_closed(path):
             raise EvaluationError(f"{name!r} may not be read here", kind="template.file")

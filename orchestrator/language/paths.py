@@ -86,7 +86,7 @@ def split_path(path: str) -> tuple[str, str, tuple[str, ...] | None]:
     """The root, the rest, and the parts of the rest if it is a simple dotted path; BadPathError."""
     root, dot, rest = path.partition(".")
     if root not in ROOTS or (dot and not rest):
-        message = f"a path begins with facts., data. or environ., not {path!r}"
+        message = f"a path starts with facts., data. or environ., not {path!r}"
         asks = root.lower() == "asked" and rest
         hint = f"write Asked.{rest} instead" if asks else hint_for_lookup(path)
         raise BadPathError(f"{message}: {hint}" if hint else message)

@@ -51,7 +51,7 @@ _add(list_functions.PREDICATES, 1)
 _BITS = "bit operations are not supported"
 
 REFUSED = {
-    "date": "compare texts in RFC 3339, the format of now()",
+    "date": "compare text in RFC 3339, the format of now()",
     "duration": "write the number of seconds: now().Unix() - 3600",
     "timezone": "now() is in UTC",
     **dict.fromkeys(

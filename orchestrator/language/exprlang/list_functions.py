@@ -109,7 +109,7 @@ def _sorted(name: str, pairs: list[tuple[Any, Any]], order: Any) -> list[Any]:
     """Entries by their keys, which are all numbers or all strings."""
     keys = [key for key, _ in pairs]
     if not (all(map(is_number, keys)) or all(isinstance(key, str) for key in keys)):
-        raise ValueError(f"{name} sorts numbers or texts, not a mixture")
+        raise ValueError(f"{name} sorts numbers or text, not a mixture")
     made = sorted(pairs, key=lambda pair: pair[0], reverse=_descending(name, order))
     return [entry for _, entry in made]
 
@@ -251,20 +251,20 @@ def _reduce(entries: Any, predicate: Predicate, *start: Any) -> Any:
 
 FUNCTIONS: Table = {
     "len": (_length, "x", "Number of characters or entries"),
-    "join": (_join, "list[, separator]", "Joins the texts of a list"),
+    "join": (_join, "list[, separator]", "Joins the text values in a list"),
     "keys": (_keys, "map", "The keys"),
     "values": (_values, "map", "The values"),
     "get": (_get, "x, key", "The entry of a list or a map, or `nil`"),
     "toPairs": (_to_pairs, "map", "A list of `[key, value]` lists"),
-    "fromPairs": (_from_pairs, "list", "The map of such a list"),
+    "fromPairs": (_from_pairs, "list", "The map from a list of `[key, value]` lists"),
     "first": (_first, "list", "The first entry, or `nil`"),
     "last": (_last, "list", "The last entry, or `nil`"),
     "take": (_take, "list, n", "The first `n` entries"),
-    "reverse": (_reverse, "list", "In reverse order"),
+    "reverse": (_reverse, "list", "The list in reverse order"),
     "concat": (_concat, "list, …", "Joins lists"),
     "flatten": (_flatten, "list", "Flattens nested lists"),
     "uniq": (_unique, "list", "Removes duplicates"),
-    "sort": (_sort, "list[, order]", "Sorts numbers or texts, `'asc'` or `'desc'`"),
+    "sort": (_sort, "list[, order]", "Sorts numbers or text, `'asc'` or `'desc'`"),
     "max": (_max, "n, …", "The largest number; accepts lists"),
     "min": (_min, "n, …", "The smallest number; accepts lists"),
     "mean": (_mean, "n, …", "The average"),
@@ -274,18 +274,30 @@ FUNCTIONS: Table = {
 
 PREDICATES: Table = {
     "map": (_map, "list, predicate", "The result of the predicate for each entry"),
-    "filter": (_filter, "list, predicate", "The entries for which it is true"),
-    "all": (_all, "list, predicate", "Whether it is true for every entry"),
-    "any": (_any, "list, predicate", "Whether it is true for at least one entry"),
-    "none": (_none, "list, predicate", "Whether it is true for no entry"),
-    "one": (_one, "list, predicate", "Whether it is true for exactly one entry"),
-    "count": (_count, "list[, predicate]", "Number of entries for which it is true"),
+    "filter": (_filter, "list, predicate", "The entries for which the predicate is true"),
+    "all": (_all, "list, predicate", "Whether the predicate is true for every entry"),
+    "any": (_any, "list, predicate", "Whether the predicate is true for at least one entry"),
+    "none": (_none, "list, predicate", "Whether the predicate is true for no entry"),
+    "one": (_one, "list, predicate", "Whether the predicate is true for exactly one entry"),
+    "count": (_count, "list[, predicate]", "Number of entries for which the predicate is true"),
     "sum": (_sum, "list[, predicate]", "The sum of the numbers, or of the results"),
-    "find": (_find, "list, predicate", "The first entry for which it is true, or `nil`"),
-    "findIndex": (_find_index, "list, predicate", "The index of that entry, from 0, or -1"),
-    "findLast": (_find_last, "list, predicate", "The last such entry, or `nil`"),
-    "findLastIndex": (_find_last_index, "list, predicate", "The index of that entry, or -1"),
-    "groupBy": (_group_by, "list, predicate", "A map of lists, by result"),
+    "find": (_find, "list, predicate", "The first entry for which the predicate is true, or `nil`"),
+    "findIndex": (
+        _find_index,
+        "list, predicate",
+        "The index of the first such entry, from 0, or -1",
+    ),
+    "findLast": (
+        _find_last,
+        "list, predicate",
+        "The last entry for which the predicate is true, or `nil`",
+    ),
+    "findLastIndex": (
+        _find_last_index,
+        "list, predicate",
+        "The index of the last such entry, or -1",
+    ),
+    "groupBy": (_group_by, "list, predicate", "A map of lists, grouped by the result"),
     "sortBy": (_sort_by, "list, predicate[, order]", "Sorts by the result, or by a key"),
     "reduce": (_reduce, "list, predicate[, start]", "One value; `#acc` is the accumulator"),
 }

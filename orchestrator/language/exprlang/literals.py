@@ -81,7 +81,7 @@ class Literals(Reader):
             raise ParseError(f"{token.sign} outside of a predicate", token.at, hint)
         if token.sign not in _POINTERS:
             likely = nearest(token.sign, _POINTERS)
-            hint = f"did you mean {likely}?" if likely else "there are #, #index and #acc"
+            hint = f"did you mean {likely}?" if likely else "use #, #index or #acc"
             raise ParseError(f"there is no {token.sign}", token.at, hint)
         return nodes.Name(PREFIX + _POINTERS[token.sign], "load", lineno=token.at)
 

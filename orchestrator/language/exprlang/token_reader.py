@@ -42,7 +42,7 @@ def tokenize(source: str) -> list[Token]:
         if match is None:
             sign = source[at]
             if sign in "'\"`":
-                raise ParseError(f"the text is not closed: {sign} is missing", at)
+                raise ParseError(f"the string is not closed: {sign} is missing", at)
             raise ParseError(f"unexpected {sign!r}", at, _OTHER.get(sign, ""))
         kind, text = str(match.lastgroup), match.group()
         if kind == "number" and tokens:

@@ -69,7 +69,7 @@ def ternary(value: Any, true_val: Any, false_val: Any, none_val: Any = None) -> 
 
 @_documented(
     "bool()",
-    meaning="`true` for yes, on, true and 1; `false` for no, off, false, 0 and nothing",
+    meaning="`true` for yes, on, true and 1; `false` for no, off, false, 0 and an empty value",
     example="'yes' | bool",
     result="true",
 )
@@ -154,7 +154,7 @@ def dict2items(
 
 @_documented(
     "items2dict([key_name, value_name])",
-    meaning="The map of a list as `dict2items` returns it",
+    meaning="The map from a list such as `dict2items` returns",
     example="[{'key': 'a', 'value': 1}] | items2dict",
     result="{'a': 1}",
 )
@@ -288,14 +288,16 @@ def extract(environment: Any, key: Any, container: Any, *more: Any) -> Any:
 @_documented(
     "random([start, step, ]seed=…)",
     meaning="A number below the value, or an entry of the list. The same `seed` always gives the "
-    "same result, so use a text that differs between hosts, such as `Host.name`",
+    "same result, so use text that differs between hosts, such as `Host.name`",
     example="59 | random(seed='web1')",
     result="52",
 )
 def random(value: Any, start: Any = 0, step: Any = 1, seed: Any = None) -> Any:
     """Ansible's result for the same seed. Without one, each run would have another."""
     if seed.__class__ not in (str, int):
-        raise ValueError("random needs a seed, a text or a whole number, such as seed=Host.name")
+        raise ValueError(
+            "random needs a seed, either text or a whole number, such as seed=Host.name"
+        )
     made = Random(seed)
     if isinstance(value, list | tuple | range):
         if not value or (start, step) != (0, 1):

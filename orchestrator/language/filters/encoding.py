@@ -42,7 +42,7 @@ def b64decode(text: Any) -> str:
     try:
         return base64.b64decode("".join(text.split()), validate=True).decode("utf-8")
     except (binascii.Error, UnicodeDecodeError) as error:
-        raise ValueError("b64decode takes Base64 of a text in UTF-8") from error
+        raise ValueError("b64decode takes the Base64 form of UTF-8 text") from error
 
 
 @_documented(

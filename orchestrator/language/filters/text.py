@@ -23,7 +23,7 @@ _YAML_COST = 128
 
 @_documented(
     "comment([style, decoration, prefix, postfix, …])",
-    meaning="The text as a comment: `plain`, `c`, `cblock`, `erlang` or `xml`; each line begins "
+    meaning="The text as a comment: `plain`, `c`, `cblock`, `erlang` or `xml`; each line starts "
     "with `decoration`",
     example="'one\\ntwo' | comment('c', prefix='', postfix='')",
     result="'// one\\n// two'",
@@ -80,7 +80,7 @@ def quote(value: Any) -> str:
 
 @_documented(
     "split([separator[, n]])",
-    meaning="The parts of a text, at most `n`; without a separator, its words",
+    meaning="The parts of the text, at most `n`; without a separator, its words",
     example="'a, b' | split(', ')",
     result="['a', 'b']",
 )
@@ -124,13 +124,13 @@ def to_nice_json(value: Any, indent: Any = 4, sort_keys: Any = True) -> str:
 
 @_documented(
     "from_json()",
-    meaning="The value of a JSON text",
+    meaning="The value of JSON text",
     example="'{\"a\": [1, null]}' | from_json",
     result="{'a': [1, none]}",
     cost=4,
 )
 def from_json(text: Any) -> Any:
-    """The value of a JSON text; ValueError."""
+    """The value of JSON text; ValueError."""
     value_types.texts("from_json", text)
     try:
         return json.loads(text, parse_constant=_no_number)
@@ -217,7 +217,7 @@ def _yaml(
 
 @_documented(
     "from_yaml()",
-    meaning="The value of a YAML text, read as manifests are",
+    meaning="The value of YAML text, parsed like a manifest",
     example="'a: [1, no]' | from_yaml",
     result="{'a': [1, 'no']}",
     cost=_YAML_COST,

@@ -81,9 +81,10 @@ def _call_problem(call: Call, more: Iterable[str]) -> Iterator[ParseError]:
         words = str(least) if least == maximum else f"{least} or more" if maximum is None else (
             f"{least} to {maximum}"
         )  # fmt: skip
-        yield ParseError(f"{call.name} takes {words} argument(s), not {count}", call.at)
+        noun = "argument" if words == "1" else "arguments"
+        yield ParseError(f"{call.name} takes {words} {noun}, not {count}", call.at)
     elif call.name == "secret" and not _is_text(call.arguments[0]):
-        yield ParseError("secret() takes a literal, never a computed text", call.at)
+        yield ParseError("secret() takes literal text, never computed text", call.at)
     elif call.name == "lookup":
         try:
             check_path_text(call.arguments[0], _path_text)

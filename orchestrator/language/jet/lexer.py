@@ -174,9 +174,9 @@ class Lexer:
         if sign == "'":
             return ParseError("single quotes are not supported", at, 'write "text"')
         if sign in '"`':
-            return ParseError(f"the text that begins with {sign} is not closed", at)
+            return ParseError(f"the string that starts with {sign} is not closed", at)
         if sign == "$":
-            return ParseError("names have no $ in Jet", at, "leave it out")
+            return ParseError("names have no $ in Jet", at, "remove it")
         return ParseError(f"unexpected {sign!r} in an action", at)
 
 

@@ -71,8 +71,8 @@ class Call(Node):
 
 
 METHODS = {
-    "Error": "what catch caught",
-    "PrometheusFileSD": "what registrations() gives",
+    "Error": "the error of catch",
+    "PrometheusFileSD": "the result of registrations()",
 }
 """The known methods, each with a description of its objects."""
 

@@ -49,7 +49,9 @@ def compare(operator: str, left: Any, right: Any) -> bool:
     """``<``, ``<=``, ``>`` or ``>=`` of two numbers or two strings."""
     both_text = isinstance(left, str) and isinstance(right, str)
     if not both_text and not (is_number(left) and is_number(right)):
-        raise ValueError(f"{operator} compares two numbers or two texts, {_both(left, right)}")
+        raise ValueError(
+            f"{operator} compares two numbers or two text values, {_both(left, right)}"
+        )
     if operator == "<":
         return bool(left < right)
     if operator == "<=":

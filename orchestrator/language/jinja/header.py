@@ -45,7 +45,7 @@ def split_header(text: str, settings: Settings) -> TemplateHeader:
             return TemplateHeader(text, settings, f"{pair[1]}: {pair[2]} is not supported")
         found[pair[1]] = value
     if (_BEGIN in found) != (_END in found) or "" in (found.get(_BEGIN), found.get(_END)):
-        return TemplateHeader(text, settings, f"{_BEGIN} and {_END} belong together")
+        return TemplateHeader(text, settings, f"{_BEGIN} and {_END} require each other")
     flags: dict[str, Any] = {name: found[name] for name in _FLAGS if name in found}
     own = settings._replace(**flags)
     if _BEGIN in found:

@@ -28,7 +28,7 @@ from tests.orchestrator.planning.planned import plan
         ("Data.none.b", "null has no 'b'"),
         ("Data.l[5]", "a list has no element 5"),
         ("Data.n()", "a number is not a function"),
-        ("Data.u + 1", "+ does not take text and a number (~ joins texts)"),
+        ("Data.u + 1", "+ does not take text and a number (~ joins text)"),
         ("Data.none + 1", "+ does not take null and a number"),
         ("Data.l < 1", "< does not take a list and a number"),
         ("Data.u.__class__", "'__class__'"),

@@ -154,7 +154,7 @@ REFUSED = [
     ("int('8o')", "int('8o'): not a whole number"),
     ("filter(Data.list, #)", "the predicate of filter returns a number"),
     ("map(Data.users, .nick)", "there is no 'nick'"),
-    ("sort([1, 'a'])", "sort sorts numbers or texts"),
+    ("sort([1, 'a'])", "sort sorts numbers or text"),
     ("fromJSON('{')", "this is not JSON"),
     ("reduce([], #acc + #)", "needs an initial value"),
     ("(-8) ^ .5", "takes a whole number"),

@@ -25,7 +25,10 @@ from .fakes import refused, text
             "t.j2:1:12: lookup can be called only by its own name",
         ),
         ("{{ hostvars['web1'].port }}", "this template (write Hosts)"),
-        ("{{ ansible_fqdn }}", "this template (write a path below Facts; ccm facts lists them)"),
+        (
+            "{{ ansible_fqdn }}",
+            "this template (write a path under Facts; ccm facts lists all paths)",
+        ),
         ("{{ lookup('env', 'HOME') }}", "not 'env': write Environ.NAME"),
         ("{{ 1 $ 2 }}", "t.j2:1:6: unexpected char '$'"),
         ("{{ 'a' }", "t.j2:1:8: unexpected '}'"),

@@ -49,7 +49,7 @@ def test_what_it_sets(tmp_path: Path, header: str, body: str, expected: str) -> 
         ("#jinja2: block_start_string: '<%'", "block_start_string: '<%' is not supported"),
         ("#jinja2: trim_blocks: 'x'", "trim_blocks: 'x' is not supported"),
         ("#jinja2: trim_blocks = False", "expected a setting at 'trim_blocks = False'"),
-        ("#jinja2: variable_start_string: '[%'", "belong together"),
+        ("#jinja2: variable_start_string: '[%'", "require each other"),
     ],
 )
 def test_what_it_cannot_set(header: str, words: str) -> None:
