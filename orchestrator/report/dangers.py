@@ -26,7 +26,7 @@ from orchestrator.support.plain_text import one_line, visible
 
 MAX_GROUPS = 5_000  # listed one by one; the counters include the rest
 MAX_LINES = 14  # of the list
-NOTHING_KNOWN = "nothing known"
+NOTHING_KNOWN = "none known"
 MAX_WHAT = 300  # characters
 _COLUMN = 20  # where the text of a line begins
 VERBS = {
@@ -36,7 +36,7 @@ VERBS = {
     REBOOTS: "reboot",
     STOPS: "stop",
     RESTARTS: "restart",
-    MODES: "widen mode",
+    MODES: "loosen mode",
 }
 _NOUNS = {
     PACKAGES: "package removal",
@@ -45,7 +45,7 @@ _NOUNS = {
     REBOOTS: "reboot",
     STOPS: "stop",
     RESTARTS: "restart",
-    MODES: "wider mode",
+    MODES: "looser mode",
 }
 
 

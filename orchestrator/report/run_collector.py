@@ -23,7 +23,7 @@ MAX_BYTES = 32 << 20
 MAX_SHORT = 200
 MAX_FEW = 10
 _POSITION = r"\([^()\s]+:\d+:\d+\)$"
-DIFF_LEFT_OUT = "omitted: too many diffs; see events.jsonl of the run"
+DIFF_LEFT_OUT = "omitted: too many diffs; see events.jsonl in the run directory"
 
 
 class CheckResult(NamedTuple):
@@ -264,7 +264,7 @@ def entry_of(
     elif event["status"] == "stable" and event.get("noop_message"):
         message = event["noop_message"].replace("Would have waited", "would wait", 1)
     elif "left_out" in event:
-        message = f"left out by --{event['left_out']}{LEFT_AS.get(event.get('left_as', ''), '')}"
+        message = f"excluded by --{event['left_out']}{LEFT_AS.get(event.get('left_as', ''), '')}"
     drift = event.get("drift", {"by": ""})
     if drift["by"]:
         message = f"{DRIFTS[drift['by']]}; {message}"

@@ -156,7 +156,7 @@ def printed_lines(text: str, everything: bool) -> Iterator[str]:
     lines = text.strip("\n").splitlines()
     if len(lines) > MAX_ERROR_LINES and not everything:
         left = len(lines) - MAX_ERROR_LINES
-        yield f"│ … {left} line{'s' * (left > 1)} before"
+        yield f"│ … {left} earlier line{'s' * (left > 1)}"
         lines = lines[-MAX_ERROR_LINES:]
     yield from (f"│ {line if everything else _cut(line)}" for line in lines)
 

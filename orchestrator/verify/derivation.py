@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from orchestrator.planning.compiled import CompiledResource
     from orchestrator.planning.host_plan import HostPlan
 
-CONTROL = "left out by control"
+CONTROL = "excluded by control"
 LOOKUP_CONDITION = "control is evaluated on the host"
-SELECTED = "left out by --%s"
+SELECTED = "excluded by --%s"
 NOOP = "in noop"
 MONITORED = "monitored only"
 UNOBSERVABLE = "without a check"

@@ -97,7 +97,7 @@ def answer(
 def lines_before(end: str, host: Any, command: str, *words: str) -> list[str]:
     """The lines that a command prints before ``end``, its last line; else RuntimeError."""
     text = answer(
-        host, command, *words, end, problem="the host did not print all of it",
+        host, command, *words, end, problem="the host did not print all of the output",
         valid=lambda text: text.splitlines()[-1:] == [end],
     )  # fmt: skip
     return text.splitlines()[:-1]

@@ -68,7 +68,7 @@ def observe(
         waiting = left
         if not waiting:
             return [[answer for answer in answers if answer is not None] for answers in found]
-    raise CcmError(f"the checks of {name} never end", kind="defect")
+    raise CcmError(f"the checks of {name} never finish", kind="defect")
 
 
 SHOWN = "was not run: it would show a secret to other users of the host"
@@ -153,7 +153,7 @@ class HostCheck(HostTask[HostOutcome]):
         try:
             content: bytes = host.file(path).content
         except (RuntimeError, AssertionError) as error:  # what testinfra raises
-            said = host.backend.last.stderr.strip() or "no answer"
+            said = host.backend.last.stderr.strip() or "no output"
             message = f"file({path!r}) cannot be read on the host: {one_line(said, 200)}"
             raise ResourceError(message, kind="template.file") from error
         return content

@@ -68,7 +68,7 @@ def of_kind(path: str, wanted: str, what: str = "type", follow: bool = False) ->
     def tell(host: Host, found: str) -> str:
         """The kind in words, with a note on a dangling symlink."""
         lost = found == "a symlink" and kind(host, path, follow=True) == "nothing"
-        return f"{found} that leads nowhere" if lost else found
+        return f"{found} to a missing target" if lost else found
 
     return equal(what, wanted, find)._replace(tell=tell, gate=True)
 

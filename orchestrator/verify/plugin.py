@@ -127,6 +127,6 @@ def ccm_resource(host: Any) -> Callable[[str], Item]:
 def _member(host: Any, fixture: str) -> Member:
     member = getattr(host.backend, "member", None)
     if member is None:
-        pytest.fail(f"{fixture} needs a host of ccm://, not {host!r}", pytrace=False)
+        pytest.fail(f"{fixture} requires a ccm:// host, not {host!r}", pytrace=False)
     found: Member = member
     return found

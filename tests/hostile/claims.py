@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 CHANGED, FAILED, UNCHANGED, SKIPPED = "changed", "failed", "unchanged", "skipped"
 NOT_RUN, NOT_KNOWN = "not run", "not known"
 FORMS = ("text", "json", "html", "markdown", "junit", "metrics")
-_LISTS = {"not run": NOT_RUN, "not known": NOT_KNOWN}
+_LISTS = {"not run": NOT_RUN, "unknown": NOT_KNOWN}
 _STATUSES = {"changed": CHANGED, "failed": FAILED, "stable": UNCHANGED, "skipped": SKIPPED}
-_HEADINGS = {"Not run": NOT_RUN, "Not known": NOT_KNOWN, "Changes": CHANGED}
+_HEADINGS = {"Not run": NOT_RUN, "Unknown": NOT_KNOWN, "Changes": CHANGED}
 
 Claims = Iterator[tuple[str, str]]
 """Names of resources, each with what is said of it."""

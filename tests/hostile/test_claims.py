@@ -3,7 +3,7 @@ from tests.hostile import claims
 
 def test_claims_of_a_summary() -> None:
     """Folded names are told one by one, each with what is said of it."""
-    text = "h  unreachable\n    not known: exec#x[1-2,4], file#/a\n    changed  exec#x0  command\n"
+    text = "h  unreachable\n    unknown: exec#x[1-2,4], file#/a\n    changed  exec#x0  command\n"
     told = dict(claims.claims("text", text, "h"))
     assert told == {
         **dict.fromkeys(("exec#x1", "exec#x2", "exec#x4", "file#/a"), claims.NOT_KNOWN),

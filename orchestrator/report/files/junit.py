@@ -17,7 +17,7 @@ from orchestrator.verify.assessment import Outcome
 from orchestrator.verify.stored_results import stored_assessment
 
 MAX_TEXT = 64 << 20  # bytes of messages and diffs
-NOT_KNOWN = "not known: the host was lost before it reported this"
+NOT_KNOWN = "unknown: the host was lost before it reported this"
 # Characters that XML 1.0 cannot contain, even escaped.
 _UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

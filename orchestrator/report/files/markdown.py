@@ -214,7 +214,7 @@ def _verified(source: ReportSource) -> Iterator[str]:
 def _unknown(grid: Grid) -> Iterator[str]:
     found = not_run_resources(grid.unfinished.unknown, grid.hosts)
     if found:
-        yield "\n### Not known\n\n"
+        yield "\n### Unknown\n\n"
         yield "The host was lost before it reported these. They may have run.\n\n"
         yield from _resources(found)
 
@@ -233,7 +233,7 @@ def _unreported(grid: Grid) -> Iterator[str]:
     if found or silent:
         yield f"\n### {'Not checked' if grid.noop else 'Not run'}\n\n"
     if silent:
-        yield f"- on {inline(named(silent, _HOSTS))}: all resources; these hosts did not start\n"
+        yield f"- on {inline(named(silent, _HOSTS))}: all resources; these hosts were not started\n"
     yield from _resources(found)
     for names, hosts in not_run_resources(grid.unfinished.due, grid.hosts)[:MAX_ROWS]:
         what = inline(listed(names, _NAMES))

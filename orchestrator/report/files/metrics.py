@@ -114,7 +114,7 @@ class _Run:
         ends = [*((name, self._outcomes[name]) for name in ORDER), (_UNFINISHED, left)]
         hosts = (((name,), number) for name, number in ends)
         yield self._gauge(f"{_PREFIX}hosts_count", "Hosts by outcome", ("outcome",), hosts)
-        text = "Resources of hosts that were lost before they reported these"
+        text = "Resources that were not reported because their host was lost"
         not_known = f"{_PREFIX}resources_not_known_count"
         yield self._gauge(not_known, text, (), [((), self._unknown)])
         if self._compared:

@@ -99,7 +99,7 @@ def _diff_lines(text: str) -> list[tuple[str, str]]:
     lines = text.splitlines()
     told = [(diff_role(line), line) for line in lines[:MAX_DIFF_LINES]]
     left = len(lines) - len(told)
-    return [*told, ("place", f"… {left} more lines, ccm report --json has them")] if left else told
+    return [*told, ("place", f"… {left} more lines, see ccm report --json")] if left else told
 
 
 def page_text(name: str) -> str:

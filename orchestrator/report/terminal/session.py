@@ -60,7 +60,7 @@ class SessionReport:
         from orchestrator.report.terminal.summary import Summary
 
         if not self._events:
-            out.write(f"the session {self._path} has no event yet\n")
+            out.write(f"the session {self._path} has no events yet\n")
             return
         noop = all(event["noop"] for event, _ in self._events)
         collected = RunCollector(verbose=everything)

@@ -239,7 +239,7 @@ class Summary:
         if block.result.untried:
             words = "not tried (fail_on_error)"
         unfinished = self._collected.unfinished
-        yield from self._shares(block, "not known", unfinished.unknown)
+        yield from self._shares(block, "unknown", unfinished.unknown)
         yield from self._shares(block, words, unfinished.left)
         yield from self._shares(block, "refreshed by the next push", unfinished.due)
 

@@ -22,7 +22,7 @@ def total_lines(collected: RunCollector, style: Style, run_id: str) -> Iterator[
     yield total_line(style, "Resources", _resources(collected, style, noop))
     left = _left_undone(collected)
     if left:
-        yield total_line(style, "Left out", left)
+        yield total_line(style, "Excluded", left)
     predicted = _predicted(collected)
     if predicted:
         yield total_line(style, "Plan", predicted)

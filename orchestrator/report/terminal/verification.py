@@ -163,7 +163,7 @@ def sum_of(assessment: Assessment) -> str:
     ]
     counts = counts or ["nothing to check"]
     if assessment.unreached:
-        counts.append(f"{_count(len(assessment.unreached), 'host')} not reached")
+        counts.append(f"{_count(len(assessment.unreached), 'host')} unreachable")
     if assessment.not_run:
         counts.append(f"{sum(assessment.not_run.values())} not run")
     if assessment.interrupted:
@@ -177,7 +177,7 @@ def shared_failures(assessment: Assessment) -> dict[tuple[str, str], list[str]]:
     for one in assessment.failed:
         failures.setdefault(_failure(one), []).append(one.host)
     for host, reason in assessment.unreached.items():
-        failures.setdefault(("the host was not reached", reason), []).append(host)
+        failures.setdefault(("the host was unreachable", reason), []).append(host)
     return failures
 
 

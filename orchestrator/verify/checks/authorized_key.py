@@ -179,7 +179,7 @@ def _permissions(host: Host, subject: Subject) -> str:
     for one in [directory] * own + [path]:
         uid, mode = uid_and_mode(host, one, follow=True)
         if uid not in ("0", fields[2]):
-            return f"{one} belongs to the uid {uid}"
+            return f"{one} belongs to uid {uid}"
         if int(mode, 8) & _OTHERS:
             return f"{one} is writable by others"
     return "accepted by sshd"

@@ -61,7 +61,7 @@ def _line(spec: Mapping[str, Any], removed: bool) -> Judge:
         if not removed:
             return "" if line in lines else "no such line"
         found = [text for text in lines if (text == line if match is None else _is_in(match, text))]
-        return f"{len(found)} such line(s)" if found else ""
+        return f"{len(found)} such lines" if found else ""
 
     return judge
 
@@ -101,7 +101,7 @@ def _replaced(spec: Mapping[str, Any], removed: bool) -> Judge:
     def judge(lines: list[str]) -> str:
         """The problems of the lines."""
         left = [line for line in lines if regex_replace(line, match, new) != line]
-        return f"{len(left)} line(s) with a match" if left else ""
+        return f"lines with a match: {len(left)}" if left else ""
 
     return judge
 

@@ -8,4 +8,4 @@ def expectations(subject: Subject) -> list[Expectation]:
     """The expectation that its guard requests no reboot; subscriptions are not checked."""
     if not subject.get("onlyif"):
         return []
-    return [nothing_to_do("condition", "onlyif to request no reboot", "that it requests one")]
+    return [nothing_to_do("condition", "onlyif to request no reboot", "that it requests a reboot")]

@@ -131,7 +131,7 @@ def _locked(subject: Subject) -> Expectation:
         """The state of the password on the host."""
         text = _told(host, "getent shadow %s | cut -d: -f2 | cut -c1 | od -An -c", subject.name)
         if not text:
-            raise RuntimeError("no answer")
+            raise RuntimeError("no output")
         return "locked" if text.startswith("!") else "unlocked"
 
     return equal("locked", "locked" if subject.get("locked") else "unlocked", find)

@@ -23,7 +23,7 @@ if command -v bash >/dev/null; then
 elif command -v nc >/dev/null; then
     nc -z -w 10 "$@"
 else
-    echo 'neither bash nor nc is installed, so it cannot connect' >&2
+    echo 'neither bash nor nc is installed, so the check cannot connect' >&2
     exit 127
 fi && echo open || echo closed"""
 

@@ -55,7 +55,7 @@ class CheckPlugin:
         if code == pytest.ExitCode.USAGE_ERROR:
             refused.append("pytest rejected its options, see above")
         elif code == pytest.ExitCode.NO_TESTS_COLLECTED and self._deselected:
-            refused.append("no check matches the options for pytest")
+            refused.append("no check matches the pytest options")
         stopped = code == pytest.ExitCode.INTERRUPTED and not refused
         return Assessment(
             hosts=len(self._hosts),

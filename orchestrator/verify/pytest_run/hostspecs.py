@@ -37,7 +37,7 @@ def parameters(specification: str) -> dict[str, Any]:
     for key, values in urllib.parse.parse_qs(url.query, keep_blank_values=True).items():
         if key not in PARAMETERS:
             raise UsageError(
-                f"{SCHEME}:// takes no parameter {key!r}",
+                f"{SCHEME}:// has no parameter {key!r}",
                 hint=f"supported: {', '.join(PARAMETERS)}",
             )
         found[key] = tuple(values) if key in _MANY else values[-1]

@@ -39,7 +39,9 @@ def check_tests(paths: Sequence[str]) -> None:
     for text in paths:
         path = Path(text.split("::")[0])
         if not path.exists():
-            problems.append(Problem(f"there is no test {path}", None, "give a file or a directory"))
+            problems.append(
+                Problem(f"there is no test {path}", None, "specify a file or a directory")
+            )
         files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
         for file in files:
             if file.suffix == ".py" and (file == path or _is_test(file)) and file.exists():

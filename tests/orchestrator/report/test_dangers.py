@@ -35,10 +35,10 @@ def test_hosts_with_the_same_danger_stand_together() -> None:
     }
     events["web2"].append(told("file", "/x", ("mode", "0600", "0644")))
     assert lines(dangers(events, "web4")) == [
-        "Dangerous: 3 removals, 3 reboots, 1 wider mode",
+        "Dangerous: 3 removals, 3 reboots, 1 looser mode",
         "    remove          file#/etc/{host}.conf  on web[1-3] (3 hosts)",
         "    reboot          reboot#k, assumed  on web[1-3] (3 hosts)",
-        "    widen mode      file#/x, 0600 → 0644  on web2",
+        "    loosen mode     file#/x, 0600 → 0644  on web2",
     ]
     assert "file#/etc/{host}.conf  on all 3 hosts" in "\n".join(lines(dangers(events)))
 
@@ -63,7 +63,7 @@ def test_nothing_dangerous() -> None:
     assert lines(dangers({"web1": [harmless, command]})) == []
     unknown = told("file", "/x", prediction="unknown")
     assert lines(dangers({"web1": [unknown, command]}), 100) == [
-        "Dangerous: nothing known",
+        "Dangerous: none known",
         "    not counted     1 resource on 1 host cannot be predicted in full; 1 command would run",
     ]
 

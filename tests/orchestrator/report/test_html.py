@@ -52,7 +52,7 @@ def test_the_page_tells_failures_first_then_everything(browser: Chrome, tmp_path
     visit(browser, page(mixed_run(), tmp_path))
     assert browser.title.startswith("Push of site.yaml")
     assert shown(browser, "h2") == [
-        "Hosts in trouble", "Failures", "Changes", "Skipped", "Health checks that warn",
+        "Hosts in trouble", "Failures", "Changes", "Skipped", "Health check warnings",
         "Warnings", "Every resource on every host", "Timeline", "Slowest",
     ]  # fmt: skip
     assert shown(browser, ".finding.failed summary") == ["F file#/etc/broken on web2"]

@@ -64,8 +64,8 @@ def test_no_report_says_of_a_lost_host_that_something_did_not_run() -> None:
     assert told["not_known"] == list(NAMES[1:])
     assert not {"due", "did_not_run"} & told.keys()
     assert junit.getvalue().count(f'<skipped message="{NOT_KNOWN}"/>') == 2
-    assert "### Not known" in markdown.getvalue()
-    assert "Not known</h2>" in page.getvalue()
+    assert "### Unknown" in markdown.getvalue()
+    assert "Unknown</h2>" in page.getvalue()
     assert samples(written(run))[("choria_ccm_resources_not_known_count",)] == 2
     for text in (markdown, page, junit):
         assert "not run" not in text.getvalue().lower()
@@ -80,7 +80,7 @@ def test_the_summary_of_a_lost_host() -> None:
     told.end("web1", "unreachable", **{**LOST, "planned": 2})
     text = told.summary()
     assert "1 of 2 resources were reported" in text
-    assert "    not known: file#/b\n" in text
+    assert "    unknown: file#/b\n" in text
     assert "not run" not in text
 
 

@@ -61,7 +61,7 @@ def test_the_report_goes_host_by_host() -> None:
         "  failed   file#/b\n"
         "           mode: expected 0644, found 0600\n"
         "web2  1 skipped\n\n"
-        "2 hosts: 1 passed, 1 failed, 1 skipped, 1 host not reached in 1.2 s\n"
+        "2 hosts: 1 passed, 1 failed, 1 skipped, 1 host unreachable in 1.2 s\n"
         "3 resources not checked: 3 in noop\n"
     )
     assert "  passed   file#/a\n" in written(GOOD, BAD, verbose=True)

@@ -164,7 +164,7 @@ def test_nothing_means_nothing(tmp_path: Path, path: Path) -> None:
     assert said(of("file", path, ensure="absent")) == ["path: expected nothing, found a file"]
     (tmp_path / "link").symlink_to("nowhere")
     assert said(of("file", tmp_path / "link", ensure="absent")) == [
-        "path: expected nothing, found a symlink that leads nowhere"
+        "path: expected nothing, found a symlink to a missing target"
     ]
 
 

@@ -142,7 +142,7 @@ def test_questions_without_end_are_a_defect() -> None:
     def find(host: Any) -> Any:
         return host.check_output(f"echo {next(seen)}")
 
-    with pytest.raises(CcmError, match="never end") as caught:
+    with pytest.raises(CcmError, match="never finish") as caught:
         observe("web1", [[Expectation("x", "y", find, bool)]], Script({}).read_all)
     assert caught.value.kind == "defect"
 

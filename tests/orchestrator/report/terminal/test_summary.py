@@ -412,7 +412,7 @@ def test_what_did_not_run_is_bounded() -> None:
             told.event(host, name)
         lost = {"planned": 300, "phase": Phase.RUNNING, "message": "the connection ended"}
         told.end(host, "unreachable", **lost)
-    lines = [line for line in told.summary().splitlines() if "not known" in line or "more" in line]
+    lines = [line for line in told.summary().splitlines() if "unknown" in line or "more" in line]
     assert len(lines) < 12
     assert lines[1].endswith("file#/r/a/name, … 282 more")
     assert "    … and more on web[1-5] (5 hosts), -v shows all" in lines
@@ -446,12 +446,12 @@ def test_what_commands_printed_is_told_once_for_all_who_printed_it() -> None:
     text = told.summary()
     assert text.count("│ web1 done") == 1
     assert "│ web2 done" not in text
-    assert "│ … 19 lines before" in text
+    assert "│ … 19 earlier lines" in text
     assert "│ other" in text
     assert text.count("│ tail") == 1
 
 
-@pytest.mark.parametrize(("lines", "told"), [(13, "1 line before"), (14, "2 lines before")])
+@pytest.mark.parametrize(("lines", "told"), [(13, "1 earlier line"), (14, "2 earlier lines")])
 def test_what_is_left_out_of_an_output_is_counted(lines: int, told: str) -> None:
     """One line that is not shown is a line, two are lines."""
     text = "".join(f"line {number}\n" for number in range(lines))

@@ -86,8 +86,8 @@ def test_one_fleet_serves_one_combination(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("specification", "words"),
     [
-        ("ccm://web1?inventry=a.yaml", "takes no parameter 'inventry'"),
-        ("ccm://web1?inventory=a.yaml&sudo=true", "takes no parameter 'sudo'"),
+        ("ccm://web1?inventry=a.yaml", "has no parameter 'inventry'"),
+        ("ccm://web1?inventory=a.yaml&sudo=true", "has no parameter 'sudo'"),
     ],
 )
 def test_an_unknown_parameter_is_refused(specification: str, words: str) -> None:
