@@ -71,7 +71,7 @@ def _parse(text: str, name: str) -> Node:
 
 def _refusal(name: str, line: int, reason: str) -> InputError:
     message = f"not formatted, because {reason}"
-    hint = "format this part by hand"
+    hint = "format this part manually"
     return InputError([Problem(message, Position(name, line, 1), hint, "input.format")])
 
 

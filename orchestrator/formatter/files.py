@@ -32,8 +32,10 @@ class FormattedFile(NamedTuple):
 def format_file(path: str) -> FormattedFile:
     """Read a file and compute its canonical form. Writes nothing. InputError."""
     if path.endswith(".json"):
-        hint = "name YAML files"
-        raise InputError([Problem(f"{path}: JSON is not formatted", None, hint, "input.format")])
+        hint = "specify YAML files"
+        raise InputError(
+            [Problem(f"{path}: ccm fmt does not format JSON", None, hint, "input.format")]
+        )
     text = read_text(path)
     return FormattedFile(path, text, canonical(text, path, types_beside(Path(path).parent)))
 

@@ -58,7 +58,7 @@ class RunCopier:
                 self._problem = self._problem or f"{self._choice.address} is slow"
         if not self._problem:
             return ""
-        return f"the run is not completely in the history: {self._problem}; {LATER}"
+        return f"the run was not copied completely to the history: {self._problem}; {LATER}"
 
     def _work(self) -> None:
         pause = PAUSE

@@ -232,7 +232,7 @@ def _object(text: bytes) -> dict[str, Any]:
 
 
 def _refuse_constant(text: str) -> None:
-    raise ValueError(f"{text} is not a number of JSON")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _members(
@@ -249,4 +249,4 @@ def _members(
 
 def _short(value: Any, maximum: int) -> None:
     if len(records.text(value)) > maximum:
-        raise ValueError("a text is too long")
+        raise ValueError("a string is too long")

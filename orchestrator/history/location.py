@@ -53,7 +53,7 @@ def check_address(address: str, what: str, hint: str) -> None:
     except ValueError as error:
         raise UsageError(f"{what} {shown!r} is not an address: {error}", hint=hint) from error
     if "@" in found.netloc:
-        raise UsageError(f"the address of {what} contains a login", hint=hint)
+        raise UsageError(f"the address of {what} contains credentials", hint=hint)
     if found.scheme not in ("https", "http") or not found.hostname or port == 0:
         raise UsageError(f"{what} {shown!r} is not an https address", hint=hint)
     if found.scheme == "http" and not _is_loopback(found.hostname):

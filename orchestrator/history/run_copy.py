@@ -115,7 +115,8 @@ class RunCopy:
         if not self._copy.hold():
             self.close()
             raise HistoryError(
-                f"run {self._source.name} is being copied by another process", hint="wait for it"
+                f"run {self._source.name} is being copied by another process",
+                hint="wait until it has ended",
             )
 
     def _advance(self, copy: RunCopyTarget, name: str, size: int) -> bool:
@@ -142,7 +143,8 @@ class RunCopy:
                     data += file.readline(MAX_LINE)
                     if len(data) >= MAX_LINE:
                         raise HistoryError(
-                            f"a line of {name} is too long for a history", hint="read it here"
+                            f"a line of {name} is too long for a history",
+                            hint="read the run on this machine",
                         )
                 whole = data[: data.rfind(b"\n") + 1]
                 if not whole:
@@ -162,7 +164,9 @@ def _read_about(source: Path) -> bytes:
     with open(os.open(source / RUN_FILE, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
         text = file.read(MAX_RUN_FILE + 1)
     if len(text) > MAX_RUN_FILE:
-        raise HistoryError(f"{source / RUN_FILE} is too large for a history", hint="read it here")
+        raise HistoryError(
+            f"{source / RUN_FILE} is too large for a history", hint="read the run on this machine"
+        )
     return text
 
 

@@ -71,7 +71,7 @@ class SharedDirectory:
         except OSError as error:
             raise HistoryUnreachableError(
                 f"{self.label} cannot be read: {error.strerror}",
-                hint="become a member of its group",
+                hint="add this user to its group",
             ) from error
         return sorted(filter(is_run_id, names), reverse=True)
 
@@ -98,7 +98,7 @@ class SharedDirectory:
         except OSError as error:
             raise HistoryUnreachableError(
                 f"{self.label} cannot be written: {error.strerror}",
-                hint="free space, or become a member of its group",
+                hint="free space, or add this user to its group",
             ) from error
 
     def _opened(self, path: Path, mode: int, group: int) -> int:

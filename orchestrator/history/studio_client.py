@@ -126,10 +126,12 @@ class StudioClient:
         try:
             found = BackgroundCall(read, "history").wait(time.monotonic() + ANSWER_TIMEOUT)
         except TimeoutError as error:
-            raise TimeoutError(str(error) or f"no answer in {ANSWER_TIMEOUT:g} s") from error
+            raise TimeoutError(str(error) or f"no response within {ANSWER_TIMEOUT:g} s") from error
         if len(found.body) > maximum:
             self.close()
-            raise HistoryError("the response of the studio is too large", hint="read the run there")
+            raise HistoryError(
+                "the response of the studio is too large", hint="read the run in the studio"
+            )
         if found.status in (200, 409):
             return found
         raise self._refusal(found.status, found.body)
@@ -143,7 +145,9 @@ class StudioClient:
 
     def _refusal(self, status: int, body: bytes) -> HistoryError:
         if status in (408, 429) or status >= 500:
-            return HistoryUnreachableError(f"{self.label} answers {status}", hint="try again later")
+            return HistoryUnreachableError(
+                f"{self.label} responded with {status}", hint="try again later"
+            )
         if 300 <= status < 400:
             return HistoryError(
                 f"{self.label} redirects to another address, which ccm does not follow",
@@ -200,7 +204,7 @@ def _from_file(path: str) -> str:
 
 
 def _from_command(command: str) -> str:
-    hint = "run it by hand to see why"
+    hint = "run it manually to see why"
     try:
         done = subprocess.run(
             ["/bin/sh", "-c", command],

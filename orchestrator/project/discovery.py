@@ -44,7 +44,7 @@ def project_files(manifest: str = "") -> list[ProjectFile]:
         if manifest and real == os.path.realpath(manifest):
             raise _refused(
                 f"{path} is the name of the project's file, not of a manifest",
-                f"give the manifest another name, such as {os.path.join(directory, 'site.yaml')}",
+                f"rename the manifest, for example to {os.path.join(directory, 'site.yaml')}",
                 "input.project",
             )
         if real not in found:
@@ -116,7 +116,7 @@ def _require_trust(path: str) -> None:
 
 def _require_own(looked: list[PathStatus], path: str) -> None:
     """InputError if one of these belongs to another user, or others can write to it."""
-    require_own(looked, f"what {path} makes ccm do", "change to a directory that you own")
+    require_own(looked, "what ccm does in this project", "change to a directory that you own")
 
 
 def _refused(message: str, hint: str, kind: str) -> InputError:

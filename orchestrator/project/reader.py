@@ -189,7 +189,7 @@ def _missing_data(root: Mapping, directory: str) -> list[Problem]:
     if not isinstance(node, Scalar) or os.path.isdir(_directory(node.text, directory)):
         return []
     message = f"the data directory {_directory(node.text, directory)} does not exist"
-    hint = "create it, or name the directory that has default.yaml"
+    hint = "create it, or specify the directory that contains default.yaml"
     return [Problem(message, node.position, hint, "input.project")]
 
 
@@ -203,8 +203,10 @@ def _logins(root: Mapping) -> list[Problem]:
     for name, variable in variables.items():
         node = root.get(name)
         if isinstance(node, Scalar) and "://" in node.text and "@" in urlsplit(node.text).netloc:
-            hint = f"the file is shared with others: give the login in {variable}"
-            found.append(Problem(f"{name} contains a login", node.position, hint, "input.secret"))
+            hint = f"the file is shared with others: set the credentials in {variable}"
+            found.append(
+                Problem(f"{name} contains credentials", node.position, hint, "input.secret")
+            )
     return found
 
 
@@ -217,7 +219,7 @@ def _complaints(root: Node) -> list[Problem]:
         where = node_at(root, one.path, of_key=one.unknown_key).position
         hint = one.hint
         if one.path[:1] == ("ccm",):
-            hint = "this is a manifest: give it another name, such as site.yaml"
+            hint = "this is a manifest: rename it, for example to site.yaml"
         elif one.path[:1] == ("signers",):
             hint = "a checkout must not list approvers: use --signers or CCM_SIGNERS"
         found.append(Problem(one.message, where, hint, "input.project"))

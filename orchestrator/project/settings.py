@@ -71,7 +71,7 @@ SETTINGS = (
     Setting(
         name="source_hosts",
         variable="CCM_SOURCE_HOSTS",
-        meaning="A host from which data is read over https without a digest",
+        meaning="A host that may serve data over https without a digest",
         many=True,
         default=(),
         flag=False,
@@ -79,7 +79,7 @@ SETTINGS = (
     Setting(
         name="facts_max_age",
         variable="CCM_FACTS_MAX_AGE",
-        meaning="Age up to which stored facts of other hosts are used: a duration such as `10m`",
+        meaning="Maximum age of the stored facts of other hosts: a duration such as `10m`",
         default=FACTS_MAX_AGE,
         flag=False,
     ),
@@ -113,7 +113,7 @@ SETTINGS = (
     Setting(
         name="keep",
         variable="CCM_KEEP",
-        meaning="Number of stored runs of all projects; older ones are removed",
+        meaning="Number of runs to keep, across all projects; older ones are removed",
         number=True,
         default=DEFAULT_KEEP,
         flag=False,
@@ -128,7 +128,7 @@ SETTINGS = (
     Setting(
         name="signers",
         variable="CCM_SIGNERS",
-        meaning="File of people who may approve plans, as for `--signers`",
+        meaning="File with the people who may approve plans, as for `--signers`",
         in_file=False,
     ),
 )

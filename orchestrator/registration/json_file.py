@@ -43,8 +43,8 @@ class JsonFile:
         """Create the file if it does not exist; UsageError for options of a stream."""
         if replicas > 1 or max_age:
             raise UsageError(
-                f"{self.shown} is a file: --replicas and --max-age are for a stream",
-                hint="name a stream: --registration nats://host:4222/STREAM",
+                f"{self.shown} is a file: --replicas and --max-age apply only to a stream",
+                hint="specify a stream: --registration nats://host:4222/STREAM",
             )
         self.publish(())
 
@@ -73,7 +73,7 @@ class JsonFile:
             reason = error.strerror or str(error)
             raise RegistrationError(
                 f"{self.shown} cannot be written: {reason}",
-                hint="give a writable file with --registration",
+                hint="specify a writable file with --registration",
             ) from error
 
     def _read(self) -> list[Registration]:
@@ -88,7 +88,7 @@ class JsonFile:
             reason = error.strerror or str(error)
             raise RegistrationError(f"{self.shown} cannot be read: {reason}") from error
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            hint = "restore it, or name another file with --registration"
+            hint = "restore it, or specify another file with --registration"
             message = f"{self.shown} is not a file of registrations: {error}"
             raise RegistrationError(message, hint=hint) from error
 

@@ -59,7 +59,7 @@ def value_of(buckets: Buckets, key: Key, maximum: int = MAX_VALUE) -> str | None
         return None
     if len(data) > maximum:
         message = f"{key} is larger than {maximum >> 20} MiB"
-        raise RegistrationError(message, hint="divide it")
+        raise RegistrationError(message, hint="split it")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

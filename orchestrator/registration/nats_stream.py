@@ -99,8 +99,8 @@ class NatsStream:
                 size += sum(len(message.data) for message in batch)
                 if size > MAX_BYTES:
                     raise RegistrationError(
-                        f"the registrations in {self.shown} have more than {MAX_BYTES >> 20} MiB",
-                        hint="look for who publishes them, and remove the stream's messages",
+                        f"the registrations in {self.shown} are larger than {MAX_BYTES >> 20} MiB",
+                        hint="find out who publishes them, and remove the stream's messages",
                     )
                 found += [_entry(m) for m in batch if _MARKER not in (m.headers or {})]
             await messages.unsubscribe()

@@ -55,12 +55,12 @@ def parse_url(text: str, option: str = "--registration") -> StreamAddress:
         # Half a password may have been taken for any part of it, so none is shown.
         raise UsageError(
             f"{option}: the URL of the NATS server is invalid",
-            hint="use nats://host:4222/STREAM, with / ? @ in a password as %2F %3F %40",
+            hint="use nats://host:4222/STREAM, with / ? @ in a password written as %2F %3F %40",
         )
     if not _NAME.fullmatch(stream):
         raise UsageError(
             f"{option} {shown} is not the URL of a stream",
-            hint="use nats://host:4222/STREAM, several hosts with commas",
+            hint="use nats://host:4222/STREAM; separate several hosts with commas",
         )
     if unknown:
         raise UsageError(

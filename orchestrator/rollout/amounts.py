@@ -62,8 +62,8 @@ def parse_waves(text: str) -> tuple[Amount, ...]:
         before = last.get(wave.percent)
         if before is not None and wave.number <= before.number:
             raise ValueError(
-                f"{wave} comes after {before}: waves are cumulative, so each must be more than the "
-                "one before"
+                f"{wave} comes after {before}: waves are cumulative, so each must be larger than "
+                "the one before"
             )
         last[wave.percent] = wave
     return waves

@@ -145,6 +145,6 @@ def _duplicates(nodes: document.Node, stages: list[Stage]) -> list[Problem]:
         at = _written(node, "name").position
         if stage.name in seen:
             message = f"duplicate stage {stage.name!r}; the other one is at {seen[stage.name]}"
-            found.append(Problem(message, at, "give it another name", _KIND))
+            found.append(Problem(message, at, "rename it", _KIND))
         seen.setdefault(stage.name, at)
     return found

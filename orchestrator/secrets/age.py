@@ -38,7 +38,7 @@ def decrypt(data: bytes, identities: Sequence[Any], name: str) -> bytes:
             message = f"{name} is encrypted with a passphrase, not for a key"
             hint = "encrypt it for keys: age -d FILE | age -r RECIPIENT"
             raise SecretError(message, "secret.passphrase", hint) from error
-        message = f"no identity of this project opens {name}"
+        message = f"no identity of this project can decrypt {name}"
         hint = "ask one of its recipients to run ccm secrets rekey with your public key"
         raise SecretError(message, "secret.identity", hint) from error
     return found
@@ -76,7 +76,7 @@ def _recipient(pyrage: Any, text: str) -> Any:
     except pyrage.RecipientError as error:
         raise SecretError(
             f"{_named(text)} is not a public key of age or SSH",
-            hint="as in age1... or ssh-ed25519 ...",
+            hint="such as age1... or ssh-ed25519 ...",
         ) from error
 
 
@@ -130,7 +130,7 @@ def _identities(pyrage: Any, path: str, prompt: Callable[[str], str] | None) -> 
         found = [pyrage.x25519.Identity.from_str(key) for key in keys]
     except pyrage.IdentityError as error:
         message = f"{path} is not an age identity or a private SSH key"
-        raise SecretError(message, "secret.identity", "make one with age-keygen -o") from error
+        raise SecretError(message, "secret.identity", "create one with age-keygen -o") from error
     if not found:
         raise SecretError(f"{path} has no age identity", "secret.identity", NO_IDENTITY)
     return found
@@ -144,7 +144,7 @@ def _with_passphrase(
     try:
         found: bytes = pyrage.passphrase.decrypt(data, passphrase)
     except pyrage.DecryptError as error:
-        raise SecretError(f"the passphrase does not open {path}", "secret.passphrase") from error
+        raise SecretError(f"the passphrase does not unlock {path}", "secret.passphrase") from error
     return found
 
 
@@ -180,13 +180,15 @@ def _ssh_identity(pyrage: Any, data: bytes, path: str, prompt: Callable[[str], s
         raise
     except Exception as error:  # each library has errors of its own for a key that it cannot use
         message = f"the private key {path} cannot be used with age"
-        hint = "age takes ssh-ed25519 and ssh-rsa keys; check its passphrase"
+        hint = "age supports ssh-ed25519 and ssh-rsa keys; check its passphrase"
         raise SecretError(message, "secret.identity", hint) from error
 
 
 def _asked(path: str, prompt: Callable[[str], str] | None) -> str:
     if prompt is None:
-        message = f"the private key {path} has a passphrase, and there is no terminal to ask for it"
-        hint = "use a key without one here, such as an age identity of the pipeline"
+        message = (
+            f"the private key {path} has a passphrase, and there is no terminal to prompt for it"
+        )
+        hint = "use a key without a passphrase here, such as an age identity for the pipeline"
         raise SecretError(message, "secret.passphrase", hint)
     return prompt(f"Passphrase of {path}: ")

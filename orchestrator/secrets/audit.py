@@ -40,7 +40,7 @@ def audit(directory: Path, files: Sequence[str], keys: KeySources) -> Audit:
     """
     for path in files:
         if os.path.isdir(path) or not os.path.lexists(path):
-            hint = "name files, or none to check all files that git tracks"
+            hint = "specify files, or omit them to check all files that git tracks"
             raise UsageError(f"{path[:200]} is not a file", hint=hint)
     paths = list(files) or tracked_files(directory)
     texts = {path: text for path in paths if (text := text_of(path)) is not None}

@@ -42,7 +42,7 @@ def inline_problem(tag: str, text: str) -> SecretError | None:
         except SecretError as error:
             return error
     elif not text.strip().startswith("-----BEGIN AGE ENCRYPTED FILE-----"):
-        hint = "it begins with -----BEGIN AGE ENCRYPTED FILE-----"
+        hint = "it must start with -----BEGIN AGE ENCRYPTED FILE-----"
         return SecretError("this is not a value encrypted with age", hint=hint)
     return None
 

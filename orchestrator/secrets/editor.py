@@ -21,7 +21,7 @@ from orchestrator.support.atomic_file import replacing
 
 Steps = tuple[str, ...]
 
-NO_FILE = "name a file that exists; ccm secrets set creates one"
+NO_FILE = "specify an existing file; ccm secrets set creates one"
 
 
 class EncryptionMethod(NamedTuple):
@@ -130,7 +130,7 @@ class Editor:
                 sealed = seal(keyring, span.value.encode("utf-8"), lock).decode("ascii")
                 changes[path] = encrypted_scalar(span.tag, sealed, span.indent, span.flow)
         if not changes:
-            raise SecretError(f"nothing in {name} is encrypted", hint="name an encrypted file")
+            raise SecretError(f"nothing in {name} is encrypted", hint="specify an encrypted file")
         return replaced(text, changes, name).encode("utf-8")
 
 

@@ -38,9 +38,9 @@ def require_whole(data: bytes, name: str) -> Kind:
     if kind == "vault":
         read_envelope(data.decode("ascii", "replace"))
     elif kind == "age" and b"\n---" not in data and not data.startswith(AGE_ARMOR):
-        raise SecretError(f"{name} is cut off: its age header has no end")
+        raise SecretError(f"{name} is truncated: its age header has no end")
     elif kind == "age" and data.startswith(AGE_ARMOR) and b"-----END AGE" not in data:
-        raise SecretError(f"{name} is cut off: its last line is missing")
+        raise SecretError(f"{name} is truncated: its last line is missing")
     return kind
 
 
@@ -52,7 +52,7 @@ def document_of(text: str, name: str) -> Node:
         where = error.problems[0].where
         at = f" (line {where.line})" if where else ""
         message = f"{name} is not YAML{at}, so it has no keys"
-        raise SecretError(message, hint="leave out # to use the whole text") from error
+        raise SecretError(message, hint="omit # to use the whole text") from error
 
 
 def node_below(root: Node, path: tuple[str, ...], name: str) -> Node:
@@ -68,7 +68,7 @@ def node_below(root: Node, path: tuple[str, ...], name: str) -> Node:
         elif isinstance(node, EncryptedScalar):
             return node  # the content is visible only with the key
         if found is None:
-            place = f"below {'.'.join(path[:number])}" if number else "at its top"
+            place = f"under {'.'.join(path[:number])}" if number else "at its top level"
             likely = nearest(key, known)
             hint = f"did you mean {likely}?" if likely else ""
             raise SecretError(f"{name} has no key {key!r} {place}", "secret.key", hint)

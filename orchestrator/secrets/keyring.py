@@ -90,8 +90,8 @@ class Keyring:
 def unknown_command(reference: Reference, keys: KeySources) -> SecretError:
     """The error for a command that ``ccm.yaml`` does not name."""
     likely = nearest(reference.command, list(keys.commands))
-    hint = f"did you mean cmd:{likely}?" if likely else "name it in secrets.cmd of ccm.yaml"
-    return SecretError(f"ccm.yaml names no command {reference.command!r}", "secret.source", hint)
+    hint = f"did you mean cmd:{likely}?" if likely else "define it in secrets.cmd of ccm.yaml"
+    return SecretError(f"ccm.yaml defines no command {reference.command!r}", "secret.source", hint)
 
 
 class SecretSource:

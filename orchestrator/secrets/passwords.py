@@ -50,9 +50,9 @@ class VaultPasswords:
         if failed and not tried:
             raise failed[0]
         if not tried:
-            named = f" of the ID {envelope.vault_id!r}" if envelope.vault_id else ""
+            named = f" with the ID {envelope.vault_id!r}" if envelope.vault_id else ""
             raise SecretError(f"there is no password for the vault{named}", hint=NO_PASSWORD)
-        message = f"no password opens the vault; tried {', '.join(tried)}"
+        message = f"no password decrypts the vault; tried {', '.join(tried)}"
         raise SecretError(message, hint="use the password that it was encrypted with")
 
     def password(self, name: str = DEFAULT_ID) -> bytes:
@@ -109,5 +109,5 @@ def _of_source(source: PasswordSource, name: str, directory: str) -> bytes:
         with open(path, "rb") as file:
             return file.read(_LIMIT).strip()
     except OSError as error:
-        message = f"cannot read {path}, which has {what}: {error.strerror}"
+        message = f"cannot read {path}, which contains {what}: {error.strerror}"
         raise SecretError(message, hint="check the path") from error

@@ -99,7 +99,7 @@ def _run_editor(path: Path) -> None:
         message = f"the editor {command!r} cannot be started"
         raise SecretError(message, hint="set EDITOR, such as EDITOR=nano") from error
     if code:
-        raise SecretError(f"the editor ended with {code}; nothing was changed")
+        raise SecretError(f"the editor exited with {code}; nothing was changed")
 
 
 def _in_memory() -> str | None:

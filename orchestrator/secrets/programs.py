@@ -52,10 +52,12 @@ def output_of(
             maximum=MAX_OUTPUT,
         )
     if len(output) > MAX_OUTPUT:
-        raise SecretError(f"{what} printed more than {MAX_OUTPUT >> 20} MiB", hint="print less")
+        raise SecretError(
+            f"{what} printed more than {MAX_OUTPUT >> 20} MiB", hint="reduce its output"
+        )
     if code is None:
-        hint = "give it more time with timeout, or check why it waits"
-        raise SecretError(f"{what} did not end within {seconds:g} s", hint=hint)
+        hint = "raise timeout, or find out what it is waiting for"
+        raise SecretError(f"{what} did not finish within {seconds:g} s", hint=hint)
     if code:
         how = f"was killed by signal {-code}" if code < 0 else f"exited with {code}"
         text = Mask().text(bytes(errors[-_SHOWN:]).decode("utf-8", "replace").strip())

@@ -123,7 +123,7 @@ def tracked_files(directory: Path) -> list[str]:
         done = subprocess.run(words, capture_output=True, check=True, timeout=60)
     except (OSError, subprocess.SubprocessError) as error:
         message = f"{directory} is not in a git repository"
-        raise SecretError(message, hint="name the files to check") from error
+        raise SecretError(message, hint="specify the files to check") from error
     names = dict.fromkeys(filter(None, done.stdout.decode("utf-8", "surrogateescape").split("\0")))
     return [os.path.normpath(os.path.join(directory, name)) for name in names]
 
@@ -204,7 +204,7 @@ def _login(line: str, kind: _Kind) -> str:
         if _PLACEHOLDER.fullmatch(password) or password.isupper():
             continue
         if not kind.made_up or _looks_random(password):
-            return "a login in a URL"
+            return "credentials in a URL"
     return ""
 
 

@@ -46,7 +46,7 @@ def read_type(home: Path, owners: Collection[int], problems: list[Problem]) -> d
         for path in _members(home):
             if len(files) >= MAX_FILES:
                 message = f"{home} contains more than {MAX_FILES} files"
-                problems.append(Problem(message, None, "a type consists of a few modules"))
+                problems.append(Problem(message, None, "keep only the modules of the type in it"))
                 break
             problem = trust_problem(path.parent, owners) or trust_problem(path, owners)
             if problem:

@@ -204,10 +204,10 @@ def _refusal(name: str, type_name: str) -> tuple[str, str]:
         return f"{name} is not available to custom types", f"available from remote_runtime: {known}"
     if top in _SINCE:
         return f"{top} requires Python {_SINCE[top]}", (
-            "hosts may have Python 3.6; import it in a try and handle its absence"
+            "hosts may have Python 3.6; import it in a try block, and handle its absence"
         )
     if top in _GONE:
-        return f"{top} was removed in Python {_GONE[top]}", "import it in a try"
+        return f"{top} was removed in Python {_GONE[top]}", "import it in a try block"
     if top not in sys.stdlib_module_names:
         return (
             f"{name} is not in the standard library, so hosts do not have it",

@@ -90,7 +90,7 @@ def _of_properties(schema: dict[str, Any]) -> Iterator[_Mistake]:
     for name, entry in schema["properties"].items():
         if name in taken:
             message = f"every resource already has {name!r}"
-            yield _Mistake(["properties", name], message, "give the property another name")
+            yield _Mistake(["properties", name], message, "rename the property")
         other = entry.get("x-ccm-alias-of", name)
         if other not in schema["properties"]:
             message = f"unknown property {other!r}"

@@ -80,15 +80,16 @@ def parse_address(text: str) -> Address:
         raise SourceError(f"{one_line(scheme, 20)}:// is not supported", hint=hint)
     if login:
         raise SourceError(
-            f"the URL of {one_line(host)} contains a login, which commands and reports would show",
-            hint="keep the login in ~/.netrc (machine HOST login NAME password WORD)",
+            f"the URL of {one_line(host)} contains credentials, which commands and reports "
+            "would show",
+            hint="put the credentials in ~/.netrc (machine HOST login NAME password WORD)",
         )
     address = Address(scheme, host, found.path, url)
     if found.query == PLACEHOLDER:
         text = (
             f"{address.shown} is a placeholder: the part after ? is not stored, as it may be secret"
         )
-        raise SourceError(text, hint="write the URL of the first run")
+        raise SourceError(text, hint="use the URL of the first run")
     if scheme == "kv":
         _check_kv(found.netloc, found.path, f"{found.query}{fragment}", address.shown)
         return address._replace(host=found.netloc)

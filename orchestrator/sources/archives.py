@@ -121,11 +121,11 @@ def _manifest(address: Address, names: Sequence[str]) -> str:
         if address.manifest in names:
             return address.manifest
         message = f"the archive {address.shown} has no file {address.manifest!r}"
-        raise SourceError(message, hint="manifest= is a path from the archive's top")
+        raise SourceError(message, hint="manifest= is a path relative to the archive's top level")
     tops = {name.partition("/")[0] for name in names}
     above = f"{tops.pop()}/" if len(tops) == 1 and "/" in names[0] else ""
     for name in NAMES:
         if above + name in names:
             return above + name
-    message = f"the archive {address.shown} has neither {' nor '.join(NAMES)} at its top"
-    raise SourceError(message, hint="name the manifest: #sha256=HEX&manifest=PATH")
+    message = f"the archive {address.shown} has neither {' nor '.join(NAMES)} at its top level"
+    raise SourceError(message, hint="specify the manifest: #sha256=HEX&manifest=PATH")

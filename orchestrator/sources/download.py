@@ -27,12 +27,13 @@ def check_trust(address: Address, hosts: Collection[str]) -> None:
         return
     if address.scheme == "http":
         raise SourceError(
-            f"{address.shown}: plain http is only read with a digest, as anyone could change it",
+            f"{address.shown}: plain http requires a digest, because anyone could change the "
+            "content",
             hint="use https, or append #sha256=HEX",
         )
     if address.host not in hosts:
         raise SourceError(
-            f"{address.shown} has no digest, and source_hosts does not name {address.host}",
+            f"{address.shown} has no digest, and source_hosts does not list {address.host}",
             hint=f"append #sha256=HEX, or write source_hosts: [{address.host}] in ccm.yaml",
         )
 
@@ -104,13 +105,13 @@ class _Download:
             left -= len(block)
             if left < 0:
                 text = f"{self._address.shown} is larger than {self._maximum >> 20} MiB"
-                raise SourceError(text, hint="divide it")
+                raise SourceError(text, hint="split it")
             if time.monotonic() > self._until:
                 raise TimeoutError
             parts.append(block)
         expected = response.headers.get("Content-Length")
         if expected is not None and expected.strip() != str(self._maximum - left):
-            raise SourceError(f"{self._address.shown} was cut short", hint="try again")
+            raise SourceError(f"{self._address.shown} was truncated", hint="try again")
         return b"".join(parts)
 
     def _next(self, here: Address, error: Any) -> Address:
@@ -118,7 +119,7 @@ class _Download:
         from urllib.parse import urljoin
 
         if error.code not in _CODES:
-            text = f"{here.shown} answers {error.code} {one_line(str(error.reason), 60)}"
+            text = f"{here.shown} responded with {error.code} {one_line(str(error.reason), 60)}"
             raise SourceError(text.rstrip(), hint=_ADVICE.get(error.code, "check the URL"))
         to = urljoin(here.url, error.headers.get("Location", "")).partition("#")[0]
         try:
@@ -128,13 +129,13 @@ class _Download:
             check_trust(address, self._hosts)
         except SourceError as refused:
             text = f"{here.shown} redirects to an address that is refused: {refused.message}"
-            raise SourceError(text, hint=refused.hint or "name the final URL") from refused
+            raise SourceError(text, hint=refused.hint or "use the final URL") from refused
         return address
 
 
 _ADVICE = {
-    401: "add the login of this host to ~/.netrc",
-    403: "check the login of this host in ~/.netrc",
+    401: "add the credentials for this host to ~/.netrc",
+    403: "check the credentials for this host in ~/.netrc",
     404: "check the URL",
 }
 
@@ -195,10 +196,10 @@ def _told(address: Address, error: BaseException, seconds: float) -> SourceError
         return _late(address, seconds)
     if isinstance(reason, ssl.SSLCertVerificationError):
         text = f"{address.shown}: TLS certificate not trusted: {reason.verify_message}"
-        return SourceError(text, hint="SSL_CERT_FILE can name a file with your own CA")
+        return SourceError(text, hint="set SSL_CERT_FILE to a file that contains your CA")
     if isinstance(reason, ssl.SSLError):
         why = reason.reason or type(reason).__name__
         return SourceError(f"{address.shown}: TLS failed: {one_line(str(why), 120)}")
     why = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
     text = f"{address.shown} cannot be read: {one_line(str(why), 120)}"
-    return SourceError(text, hint="is the URL right, and the server up?")
+    return SourceError(text, hint="is the URL correct, and is the server up?")

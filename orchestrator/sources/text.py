@@ -86,7 +86,7 @@ def read_bytes(address: Address, access: Access, maximum: int) -> bytes | None:
         raise SourceError(
             f"{address.shown} does not match its digest: expected sha256 {address.digest}, "
             f"got {found}",
-            hint="review the change before you write the new digest",
+            hint="review the change before you update the digest",
         )
     cache.store(found, data)
     return data

@@ -42,10 +42,12 @@ def require_own(looked: Iterable[PathStatus], what: str, otherwise: str) -> None
     believed = trusted_owners()
     for name, status in looked:
         if status.st_uid not in believed:
-            message = f"{name} belongs to another user (id {status.st_uid}), who decides {what}"
-            hint = f"look at it, then change its owner, or {otherwise}"
+            message = (
+                f"{name} belongs to another user (id {status.st_uid}), who could change {what}"
+            )
+            hint = f"review it, then change its owner, or {otherwise}"
             raise InputError([Problem(message, None, hint, UNTRUSTED)])
         if status.st_mode & _OTHERS and not stat.S_ISLNK(status.st_mode):
-            message = f"{name} can be written by other users, who decide {what}"
+            message = f"{name} is writable by other users, who could change {what}"
             hint = f"chmod go-w {shlex.quote(name)}, or {otherwise}"
             raise InputError([Problem(message, None, hint, UNTRUSTED)])

@@ -24,7 +24,7 @@ def make_private(directory: Path) -> Path:
         raise UsageError(
             f"{directory} belongs to another user",
             kind="usage.state",
-            hint="set XDG_STATE_HOME to a directory of your own",
+            hint="set XDG_STATE_HOME to a directory that you own",
         )
     if info.st_mode & 0o077:
         directory.chmod(0o700)

@@ -237,7 +237,7 @@ def below_directory(path: Any) -> str:
         raise ValueError(f"the path {path!r} must be relative to the directory")
     clean = posixpath.normpath(path)
     if clean in (".", "..") or clean.startswith("../") or path.endswith("/"):
-        raise ValueError(f"the path {path!r} does not name a file below the directory")
+        raise ValueError(f"the path {path!r} does not name a file in the directory")
     for name in clean.split("/"):
         if reason := name_problem(name):
             raise ValueError(f"the path {path!r}: {reason}")

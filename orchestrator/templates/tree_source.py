@@ -45,7 +45,7 @@ def read_source(directory: Path, prefix: str, problems: list[Problem]) -> Source
         found = entry.stat(follow_symlinks=False)
         if not stat.S_ISREG(found.st_mode):
             kind = "a symlink" if entry.is_symlink() else "neither a file nor a directory"
-            hint = "put a file in its place, or manage it with a separate resource"
+            hint = "replace it with a file, or manage it with a separate resource"
             problems.append(Problem(f"{prefix}{path} is {kind}", None, hint, "plan.source"))
             continue
         source.files.append(SourceFile(path, Path(entry.path), bool(found.st_mode & 0o111)))

@@ -106,7 +106,7 @@ ccm:
 
 
 def test_templates_and_data(target: Target) -> None:
-    """Facts, vars, data, environment and files of the controller come together in a template."""
+    """Facts, vars, data, environment and files on the controller come together in a template."""
     scratch = target.ccm.scratch
     (scratch / "beside.txt").write_text("beside {{ the manifest }}")
     (scratch / "hiera.yaml").write_text("data: {from_hiera: ' and hiera', mode: '0600'}\n")

@@ -58,7 +58,7 @@ def test_a_history_that_is_away(ccm: Ccm, shared: Path) -> None:
     shared.rename(away)
     done = ccm.run("push", "good.yaml")
     assert done.code == 0
-    assert "not completely in the history" in done.stderr
+    assert "not copied completely to the history" in done.stderr
     assert "ccm runs push" in done.stderr
     refused = ccm.run("runs", "push")
     assert refused.code == 1

@@ -96,7 +96,7 @@ def test_noop_is_inert(target: Target) -> None:
     assert preview.code == 0
     assert target.names() == []
     assert target.event(preview, "file#conf")["changed"]
-    assert "left out by --only" in preview.stdout
+    assert "excluded by --only" in preview.stdout
 
 
 def test_how_a_run_is_told(local: Target) -> None:
@@ -111,7 +111,7 @@ def test_how_a_run_is_told(local: Target) -> None:
     assert "Part of the manifest: <code>--only=&#39;file#conf&#39; --skip=apply</code>" in html
     assert "--skip=apply" in ccm.run("report", "--markdown", "-").stdout
     assert json.loads(ccm.run("report", "--json").stdout)["selection"] == selection
-    assert "left out by --only" in ccm.run("report", "-v").stdout
+    assert "excluded by --only" in ccm.run("report", "-v").stdout
     assert "site.yaml (part)" in ccm.run("runs").stdout
     push(local, "1", "--noop", "--only", "file#conf")
     assert "site.yaml (part, noop)" in ccm.run("runs").stdout
@@ -145,7 +145,7 @@ def test_verify(local: Target) -> None:
     assert local.ccm.run(*words).code == 1
     part = local.ccm.run(*words, "--only", "file#conf")
     assert part.code == 0, part.output
-    assert "left out by --only" in part.output
+    assert "excluded by --only" in part.output
     done = push(local, "2", "--only", "file#conf", "--verify")
     assert done.code == 0, done.output
 
@@ -178,7 +178,7 @@ def test_what_a_part_leaves_undone(target: Target) -> None:
     told = " ".join(preview.stdout.split())
     assert "2 required resources not in the desired state" in told
     assert "1 required resource in an unknown state" in told
-    assert "left out by --only, required but not in the desired state" in told
+    assert "excluded by --only, required but not in the desired state" in told
     assert "there left out" not in told
     assert target.names() == ["there"]
     pushed = target.push(NEEDY, *options)

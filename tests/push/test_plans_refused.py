@@ -102,7 +102,7 @@ def test_a_plan_in_a_directory_of_all(local: Target) -> None:
     assert "warning: ccm push will refuse this plan: shared can be written" in made.output
     refused = push(local.ccm, name="shared/change.plan")
     assert (refused.code, local.names()) == (2, []), refused.output
-    assert "shared can be written by other users" in refused.stderr
+    assert "shared is writable by other users" in refused.stderr
     directory.chmod(0o755)
     assert push(local.ccm, name="shared/change.plan").code == 0
 

@@ -160,7 +160,7 @@ def test_a_file_of_others(ccm: Ccm, project: Path) -> None:
     (project / "ccm.yaml").chmod(0o666)
     done = ccm.run("push", "site.yaml")
     assert done.code == 2
-    assert "ccm.yaml can be written by other users" in done.stderr
+    assert "ccm.yaml is writable by other users" in done.stderr
     assert not (project / "pwned").exists()
 
 

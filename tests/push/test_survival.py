@@ -105,7 +105,7 @@ def told(desk: Desk, after: str, how: str) -> None:
     assert after in text.splitlines()[0]
     assert f"slow  {how} (2 changed)" in text
     assert "2 of 6 resources were reported" in text
-    assert "not known: exec#wait, file#" in text
+    assert "unknown: exec#wait, file#" in text
     assert "not run" not in text
     assert "refreshed by the next push" not in text
     assert "later  not started\n" in text
@@ -122,8 +122,8 @@ def told(desk: Desk, after: str, how: str) -> None:
     assert "3 hosts: 1 interrupted, 1 not started, 1 changed" in markdown
     assert "- on slow: exec#wait, file#" in markdown.replace("`", "")
     assert "- on later: all resources" in markdown
-    assert "### Not known" in markdown
-    assert "Not known</h2>" in desk.report("--html", "-")
+    assert "### Unknown" in markdown
+    assert "Unknown</h2>" in desk.report("--html", "-")
     junit = desk.report("--junit", "-")
     assert f'name="exec#wait">\n      <skipped message="{NOT_KNOWN}"/>' in junit
     assert desk.named("failed") == ["slow"]

@@ -67,7 +67,7 @@ def test_a_converged_host_passes(ccm: Ccm, lab: Lab, converged: Host) -> None:
     ):  # fmt: skip
         assert f"passed   {identity}\n" in done.stdout
     assert "1 host: 9 passed" in done.stdout
-    left_out = "2 resources not checked: 1 left out by control, 1 without a check"
+    left_out = "2 resources not checked: 1 excluded by control, 1 without a check"
     assert left_out in done.stdout
 
 
@@ -108,7 +108,7 @@ BROKEN = {
     ),
     "a link where nothing should be": (
         "ln -s nowhere /srv/verified/gone",
-        "file#/srv/verified/gone", "path: expected nothing, found a symlink that leads nowhere",
+        "file#/srv/verified/gone", "path: expected nothing, found a symlink to a missing target",
     ),
     "a link in place of a file": (
         "mv /srv/verified/motd /srv/m && ln -s /srv/m /srv/verified/motd",
@@ -236,7 +236,7 @@ def test_a_host_that_is_gone(ccm: Ccm, lab: Lab, converged: Host, tmp_path: Path
     assert block.startswith("  failed   connection\n")
     assert "127.0.0.1 port 9: connection refused" in block
     assert "web1  9 passed" in done.stdout
-    assert "1 host not reached" in done.stdout
+    assert "1 host unreachable" in done.stdout
     failed = [
         c for c in ElementTree.parse(report).iter("testcase") if c.find("failure") is not None
     ]

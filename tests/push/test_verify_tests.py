@@ -168,7 +168,7 @@ def test_pytest_options_pass_through(pushed: Target) -> None:
     assert f"web1 file#{pushed.directory}/motd" in listed.stdout.splitlines()
     chosen = verify(pushed, own, "-k", "nosuchthing")
     assert chosen.code == 2
-    assert "no check matches the options for pytest" in chosen.stdout
+    assert "no check matches the pytest options" in chosen.stdout
 
 
 def test_junit_groups_all_by_host(pushed: Target) -> None:
@@ -326,7 +326,7 @@ def test_plain_pytest_reaches_hosts_of_the_inventory(pushed: Target) -> None:
         ("ccm://web1", "needs an inventory"),
         ("ccm://web1?inventory=no.yaml", "no.yaml"),
         ("ccm://wbe1?inventory=INVENTORY", "did you mean"),
-        ("ccm://web1?inventry=x", "takes no parameter 'inventry'"),
+        ("ccm://web1?inventry=x", "has no parameter 'inventry'"),
     ],
 )
 def test_a_wrong_specification_is_told_in_a_sentence(

@@ -277,7 +277,7 @@ def _event(lost: LostHost, result: Mapping[str, Any], event_id: str, now: float)
     problem = shape_problem(event)
     texts = (event["provider"], event["requested_ensure"], event["final_ensure"], *event["error"])
     if problem or any(len(text) > 2_000 for text in texts):
-        raise refuse(f"a report of an earlier run: {problem or 'a text is too long'}")
+        raise refuse(f"a report of an earlier run: {problem or 'a string is too long'}")
     of = {"host": lost.host, "run_id": lost.run_id, "reported_later": timestamp(now)}
     return {**event, **of}
 

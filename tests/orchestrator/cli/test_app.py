@@ -329,7 +329,7 @@ def test_a_manifest_of_the_web(capsys: pytest.CaptureFixture[str]) -> None:
     """An address with a login is refused with what to do, its password masked."""
     assert main(["apply", "https://me:s3cret@h.example/site.yaml"]) == 2
     told = capsys.readouterr().err
-    assert "keep the login in ~/.netrc" in told
+    assert "put the credentials in ~/.netrc" in told
     assert "s3cret" not in told
 
 

@@ -108,7 +108,7 @@ def test_a_mistake_does_not_stop_the_others(
     assert (directory / "b.yaml").read_text() == TIDY
     assert "formatted: b.yaml" in shown.out
     assert "a.yaml:1:" in shown.err
-    assert "c.json: JSON is not formatted" in shown.err
+    assert "c.json: ccm fmt does not format JSON" in shown.err
     assert "cannot read missing.yaml" in shown.err
     assert main(["fmt"]) == 2
     assert "a.yaml:1:" in capsys.readouterr().err

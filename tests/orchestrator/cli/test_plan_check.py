@@ -51,7 +51,7 @@ def test_what_a_condition_counts_is_not_called_uncounted(
     assert check(plan, "--deny", "unknown>5") == 0
     out = capsys.readouterr().out
     assert "allowed  unknown>5: unknown is 1\n" in out
-    assert "Dangerous: 1 removal, 1 wider mode\n" in out
+    assert "Dangerous: 1 removal, 1 looser mode\n" in out
     assert "not counted" not in out
 
 
@@ -84,6 +84,6 @@ def test_dangers_come_first(plan: str, capsys: pytest.CaptureFixture[str]) -> No
     """They stand before the hosts and their changes."""
     assert main(["plan", "show", plan]) == 0
     out = capsys.readouterr().out
-    assert "\nDangerous: 1 removal, 1 wider mode\n" in out
+    assert "\nDangerous: 1 removal, 1 looser mode\n" in out
     assert out.index("Dangerous: ") < out.index("\nHosts ")
-    assert out.index("    widen mode      file#/etc/app") < out.index("would    file#")
+    assert out.index("    loosen mode     file#/etc/app") < out.index("would    file#")

@@ -140,7 +140,7 @@ def test_watch(tmp_path: Path) -> None:
 def test_init(place: str, url: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A stream is made ready, again without harm; what is for streams is refused for a file."""
     assert main(["registration", "init", "--max-age", "1h"]) == 2
-    assert "are for a stream" in capsys.readouterr().err
+    assert "apply only to a stream" in capsys.readouterr().err
     for _ in range(2):
         arguments = ["--registration", url, "--max-age", "1h"]
         assert main(["registration", "init", *arguments]) == 0

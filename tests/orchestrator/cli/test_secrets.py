@@ -65,7 +65,7 @@ def test_an_editor_that_fails(ccm: Ccm) -> None:
     before = (ccm.scratch / "v.yml").read_bytes()
     editor(ccm.scratch, 'echo broken > "$1"; exit 3')
     done = ccm.run("secrets", "edit", "v.yml")
-    assert "the editor ended with 3; nothing was changed" in done.stderr
+    assert "the editor exited with 3; nothing was changed" in done.stderr
     assert (ccm.scratch / "v.yml").read_bytes() == before
     assert list((ccm.scratch / "shm").iterdir()) == []
 
@@ -187,7 +187,7 @@ def test_recipients_and_rekey(ccm: Ccm) -> None:
     assert "hosts.yaml: everyone" in done.stdout
     (ccm.scratch / "new").write_text("new password")
     assert ccm.run("secrets", "rekey", "v.yml", "--new-password-file", "new").code == 0
-    assert "no password opens the vault" in ccm.run("secrets", "show", "v.yml").stderr
+    assert "no password decrypts the vault" in ccm.run("secrets", "show", "v.yml").stderr
     environment = {**ccm.environment, "CCM_VAULT_PASSWORD_FILE": "new"}
     words = [sys.executable, "-m", "orchestrator.cli.app", "secrets", "show", "v.yml#db.other"]
     told = subprocess.run(words, cwd=ccm.scratch, env=environment, capture_output=True, text=True)

@@ -21,7 +21,7 @@ def test_addresses_of_studios(address: str) -> None:
     [
         ("http://studio.example.net", "without encryption"),
         ("http://127.0.0.1.example.net", "without encryption"),
-        ("https://me:secret@studio.example.net", "contains a login"),
+        ("https://me:secret@studio.example.net", "contains credentials"),
         ("ftp://studio.example.net", "not an https address"),
         ("https://", "not an https address"),
         ("https://h:99999", "not an address"),

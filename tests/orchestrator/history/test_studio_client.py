@@ -135,7 +135,9 @@ def test_a_studio_whose_answer_never_ends(server: Server, monkeypatch: pytest.Mo
     server.reply = drip
     threading.Timer(20, over.set).start()
     begin = time.monotonic()
-    with pytest.raises(HistoryUnreachableError, match=r"does not respond: no answer in 0\.3 s"):
+    with pytest.raises(
+        HistoryUnreachableError, match=r"does not respond: no response within 0\.3 s"
+    ):
         StudioClient(HistoryLocation(server.address)).get("/runs")
     assert time.monotonic() - begin < 15
     over.set()
@@ -239,7 +241,7 @@ def test_where_the_token_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for choice, words in (
         (by_file, "accessible to other users"),
         (HistoryLocation("https://h", {"file": str(tmp_path / "none")}), "cannot be read"),
-        (HistoryLocation("https://h", {"file": str(tmp_path)}), "is not a file"),
+        (HistoryLocation("https://h", {"file": str(tmp_path)}), "is not a regular file"),
         (HistoryLocation("https://h", {"command": f"echo {TOKEN}; exit 3"}), "exit code 3"),
         (HistoryLocation("https://h", {"command": "echo 'two words, which are no token'"}), "no"),
         (HistoryLocation("https://h"), "there is no token"),

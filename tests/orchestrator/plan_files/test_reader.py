@@ -133,7 +133,7 @@ def test_a_plan_that_others_can_write(written: Path) -> None:
         before = stat.S_IMODE(name.stat().st_mode)
         name.chmod(mode)
         for path in (written, link):
-            assert f"{name} can be written by other users" in own(path)
+            assert f"{name} is writable by other users" in own(path)
             assert "ccm push --signers" in own(path)
         assert read_text(str(written))
         name.chmod(before)

@@ -243,7 +243,7 @@ def test_a_child_stays_within_the_pushed_directory(tmp_path: Path) -> None:
     write(site, manifest(source % "../shared.txt"))
     assert not plan(site, manifest(apply())).items[0].deferred_error
     write(site, manifest(source % "../../secret.txt"))
-    assert "where a child manifest must stay" in refused(site, manifest(apply()))
+    assert "the directory that a child manifest can read" in refused(site, manifest(apply()))
     planner(site, manifest(source % "../secret.txt"))
 
 

@@ -107,7 +107,7 @@ def test_a_file_that_others_may_write(directory: Path, mode: int) -> None:
     """Neither the group nor everybody else may write it; the error says what to do."""
     (directory / "ccm.yaml").touch()
     (directory / "ccm.yaml").chmod(mode)
-    assert "can be written by other users" in refused()
+    assert "is writable by other users" in refused()
     assert "chmod go-w ccm.yaml" in refused()
 
 
@@ -146,10 +146,10 @@ def test_a_link_to_elsewhere(directory: Path, tmp_path: Path) -> None:
     (directory / "ccm.yaml").symlink_to(elsewhere / "shared.yaml")
     assert project_files()[0].directory == str(elsewhere)
     elsewhere.chmod(0o777)
-    assert f"{elsewhere} can be written by other users" in refused()
+    assert f"{elsewhere} is writable by other users" in refused()
     elsewhere.chmod(0o755)
     (elsewhere / "shared.yaml").chmod(0o666)
-    assert "shared.yaml can be written by other users" in refused()
+    assert "shared.yaml is writable by other users" in refused()
 
 
 def test_what_is_no_file(directory: Path) -> None:

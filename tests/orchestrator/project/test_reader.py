@@ -102,7 +102,7 @@ def test_two_files_that_differ() -> None:
         ("inventory: [a, 5]\n", r"ccm.yaml:1:16: inventory\[1\] must be text"),
         ("hiera: []\n", "ccm.yaml:1:8: .*hiera must have at least 1"),
         ("- forks\n", "ccm.yaml:1:1: .*must be a map or nothing, not a list"),
-        ("ccm:\n  resources: []\n", "ccm.yaml:1:1: .*this is a manifest: give it another name"),
+        ("ccm:\n  resources: []\n", "ccm.yaml:1:1: .*this is a manifest: rename it"),
         ("signers: all\n", "ccm.yaml:1:1: .*a checkout must not list approvers"),
         ("rollouts: {slow: {wave: 1}}\n", "ccm.yaml:1:19: .*no key 'wave' .did you mean waves"),
         ("rollouts: {slow: {}}\n", "ccm.yaml:1:18: .*rollouts.slow must have at least 1 key"),
@@ -128,7 +128,7 @@ def test_all_mistakes_at_once() -> None:
 def test_a_login_is_refused_and_not_shown() -> None:
     """An address with a password belongs in no file that others read."""
     (problem,) = problems("registration: nats://ccm:s3cret@host/S\n")
-    assert problem.startswith("ccm.yaml:1:15: registration contains a login")
+    assert problem.startswith("ccm.yaml:1:15: registration contains credentials")
     assert "s3cret" not in problem
 
 

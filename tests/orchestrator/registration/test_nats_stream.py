@@ -138,7 +138,7 @@ def test_registrations_without_end(url: str, monkeypatch: pytest.MonkeyPatch) ->
     store = open_store(url)
     store.publish([Registration.of({**WEB, "port": port}) for port in range(1, 9)])
     monkeypatch.setattr(nats_stream, "MAX_BYTES", 1000)
-    with pytest.raises(RegistrationError, match="have more than"):
+    with pytest.raises(RegistrationError, match="are larger than"):
         store.lookup(Query())
 
 

@@ -84,12 +84,12 @@ def test_values_inside_yaml(tmp_path: Path) -> None:
 
 
 def test_mistakes(tmp_path: Path) -> None:
-    """No identity, another one, a passphrase, a file that is cut off."""
+    """No identity, another one, a passphrase, a file that is truncated."""
     recipient = identity(tmp_path, "other.txt")
     identity(tmp_path)
     made = encrypt(PLAIN, [recipient], armored=True)
     (tmp_path / "s.age").write_bytes(made)
-    with pytest.raises(SecretError, match=r"no identity of this project opens s\.age"):
+    with pytest.raises(SecretError, match=r"no identity of this project can decrypt s\.age"):
         read(tmp_path)
     with pytest.raises(SecretError, match=r"cannot read the age identity .*none"):
         read(tmp_path, "none")
@@ -99,7 +99,7 @@ def test_mistakes(tmp_path: Path) -> None:
     with pytest.raises(SecretError, match="is not an age identity"):
         read(tmp_path, "text")
     (tmp_path / "s.age").write_bytes(made[:200])
-    with pytest.raises(SecretError, match="is cut off"):
+    with pytest.raises(SecretError, match="is truncated"):
         read(tmp_path)
     (tmp_path / "s.age").write_bytes(pyrage.passphrase.encrypt(PLAIN, "x", armored=True))
     with pytest.raises(SecretError, match="encrypted with a passphrase, not for a key"):
@@ -134,7 +134,7 @@ def test_a_damaged_armor(tmp_path: Path) -> None:
     identity(tmp_path)
     begin, end = "-----BEGIN AGE ENCRYPTED FILE-----", "-----END AGE ENCRYPTED FILE-----"
     (tmp_path / "s.age").write_text(f"{begin}\nabcde\n{end}\n")
-    with pytest.raises(SecretError, match=r"opens s\.age"):
+    with pytest.raises(SecretError, match=r"decrypt s\.age"):
         read(tmp_path)
     assert readers_of((tmp_path / "s.age").read_bytes(), "s.age", KeySources()) == []
 

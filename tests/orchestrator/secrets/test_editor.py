@@ -120,7 +120,7 @@ def test_rekey(tmp_path: Path) -> None:
     assert plain_text(tmp_path / "s.yml", ("db", "password"), keyring) == "hunter2"
     assert plain_text(tmp_path / "s.yml", ("more",), keyring) == "l1"
     only = {"default": new["default"]}
-    with pytest.raises(SecretError, match="no password opens"):
+    with pytest.raises(SecretError, match="no password decrypts"):
         plain_text(tmp_path / "s.yml", ("more",), Keyring(keys._replace(vault=only)))
     (tmp_path / "clear.yml").write_text("a: 1")
     with pytest.raises(SecretError, match="is encrypted"):

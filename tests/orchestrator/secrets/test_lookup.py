@@ -115,18 +115,18 @@ def test_sources_are_opened_side_by_side(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("none.yml#a", "cannot read none.yml"),
-        ("v.yml#db.pasword", "no key 'pasword' below db (did you mean password?)"),
-        ("v.yml#db.ports.7", "no key '7' below db.ports"),
+        ("v.yml#db.pasword", "no key 'pasword' under db (did you mean password?)"),
+        ("v.yml#db.ports.7", "no key '7' under db.ports"),
         ("v.yml#db..x", "empty key"),
         ("#a", "names no source"),
         ("cmd:", "names no command"),
-        ("cmd:ecko#a", "names no command 'ecko' (did you mean cmd:echo?)"),
-        ("cmd:slow", "the command of cmd:slow did not end within 0.3 s"),
+        ("cmd:ecko#a", "defines no command 'ecko' (did you mean cmd:echo?)"),
+        ("cmd:slow", "the command of cmd:slow did not finish within 0.3 s"),
         ("cmd:fail", "exited with 3: why"),
         ("cmd:flood", "printed more than 1 MiB"),
         ("text.txt#a", "has no key 'a'"),
         ("conflict.yml#a", "unresolved merge conflicts"),
-        ("other.yml#a", "no password opens the vault; tried default, prod"),
+        ("other.yml#a", "no password decrypts the vault; tried default, prod"),
         ("broken.yml#a", "is not YAML (line 2)"),
     ],
 )
@@ -224,7 +224,7 @@ def test_answers_for_a_worker(tmp_path: Path) -> None:
         assert worker.inline("vault", text) == "in-line"
         assert worker.whole(str(tmp_path / "v.yml")) == MANY
     assert len(asked) == 3
-    with pytest.raises(SecretError, match="names no command"):
+    with pytest.raises(SecretError, match="defines no command"):
         worker("cmd:no", str(tmp_path))
 
 

@@ -19,7 +19,7 @@ END = "-----END " + "PRIVATE KEY-----"
         ("AGE-SECRET-" + "KEY-1QQQQQQQQQQQQQQQQQQQQQQQQQQQQ", "an age identity"),
         ("id = AKIA" + "ABCDEFGHIJKLMNOP", "an AWS access key"),
         ("t: ghp" + "_" + "a1B2" * 9, "a GitHub token"),
-        ("url: https://me:" + "hunter2@example.net/x", "a login in a URL"),
+        ("url: https://me:" + "hunter2@example.net/x", "credentials in a URL"),
         ('password: "hunter2-hunter2"', "a literal value"),
         ("DB_PASSWORD=hunter2Hunter2", "a literal value"),
         ("api_key: 'abcdefgh1'", "a literal value"),

@@ -30,8 +30,8 @@ def test_addresses(text: str, found: tuple[str, ...]) -> None:
     [
         ("ftp://h/x", "ftp:// is not supported"),
         ("file:///etc/passwd", "file:// is not supported"),
-        ("https://user:hunter2@h/x", "contains a login"),
-        ("https://hunter2@h/x", "contains a login"),
+        ("https://user:hunter2@h/x", "contains credentials"),
+        ("https://hunter2@h/x", "contains credentials"),
         ("https://h", "names no file"),
         ("https:///x", "names no file"),
         ("https://h/x#sha256=12", "64 hexadecimal digits"),

@@ -32,7 +32,7 @@ def test_a_file_of_a_named_host(web: server.Web) -> None:
     assert got(web.url("/a")) == b"port: 80\n"
     assert got(web.url("/b")) == b"x" * 5000
     assert got(web.url("/a") + DIGEST, ()) == b"port: 80\n"
-    assert "source_hosts does not name 127.0.0.1" in why(web.url("/a"), ("example.net",))
+    assert "source_hosts does not list 127.0.0.1" in why(web.url("/a"), ("example.net",))
 
 
 def test_plain_http_needs_a_digest() -> None:
@@ -40,7 +40,7 @@ def test_plain_http_needs_a_digest() -> None:
     web = server.Web()
     web.answers["/a"] = server.content(b"x")
     try:
-        assert "plain http is only read with a digest" in why(web.url("/a"))
+        assert "plain http requires a digest" in why(web.url("/a"))
         assert web.requests == []
         assert got(web.url("/a") + DIGEST) == b"x"
     finally:
@@ -72,7 +72,7 @@ def test_redirects_lead_to_trusted_addresses_only(web: server.Web) -> None:
     assert got(web.url("/relative")) == b"x"
     for path in ("/http", "/file", "/kv", "/login"):
         assert "redirects to an address that is refused" in why(web.url(path) + DIGEST)
-    assert "source_hosts does not name localhost" in why(web.url("/other"))
+    assert "source_hosts does not list localhost" in why(web.url("/other"))
     assert "redirects more than 5 times" in why(web.url("/round"))
     assert "redirects more than 5 times" in why(web.url("/nowhere"))
 
@@ -110,7 +110,7 @@ def test_a_redirect_takes_no_login_along(web: server.Web, tmp_path: Path) -> Non
     try:
         assert got(web.url("/a")) == b"x"
         told = why(web.url("/b"))
-        assert "answers 401" in told
+        assert "responded with 401" in told
         assert "~/.netrc" in told
         assert "s3cret" not in told
         got(other.url("/a") + DIGEST)
@@ -129,7 +129,7 @@ def test_bounds_of_size_and_time(web: server.Web) -> None:
     web.answers["/drip"] = dripping
     assert "is larger than" in why(web.url("/large"), maximum=2999)
     assert len(got(web.url("/large"), maximum=3000)) == 3000
-    assert "was cut short" in why(web.url("/short"))
+    assert "was truncated" in why(web.url("/short"))
     assert "was not read within 0.3 s" in why(web.url("/silent"), seconds=0.3)
     assert "was not read within 0.3 s" in why(web.url("/drip"), seconds=0.3)
 
@@ -146,8 +146,8 @@ def test_what_is_no_answer(web: server.Web, tmp_path: Path) -> None:
     """Errors of the server, of the network and of no HTTP at all are one sentence each."""
     web.answers["/garbage"] = server.garbage
     web.answers["/gone"] = server.status(410)
-    assert "answers 404 Not Found" in why(web.url("/missing"))
-    assert "answers 410 Gone" in why(web.url("/gone"))
+    assert "responded with 404 Not Found" in why(web.url("/missing"))
+    assert "responded with 410 Gone" in why(web.url("/gone"))
     assert "cannot be read: " in why(web.url("/garbage"))
     web.close()
     assert "cannot be read: Connection refused" in why(web.url("/a"))

@@ -66,7 +66,7 @@ def test_render_does_not_lead_out(engine: str, tmp_path: Path) -> None:
     """render() reads nothing outside of the directory."""
     fill(tmp_path, {"secret": "s"})
     partial = ENGINES[engine][1].replace("_partials/p", "../secret")
-    with pytest.raises(CcmError, match=r"'\.\./secret' does not name a file below the directory"):
+    with pytest.raises(CcmError, match=r"'\.\./secret' does not name a file in the directory"):
         render(tmp_path / "t", {"a": partial}, engine)
 
 

@@ -101,7 +101,7 @@ def test_one_that_is_not_managed_is_not_rendered(tmp_path: Path) -> None:
     [
         ("\n[[ data.nope ]]", "data.nope: no such path (t/a:2:"),
         ("[[ file(`/etc/x`) ]]", "source cannot read '/etc/x', a file on the target"),
-        ("[[ write(`../x`, `y`) ]]", "does not name a file below the directory (t/a:1:4)"),
+        ("[[ write(`../x`, `y`) ]]", "does not name a file in the directory (t/a:1:4)"),
     ],
 )
 def test_a_template_that_fails_is_told_at_its_turn(
