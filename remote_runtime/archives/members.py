@@ -132,7 +132,7 @@ class MemberFilter(object):
                 continue
             followed += 1
             if followed > MAX_LINKS or len(done) + len(above) + len(link.steps) > _MAX_LENGTH:
-                raise self._refused("member %r is below too many symlinks" % member.name)
+                raise self._refused("the path of member %r has too many symlinks" % member.name)
             done.pop()
             del done[len(done) - link.up :]
             above = link.steps + above

@@ -95,7 +95,7 @@ def _of_header(key: str, value: Any) -> Problems:
     if not key or any(not (c in _TOKEN or (c.isalnum() and ord(c) < 128)) for c in key):
         return [("headers", "%r is not a valid header name" % key)]
     if key.lower() in _OURS:
-        return [("headers", "%s is set by ccm itself" % key)]
+        return [("headers", "ccm sets %s itself" % key)]
     text = value if isinstance(value, str) else ""
     if any((ord(c) < 32 and c != "\t") or ord(c) == 127 or ord(c) > 255 for c in text):
         return [("headers", "the value of %s contains a character that headers do not allow" % key)]

@@ -90,6 +90,6 @@ def _messages(data: bytes) -> Iterator[Tuple[int, int, int, bytes]]:
     while at + _HEAD.size <= len(data):
         length, kind, flags, number, _port = _HEAD.unpack_from(data, at)
         if length < _HEAD.size or at + length > len(data):
-            raise OSError(errno.EMSGSIZE, "netlink: a message of %d bytes was cut" % length)
+            raise OSError(errno.EMSGSIZE, "netlink: a message of %d bytes was truncated" % length)
         yield kind, flags, number, data[at + _HEAD.size : at + length]
         at += (length + 3) & ~3

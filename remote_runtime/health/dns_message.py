@@ -78,7 +78,7 @@ def _encoded(name: str) -> bytes:
         except UnicodeEncodeError:
             part = label.encode("idna")
         if not 0 < len(part) < 64:
-            raise ResourceError("%r is not a name to resolve" % name)
+            raise ResourceError("%r is not a valid DNS name" % name)
         out += bytes([len(part)]) + part
     return out + b"\0"
 

@@ -144,7 +144,7 @@ class _Translation(object):
         try:
             self._put("\\U%08x" % int(digits, 16), length)
         except ValueError:
-            raise ValueError("%r: \\x needs two hexadecimal digits" % self._pattern) from None
+            raise ValueError("%r: \\x requires two hexadecimal digits" % self._pattern) from None
 
     def _class(self) -> None:
         """Translate a class in brackets; in Python, a bare ``[`` or ``&&`` may have another

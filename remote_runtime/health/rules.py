@@ -22,7 +22,7 @@ class Unknown(str):
 COMMON = {"title": TEXT, "meta": ANYTHING, "skip": BOOLEAN}
 _ELSEWHERE = {
     "gossfile": "put the rules of that file here",
-    "registry": "it is for Windows",
+    "registry": "it is only supported on Windows",
 }
 _DEEPEST = 20
 
@@ -68,7 +68,7 @@ def _rule(name: str, key: str, rule: Any) -> List[Problem]:
     templated = any(isinstance(word, Unknown) for word in rule)
     needed = next(iter(kind.attributes))
     if kind.gate and needed not in rule and not templated:
-        found.append(((), "%s needs %s" % (label, needed), ""))
+        found.append(((), "%s requires %s" % (label, needed), ""))
     elif not found and not templated and not any(word in kind.attributes for word in rule):
         found.append(((), "%s has no expectation" % label, _all(kind.attributes)))
     subject = rule.get(kind.identity) or key

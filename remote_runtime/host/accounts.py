@@ -324,7 +324,7 @@ class Accounts(AccountReader):
             return False
         if self.files.lstat(new) is not None:
             raise ResourceError(
-                "%s cannot be moved to %s, which exists" % (old, new),
+                "%s cannot be moved to %s, which already exists" % (old, new),
                 kind="resource.account",
                 hint="choose another home directory, or leave out move_home",
             )

@@ -52,7 +52,7 @@ class CredentialReader(object):
             raise ResourceError(
                 reason,
                 kind="resource.command",
-                hint="encrypted credentials need systemd 250 or newer",
+                hint="encrypted credentials require systemd 250 or newer",
             )
         if os.geteuid() != 0:
             raise ResourceError(

@@ -342,7 +342,7 @@ class Files(FileReader):
         if node is None:
             raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
         if node.kind not in kinds:
-            refuse(path, node, "use the path that it leads to")
+            refuse(path, node, "use the path that it points to")
 
     def require_file_place(self, path: str) -> None:
         """``ResourceError`` if a file cannot be put there: at a directory, or without a parent

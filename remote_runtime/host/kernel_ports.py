@@ -65,7 +65,10 @@ class KernelReader(object):
             "the kernel has no parameter %s" % name_of(key),
             kind="resource.sysctl.unknown",
             hint=hint
-            or "load the module that has it in an earlier resource, or set ignore_unknown: true",
+            or (
+                "load the module that provides it in an earlier resource, or set "
+                "ignore_unknown: true"
+            ),
         )
 
 

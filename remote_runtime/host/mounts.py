@@ -147,7 +147,7 @@ class Mounts(MountReader):
             raise ResourceError(
                 "%s cannot be unmounted: %s is mounted below it" % (now.point, inside[0]),
                 kind=_KIND + ".busy",
-                hint="unmount that first, in an earlier resource",
+                hint="unmount it first in an earlier resource",
             )
         users = self._users(now.point)
         if users:

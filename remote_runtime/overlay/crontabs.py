@@ -43,7 +43,7 @@ class OverlayCrontabs(Crontabs):
         if node is None and not self._accounts.is_new("user", user):
             return self._host().text(user)
         if node is None and there:
-            raise Unknowable("%s belongs to an earlier user named %s" % (path, user))
+            raise Unknowable("%s belongs to a previous user named %s" % (path, user))
         if node is None:
             return None
         if node.kind == "absent":

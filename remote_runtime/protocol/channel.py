@@ -264,7 +264,7 @@ class Channel(object):
         while not self._cancellation.is_set():
             ready = await_input([self._reading, wakeup], self._silence)
             if not ready:
-                return "the controller was silent for %g s" % self._silence
+                return "no response from the controller for %g s" % self._silence
             if self._reading not in ready:
                 continue
             data = os.read(self._reading, wire.CHUNK)

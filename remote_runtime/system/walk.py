@@ -389,7 +389,7 @@ def untrusted_link_error(link: Link, target: str, directory: str, owner: int) ->
     """The error for a link with this owner in a directory where others can create links."""
     return ResourceError(
         (
-            "refusing to follow symlink %s: owned by %s, leads to %s, in a directory of %s "
+            "refusing to follow symlink %s: owned by %s, points to %s, in a directory of %s "
             "that others can write"
         )
         % (link.path, user(link.owner), target, user(owner)),
@@ -404,7 +404,7 @@ def dangling_link_error(link: Link, target: str) -> ResourceError:
     """
     whose = user(link.owner)
     return ResourceError(
-        "refusing to follow symlink %s: owned by %s, leads to %s, which does not exist"
+        "refusing to follow symlink %s: owned by %s, points to %s, which does not exist"
         % (link.path, whose, target),
         kind=LINK,
         hint="find out why %s created it; if it is correct, use the target path instead" % whose,
@@ -417,7 +417,7 @@ def foreign_link_error(link: Link, target: str, owner: int) -> ResourceError:
     """
     whose = user(link.owner)
     return ResourceError(
-        "refusing to follow symlink %s: owned by %s, leads to %s, which is owned by %s"
+        "refusing to follow symlink %s: owned by %s, points to %s, which is owned by %s"
         % (link.path, whose, target, user(owner)),
         kind=LINK,
         hint="find out why %s created it; if it is correct, use the target path instead" % whose,

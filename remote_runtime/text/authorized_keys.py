@@ -150,7 +150,7 @@ def problem_of_option(option: str) -> str:
     if not option:
         return "there is an empty option"
     if name.lower() in known and not equal:
-        return '%s needs a value: %s="..."' % (name, name)
+        return '%s requires a value: %s="..."' % (name, name)
     if name.lower() in plain and equal:
         return "%s has no value" % name
     if equal and not (len(value) > 1 and value[0] == value[-1] == '"'):

@@ -31,7 +31,7 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
             yield "%r is not a section such as Service" % section
         if not isinstance(values, dict):
             if not (isinstance(values, str) and "{{" in values):
-                yield "%s needs a map of settings, such as Restart: always" % section
+                yield "%s must be a map of settings, such as Restart: always" % section
             continue
         for key, value in values.items():
             if not re.match(_KEY, key):
@@ -44,7 +44,7 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
 
 def _why_no_value(value: Any) -> str:
     if not isinstance(value, (str, int, float, bool)):
-        return "needs text, a number, a boolean or a list of these"
+        return "must be text, a number, a boolean or a list of these"
     if isinstance(value, str):
         if set(value) & set("\n\r\0"):
             return "has a value with several lines: write a list, or a single line"

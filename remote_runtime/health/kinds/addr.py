@@ -51,7 +51,7 @@ def split(address: str) -> Tuple[str, str, int]:
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     if protocol not in _SOCKETS or not host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise ValueError("%r is not an address to connect to" % address)
+        raise ValueError("%r is not a valid address" % address)
     return protocol, host, int(port)
 
 

@@ -31,7 +31,7 @@ class _Dns(Kind):
         record, _ = split(subject)
         if record and not rule.get("server"):
             hint = "set the DNS server to query"
-            found.append(("resolve", "a %s record needs server" % record, hint))
+            found.append(("resolve", "a %s record requires server" % record, hint))
         server = rule.get("server")
         if server:
             try:
@@ -70,7 +70,7 @@ def server_address(text: str) -> Tuple[str, int]:
     elif text.count(":") == 1:
         host, _, port = text.partition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise ValueError("%r is not a name server" % text)
+        raise ValueError("%r is not the address of a name server" % text)
     return host, int(port)
 
 

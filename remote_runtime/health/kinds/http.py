@@ -54,7 +54,7 @@ class _Http(Kind):
                     ("request-headers", "%r is not a header" % line, 'write it as "Name: value"')
                 )
         if bool(rule.get("key-file")) and not rule.get("cert-file"):
-            found.append(("key-file", "key-file needs cert-file", ""))
+            found.append(("key-file", "key-file requires cert-file", ""))
         for name in _FILES:
             if rule.get(name) and not str(rule[name]).startswith("/"):
                 message = "%s is a file on the target: its path must be absolute" % name

@@ -15,7 +15,9 @@ class _KernelParam(Kind):
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
         if ".." in subject or subject.startswith(("/", ".")) or not subject.strip():
-            return [("name", "%r is not a name such as net.ipv4.ip_forward" % subject, "")]
+            return [
+                ("name", "%r is not a kernel parameter such as net.ipv4.ip_forward" % subject, "")
+            ]
         return []
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:

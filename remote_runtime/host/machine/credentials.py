@@ -38,7 +38,7 @@ class Credentials(credential_ports.Credentials):
             raise ResourceError(
                 "could not encrypt the credential %s: %s" % (name, result.ending(None)),
                 kind="resource.credential",
-                hint="key: host needs no TPM" if "tpm" in key else "",
+                hint="set key: host, which does not require a TPM" if "tpm" in key else "",
                 output=result.tail(),
             )
         self._files.write(path, result.stdout.encode("ascii"), mode=MODE)

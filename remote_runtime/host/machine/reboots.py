@@ -49,7 +49,8 @@ class Reboots(kernel_ports.Reboots):
             reason = "it timed out" if result.timed_out else "exit code %d" % result.code
             refused.append("%s: %s" % (" ".join(argv), result.tail(1) or reason))
         raise ResourceError(
-            "cannot reboot the host: %s" % ("; ".join(refused) or "no program for a reboot found"),
+            "cannot reboot the host: %s"
+            % ("; ".join(refused) or "found no program to reboot the host"),
             kind="resource.reboot",
             hint="log in as root, or use become",
         )

@@ -26,7 +26,10 @@ def require_own_way(files: "FileReader", path: str, kind: str) -> None:
                 "users other than root can change %s and replace %s while git runs as root"
                 % (above, path),
                 kind=kind,
-                hint="give the checkout to a user, or put it where only root can write",
+                hint=(
+                    "make a regular user the owner of the checkout, or move it to a "
+                    "directory that only root can write to"
+                ),
             )
         if above == "/":
             return

@@ -77,7 +77,9 @@ class Files(file_ports.Files):
             self.require_file_place(path)
             self._adapter.obstacles(path).writing(size, uid, gid, mode)
             if size and os.geteuid() != 0 and not mode & 0o400:
-                raise UnsettledError("cannot tell whether %s contains it: permission denied" % path)
+                raise UnsettledError(
+                    "cannot tell whether %s has the new content: permission denied" % path
+                )
             if content is not None:
                 self._validate(validate, effect)
         if before is not None:

@@ -110,7 +110,7 @@ def store(
     deadline = time.monotonic() + lock_timeout
     while True:
         locks.wait(context, look, deadline)
-        context.progress("setting the debconf answers of %s" % package)
+        context.progress("setting the debconf answers for %s" % package)
         with context.unkillable():
             result = context.commands.run([SET], env=env, input=text)
         if result.code == 0:
@@ -118,7 +118,7 @@ def store(
         busy = _LOCKED in result.stderr
         if not busy or time.monotonic() >= deadline:
             raise ResourceError(
-                "debconf did not accept the answers of %s: %s" % (package, result.tail(3)),
+                "debconf did not accept the answers for %s: %s" % (package, result.tail(3)),
                 kind=locks.LOCKED if busy else "package.debconf",
                 hint=locks.LOCK_HINT if busy else "",
             )

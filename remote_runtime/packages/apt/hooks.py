@@ -72,8 +72,8 @@ def _warn(context: "Context", hooks: List[str], told: List[str], when: str) -> N
             told.append(hook)
             context.notice(
                 "warning",
-                "apt runs the command of its setting %s, which may restart services or "
-                "change files; this preview cannot predict its effects: %s" % (when, hook),
+                "apt is configured to run this command %s; it may restart services or "
+                "change files, and this preview cannot predict its effects: %s" % (when, hook),
             )
 
 

@@ -25,7 +25,7 @@ def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
             priority = apt_simulation.field(stanza, "Pin-Priority")
             names = apt_simulation.field(stanza, "Package").split()
             if priority.startswith("-") and any(fnmatch.fnmatchcase(name, n) for n in names):
-                where = "the pin of %s (%s, priority %s) in /%s" % (name, pin, priority, path)
+                where = "the pin for %s (%s, priority %s) in /%s" % (name, pin, priority, path)
                 return where, "change or remove that pin"
     return None
 

@@ -58,7 +58,8 @@ def refuse(
                     % (name, path, owner),
                     kind="package.conflict",
                     hint=(
-                        "the two packages conflict on a host; keep only one of them in the manifest"
+                        "the two packages cannot be installed together; keep only one "
+                        "of them in the manifest"
                     ),
                 )
 

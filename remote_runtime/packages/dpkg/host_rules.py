@@ -121,7 +121,7 @@ class HostRules(object):
         for member in applied:
             above = os.path.dirname(member.path)
             if above not in directories and not files.is_directory(above):
-                raise _not_unpacked(package, "the directory %s for its file will not exist", above)
+                raise _not_unpacked(package, "the directory %s of its file will not exist", above)
 
     def _refuse_links(self, files: "Files", contents: Contents, package: str) -> None:
         """Refuse a hard link to an excluded file: it has no file to link to."""
@@ -179,7 +179,7 @@ def _diversions(text: str) -> Dict[str, Diversion]:
     found: Dict[str, Diversion] = {}
     taken: Set[str] = set()
     if len(lines) % 3:
-        raise _refused(DIVERSIONS, "it ends too early")
+        raise _refused(DIVERSIONS, "it is truncated")
     for at in range(0, len(lines), 3):
         path, to = _node(lines[at]), _node(lines[at + 1])
         if taken & {path, to}:

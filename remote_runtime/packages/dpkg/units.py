@@ -149,7 +149,7 @@ class Units(object):
             if runs or isinstance(error, Unknowable) or error.kind not in _REFUSED:
                 return [
                     UnknownEffect(
-                        Uncertainty(UNKNOWN, "it may not start: %s" % error.message), _only(unit)
+                        Uncertainty(UNKNOWN, "it might not start: %s" % error.message), _only(unit)
                     )
                 ]
             return []

@@ -149,7 +149,7 @@ def applies(marker: str, values: Mapping[str, str]) -> bool:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise _wrong("", marker, "it is not a condition that pip supports")
+            raise _wrong("", marker, "pip does not support this condition")
         tokens.append(match.group(1))
         at = match.end()
         while at < len(text) and text[at] == " ":
@@ -157,7 +157,7 @@ def applies(marker: str, values: Mapping[str, str]) -> bool:
     parser = _Marker(tokens, dict(values), marker)
     found = parser.either()
     if parser.tokens:
-        raise _wrong("", marker, "it is not a condition that pip supports")
+        raise _wrong("", marker, "pip does not support this condition")
     return found
 
 
@@ -228,7 +228,7 @@ class _Marker(object):
         raise self._wrong()
 
     def _wrong(self) -> ResourceError:
-        return _wrong("", self._text, "it is not a condition that pip supports")
+        return _wrong("", self._text, "pip does not support this condition")
 
 
 def values_of(

@@ -132,9 +132,9 @@ class Dnf(PackageManager):
         if dnf_marks.is_new(self.context.commands) or dnf_exclusions.can_lock():
             return None
         if self.planned_versions():
-            return Unknowable("an earlier package may provide dnf's plugin versionlock")
+            return Unknowable("an earlier package may provide dnf's versionlock plugin")
         return ResourceError(
-            "dnf cannot lock versions on this host: its plugin versionlock is missing",
+            "dnf cannot lock versions on this host: its versionlock plugin is missing",
             "package.plugin",
             "install python3-dnf-plugin-versionlock in an earlier package resource",
         )

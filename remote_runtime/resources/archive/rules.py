@@ -92,7 +92,7 @@ def _of_url(name: str, url: Any) -> Problems:
     parts = urlsplit(url)
     kind, named = kind_of(unquote(parts.path)), kind_of(name)
     if not kind and unquote(parts.path).lower().endswith(_OTHERS):
-        return [("url", "its path must end in %s, or have no extension of an archive" % _KNOWN)]
+        return [("url", "its path must end in %s, or have no archive extension" % _KNOWN)]
     if kind and named and kind != named:
         return [
             ("url", "it is a %s archive, but the resource's name is a %s archive" % (kind, named))

@@ -139,7 +139,7 @@ def _refuse_link(path: str, node: Node) -> None:
     raise ResourceError(
         "%s is a symlink to %s" % (path, node.target),
         kind="resource.file.kind",
-        hint="set path to the file that it leads to",
+        hint="set path to the file that it points to",
     )
 
 

@@ -38,11 +38,11 @@ class Resource(StateType):
             wrong.append(("schedule", "set schedule, or minute, hour, day, month and weekday"))
         command = str(properties.get("command") or "")
         if any(char in command for char in "\n\r\0"):
-            wrong.append(("command", "a job is one line; put more into a script"))
+            wrong.append(("command", "a job must be one line; use a script for more"))
         elif "command" in properties and not command.strip():
             wrong.append(("command", "the command is empty"))
         elif len(jobs.escaped(command)) > _MAX_LENGTH:
-            wrong.append(("command", "cron takes at most %d characters" % _MAX_LENGTH))
+            wrong.append(("command", "cron accepts at most %d characters" % _MAX_LENGTH))
         for line in properties.get("environment") or ():
             if not _SETTING.match(str(line)):
                 wrong.append(("environment", "each entry must be NAME=value, on one line"))

@@ -128,7 +128,7 @@ class Replacement(object):
             text = document.texts[at]
             if len(text) > _MAX_LENGTH:
                 raise ValueError(
-                    "line %d has %d characters, and replace changes lines of at most %d"
+                    "line %d has %d characters, but replace only changes lines of up to %d"
                     % (at + 1, len(text), _MAX_LENGTH)
                 )
             new = self._pattern.replaced(text, self._template)

@@ -71,7 +71,7 @@ class Resource(FilePartStateType):
             raise ResourceError("%s is a %s, not a file" % (self.name, what))
         if node.size > LARGEST:
             raise ResourceError(
-                "%s has %d bytes, and edit changes files of at most %d"
+                "%s has %d bytes, but edit only changes files of up to %d"
                 % (self.name, node.size, LARGEST),
                 kind="resource.file.size",
                 hint="check the path; to manage all of a large file, use a file resource",

@@ -73,7 +73,7 @@ def problems(name: str, properties: Spec) -> List[Problem]:
         spec = dict({key: properties[key] for key in own}, ensure=properties.get("ensure"))
         return found + list(_of_edit(spec))
     if own:
-        found.append((own[0], "%s is part of an entry of edits" % own[0]))
+        found.append((own[0], "%s belongs in the entries of edits" % own[0]))
     if properties.get("ensure") == "absent":
         found.append(("ensure", "write ensure: absent in the entries of edits"))
     for at, spec in enumerate(several):

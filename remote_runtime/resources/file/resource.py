@@ -409,7 +409,7 @@ class Resource(PathTaskStateType):
             kind = "symlink" if node.kind == "symlink" else "file"
             raise ResourceError(
                 "%s is a %s, not a directory" % (self.name, kind),
-                hint="use another path, or the directory that it leads to",
+                hint="use another path, or the directory that it points to",
             )
         want = self._wanted(host, node)
         attributes = self._attributes(host, node, want)

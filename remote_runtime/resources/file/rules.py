@@ -79,7 +79,7 @@ def _of_below(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
             found.append((key, "%s is not allowed for a system directory" % key))
     for pattern in properties.get("keep") or ():
         if isinstance(pattern, str) and not set(pattern.split("/")).isdisjoint(("..", ".")):
-            found.append(("keep", "a pattern must not have . or .. as a part: %r" % pattern))
+            found.append(("keep", "a pattern must not have . or .. as a component: %r" % pattern))
     return found
 
 

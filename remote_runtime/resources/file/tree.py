@@ -72,16 +72,16 @@ class Walk(object):
                 entry = self._entry(path, node, managed, purged)
                 self.entries.append(entry)
                 if len(self.entries) > MAX_PATHS:
-                    raise self._too_large("more than %d paths are below" % MAX_PATHS)
+                    raise self._too_large("more than %d paths" % MAX_PATHS)
                 if entry.node.kind == "directory" and (entry.managed or entry.purged):
                     inside.append((path, entry.managed, entry.purged))
             if inside and at.count("/") >= MAX_DEPTH:
-                raise self._too_large("more than %d levels of directories are below" % MAX_DEPTH)
+                raise self._too_large("more than %d levels of directories" % MAX_DEPTH)
             waiting += reversed(inside)
 
     def _too_large(self, what: str) -> ResourceError:
         return ResourceError(
-            "%s %s; nothing was changed" % (what, self._top),
+            "%s contains %s; nothing was changed" % (self._top, what),
             kind="resource.file.tree",
             hint="manage directories further down, or use an exec",
         )

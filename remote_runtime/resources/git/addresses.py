@@ -29,7 +29,7 @@ def of_url(url: str) -> List[str]:
     if scheme not in _SCHEMES:
         return ["the scheme %s is not supported; %s" % (scheme, _HINT)]
     if scheme == "file":
-        return _of_local(rest) if rest.startswith("/") else ["file:// needs an absolute path"]
+        return _of_local(rest) if rest.startswith("/") else ["file:// requires an absolute path"]
     found = _FULL.fullmatch(rest)
     if not found:
         return ["it has no valid host and path; %s" % _HINT]

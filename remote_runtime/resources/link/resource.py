@@ -23,7 +23,7 @@ class Resource(PathStateType):
         if name == "/":
             wrong.append(("name", "the root directory cannot be a link"))
         if _end(name, str(properties.get("target") or "")) == name:
-            wrong.append(("target", "the link would lead to itself"))
+            wrong.append(("target", "the link would point to itself"))
         return super().check(name, properties) + wrong
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:

@@ -72,7 +72,7 @@ class Resource(StateType):
             return wrong
         device, options = str(given("device") or ""), str(given("options") or "")
         if not device and given("type") != SWAP and ensure != "unmounted":
-            wrong.append(("", "it needs device"))
+            wrong.append(("", "required property device is missing"))
         wrong += [("device", message) for message in _of_device(device, str(given("type") or ""))]
         wrong += [("options", message) for message in _of_options(options)]
         if given("type") in _BINDING:

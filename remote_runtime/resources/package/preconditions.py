@@ -99,7 +99,7 @@ class Preconditions(object):
         if not providers:
             return self._excluded() or FailedPrecondition(
                 "%s has no installation candidate" % self._package.title,
-                "it is only mentioned by other packages; use another package",
+                "only other packages refer to it; use another package",
             )
         return FailedPrecondition(
             "%s is a virtual package" % self._package.title,

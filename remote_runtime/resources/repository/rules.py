@@ -88,7 +88,9 @@ def _wrong_address(url: str) -> str:
         owner, _, name = url[4:].partition("/")
         return "write the address: https://ppa.launchpadcontent.net/%s/%s/ubuntu" % (owner, name)
     if re.match(r"deb(-src)?\s", url):
-        return "only the address belongs here; the suite and the components have their properties"
+        return (
+            "only the address belongs here; the suite and the components have their own properties"
+        )
     if _ADDRESS.match(url):
         return ""
     return "%r is not a URL, such as https://packages.example.org/debian" % url

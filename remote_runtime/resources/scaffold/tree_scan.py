@@ -114,8 +114,8 @@ class TreeScan(object):
             seen += len(names)
             if seen > MAX_PATHS or (names and names[0].count("/") > MAX_DEPTH):
                 raise ResourceError(
-                    "more than %d paths or %d levels of directories are below %s; nothing was"
-                    " changed" % (MAX_PATHS, MAX_DEPTH, self.root),
+                    "%s contains more than %d paths or %d levels of directories; nothing was"
+                    " changed" % (self.root, MAX_PATHS, MAX_DEPTH),
                     kind="resource.scaffold.tree",
                     hint="find out what creates them, or manage a directory further down",
                 )

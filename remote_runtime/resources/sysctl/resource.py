@@ -30,7 +30,9 @@ class Resource(StateType):
         wrong: List[Tuple[str, str]] = []
         parts = settings.path_of(name).split("/")
         if len(parts) < 2 or any(part in ("", ".", "..") for part in parts):
-            wrong.append(("name", "a kernel parameter has parts, such as net.ipv4.ip_forward"))
+            wrong.append(
+                ("name", "a kernel parameter has several parts, such as net.ipv4.ip_forward")
+            )
         file = str(properties.get("file") or _file(DEFAULT))
         right = (os.path.join(parameters.ETC, settings.SYSCTL_CONF), _file(os.path.basename(file)))
         if file not in right:

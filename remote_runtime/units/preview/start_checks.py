@@ -119,7 +119,7 @@ class StartChecks(object):
     def _own_directories(self, unit: Definition) -> Iterator[str]:
         for path in linked_directories(unit, self._context):
             yield (
-                "needs the directory %s, but systemd does not follow the symbolic link in it" % path
+                "requires the directory %s, but systemd does not follow the symlink in it" % path
             )
         for own in made_directories(unit, self._context):
             there = own.kind == "directory" and self._files.exists(own.path)

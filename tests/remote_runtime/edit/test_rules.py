@@ -74,7 +74,10 @@ class RulesTest(unittest.TestCase):
                 {"replace": "a\nb", "match": "b"},
                 "replace: a replacement must not contain a line break",
             ),
-            ({"edits": [{"line": "a"}], "match": "b"}, "match: match is part of an entry of edits"),
+            (
+                {"edits": [{"line": "a"}], "match": "b"},
+                "match: match belongs in the entries of edits",
+            ),
             ({"edits": [{"line": "a"}], "ensure": "absent"}, "ensure: write ensure: absent in the"),
             ({"edits": [{"line": "a"}, {}]}, "edits: entry 2: set one of line, block"),
             ({"edits": [{"line": "a", "match": "["}]}, "edits: entry 1: match: '[' is not a"),

@@ -168,7 +168,7 @@ class RecursionTest(DirectoryTest):
         with mock.patch.object(tree, "MAX_PATHS", 3):
             for noop in (True, False):
                 event = self.apply(noop=noop)
-                self.assertIn("more than 3 paths are below", event["error"][0])
+                self.assertIn("contains more than 3 paths;", event["error"][0])
 
     def test_too_many_levels(self) -> None:
         """Users who may write there could else have a walk take hours."""
@@ -178,7 +178,7 @@ class RecursionTest(DirectoryTest):
             os.mkdir(self.path(at))
         for noop in (True, False):
             event = self.apply(noop=noop)
-            self.assertIn("more than 200 levels of directories are below", event["error"][0])
+            self.assertIn("contains more than 200 levels of directories;", event["error"][0])
 
     def test_a_run_that_was_killed_in_between(self) -> None:
         """The next one does the rest."""

@@ -159,7 +159,7 @@ class CheckoutTest(DirectoryTest):
         self.assertIn("needs its full hash of 40 digits", self.refused(ref=self.commits[0][:10]))
         url = self.path("nowhere")
         self.assertEqual(self.run_one(noop=True, url=url)["prediction"], "unknown")
-        self.assertIn("could not ask", self.run_one(url=url)["error"][0])
+        self.assertIn("could not list the refs of", self.run_one(url=url)["error"][0])
         self.assertEqual([name for name in os.listdir(self.root) if name != "source"], [])
 
     def test_absent(self) -> None:

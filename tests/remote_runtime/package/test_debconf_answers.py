@@ -176,7 +176,7 @@ class Answers(DirectoryTest):
         self.assertEqual(plan.commands.count("debconf-set-selections"), 2)
         plan = self.plan(NAME, installed=True)
         plan.commands.on("debconf-set-selections", Result(1, "", "error: no space\n"))
-        with self.assertRaisesRegex(ResourceError, "did not accept the answers of ccm-hello"):
+        with self.assertRaisesRegex(ResourceError, "did not accept the answers for ccm-hello"):
             plan.carry_out()
 
     def test_the_files(self):

@@ -92,7 +92,7 @@ class RealNpm(DirectoryTest):
         preview = self.run_one("helper", True, index_url=lost)
         self.assertEqual((preview["prediction"], preview["failed"]), ("unknown", False))
         event = self.run_one("helper", index_url=lost)
-        self.assertIn("does not answer", event["error"][0])
+        self.assertIn("did not answer", event["error"][0])
         self.assertFalse(os.path.exists(self.path("app")))
         self.assertIn("the index has no package", self.run_one("nothing")["error"][0])
 

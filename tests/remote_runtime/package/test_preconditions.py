@@ -58,7 +58,11 @@ class Obstacles(unittest.TestCase):
             (found(Available(True, "1", ("1",)), "2", excluded=SETTING), "version 2", "dnf.conf"),
             (found(Available(True, "", ("1",))), "no installation candidate", "preferences"),
             (found(Available(True, "", ("1",)), excluded=SETTING), "candidate", "dnf.conf excl"),
-            (found(Available(True)), "no installation candidate", "mentioned by other packages"),
+            (
+                found(Available(True)),
+                "no installation candidate",
+                "only other packages refer to it",
+            ),
             (found(Available(True), excluded=SETTING), "x is excluded by", "that line"),
             (found(Available(True), providers=("a", "b")), "virtual package", "a, b"),
         ]

@@ -71,7 +71,7 @@ class FetchingTest(RuntimeTest):
         self.assertIn(
             "it has 2000 bytes, more than the limit of 1000 (--max-size)", event["output"]
         )
-        self.assertIn("it has 600 bytes, but only  remain of --max-total400", event["output"])
+        self.assertIn("it has 600 bytes, but only 400 remain of --max-total", event["output"])
         event, sent, _ = self.fetch("/proc/self/maps", max_size=10)
         self.assertEqual((sent, event["status"]), ([(0, "", False)], "failed"))
 

@@ -200,7 +200,7 @@ class PresentTest(ScaffoldTest):
             with mock.patch.object(tree_scan, name, 4):
                 for noop in (True, False):
                     event = self.apply(resource, noop=noop)
-                    self.assertIn("levels of directories are below", event["error"][0])
+                    self.assertIn("levels of directories; nothing was", event["error"][0])
             self.assertEqual(self.apply(resource)["error"], [])
         self.assertEqual(self.files(), ["a.conf", "sub/", "sub/deep/", "sub/deep/b.conf"])
 

@@ -26,10 +26,10 @@ class LockTest(DirectoryTest):
         first.acquire(HOLDER, 0, told.append)
         self.addCleanup(first.release)
         started = time.time()
-        with self.assertRaisesRegex(HostError, "run R1 of alice@desk, since 2026-01-01T00:00:00Z"):
+        with self.assertRaisesRegex(HostError, "run R1 by alice@desk, since 2026-01-01T00:00:00Z"):
             second.acquire(dict(HOLDER, run_id="R2"), 0.5, told.append)
         self.assertGreaterEqual(time.time() - started, 0.5)
-        self.assertEqual(told, ["waiting for run R1 of alice@desk, since 2026-01-01T00:00:00Z"])
+        self.assertEqual(told, ["waiting for run R1 by alice@desk, since 2026-01-01T00:00:00Z"])
 
     def test_directory_of_a_user(self) -> None:
         """Where a user's lock is does not hang on XDG_RUNTIME_DIR, which cron does not set."""
@@ -108,7 +108,7 @@ class LockTest(DirectoryTest):
         """A command that outlived its run is named, then waited for, then the lock is free."""
         command = self.sleeper()
         self.left_behind(command)
-        name = "process %d .sleep., started by run R1 of alice@desk, since " % command.pid
+        name = "process %d .sleep., started by run R1 by alice@desk, since " % command.pid
         with self.assertRaisesRegex(HostError, "a command is in progress: " + name) as caught:
             self.lock().acquire(dict(HOLDER, run_id="R2"), 0.1, lambda text: None)
         self.assertEqual(caught.exception.kind, "host.locked")

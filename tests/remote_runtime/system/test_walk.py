@@ -59,7 +59,7 @@ class WalkTest(DirectoryTest):
             link = self.link("home/%s" % name, self.path("srv/real/%s" % name), BOB)
             error = failure_of(Files().real, link)
             self.assertEqual(error.kind, "resource.file.link")
-            self.assertIn("symlink %s: owned by user %d, leads to" % (link, BOB), error.message)
+            self.assertIn("symlink %s: owned by user %d, points to" % (link, BOB), error.message)
 
     def test_a_directory_that_is_given_away(self) -> None:
         """It is judged by whose it is now, not by whose it was when the run first came there."""
@@ -77,7 +77,7 @@ class WalkTest(DirectoryTest):
     def test_a_link_of_root_where_others_write(self) -> None:
         """Whoever writes a directory may have moved root's link there: it is not followed."""
         link = self.link("home/a", self.path("srv/real"), 0)
-        self.assertIn("symlink %s: owned by root, leads to " % link, self.refused("home/a"))
+        self.assertIn("symlink %s: owned by root, points to " % link, self.refused("home/a"))
         os.mkdir(self.path("open"))
         self.link("open/a", self.path("srv/real"), 0)
         for mode, gid in ((0o777, 0), (0o775, EVE)):
@@ -99,7 +99,7 @@ class WalkTest(DirectoryTest):
         """A user's link to a directory of somebody else is refused, named with its owner."""
         link = self.link("home/out", self.path("srv/real"), BOB)
         message = self.refused("home/out")
-        self.assertIn("symlink %s: owned by user %d, leads to" % (link, BOB), message)
+        self.assertIn("symlink %s: owned by user %d, points to" % (link, BOB), message)
         self.assertIn("%s, which is owned by root" % self.path("srv/real"), message)
 
     def test_what_is_below_a_link_of_another(self) -> None:
@@ -114,7 +114,7 @@ class WalkTest(DirectoryTest):
         inner = self.link("home/real/eve", self.path("srv"), EVE)
         outer = self.link("home/current", "real", BOB)
         message = self.refused("home/current/eve")
-        self.assertIn("symlink %s: owned by user %d, leads to" % (outer, BOB), message)
+        self.assertIn("symlink %s: owned by user %d, points to" % (outer, BOB), message)
         self.assertIn("%s, which is owned by user %d" % (inner, EVE), message)
 
     def test_links_without_end(self) -> None:

@@ -406,7 +406,7 @@ class RefusalTest(UserTest):
         self.assertIn("the parent directory %s does not exist" % self.path("no"), error)
         self.assertIn("is a file", self.refused("new", home=self.path("passwd")))
         moved = self.refused("anna", home=self.mkdir("there"), move_home=True)
-        self.assertIn("which exists", moved)
+        self.assertIn("which already exists", moved)
 
     def test_moves(self) -> None:
         """A directory that cannot be moved is refused before anything is."""

@@ -74,7 +74,9 @@ def _of_place(provider: str, properties: Properties) -> List[Tuple[str, str]]:
     if bool(path) == is_global:
         return [("path", "set either path, or global: true")]
     if is_global and properties.get("owner"):
-        return [("owner", "it needs path: packages of the host belong to the user of the run")]
+        return [
+            ("owner", "it requires path: packages for the whole host belong to the user of the run")
+        ]
     if path == "/":
         return [("path", "the root directory cannot contain packages")]
     return [("path", message) for message in rules.of_path(str(path))] if path else []
@@ -105,11 +107,11 @@ def _of_whole(provider: str, properties: Properties) -> List[Tuple[str, str]]:
         if ensure not in (PRESENT, ABSENT):
             found.append((key, "the file sets the versions: leave out ensure"))
         if properties.get("package"):
-            found.append(("package", "%s replaces the single package" % key))
+            found.append(("package", "%s installs several packages; leave package out" % key))
     if properties.get("require_hashes") and not properties.get("requirements"):
-        found.append(("require_hashes", "it needs requirements"))
+        found.append(("require_hashes", "it requires requirements"))
     if properties.get("ci") and properties.get("global"):
-        found.append(("ci", "it needs path"))
+        found.append(("ci", "it requires path"))
     is_version = isinstance(ensure, str) and ensure not in (PRESENT, ABSENT, LATEST)
     if provider == "pip" and is_version and versions.key(str(ensure)) is None:
         found.append(("ensure", "%r is not a version of a Python package (PEP 440)" % ensure))
