@@ -29,7 +29,7 @@ class OverlayAccounts(Accounts):
         """Discard the answers of the system, so that it is queried again."""
         self._host.forget()
 
-    def _find(self, kind: str, name: str) -> Optional[int]:
+    def number(self, kind: str, name: str) -> Optional[int]:
         effect, since = self.planned.get((kind, name), (None, 0))
         table = self.tables.get(kind)
         if table is not None and table.since > since:
@@ -208,7 +208,7 @@ class OverlayAccounts(Accounts):
             if (
                 name is not None
                 and changed
-                and self._find(kind, name) != self._host.number(kind, name)
+                and self.number(kind, name) != self._host.number(kind, name)
             ):
                 raise Unknowable(
                     "the %s %s does not exist until the push creates it" % (kind, name)

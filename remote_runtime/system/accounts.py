@@ -99,22 +99,12 @@ class Accounts(object):
         """Return the message about a missing user or group (``kind``) and a hint; ("", "") if it
         exists.
         """
-        if self._find(kind, name) is not None:
+        if self.number(kind, name) is not None:
             return "", ""
         return "%s %r does not exist" % (kind, name), "create it in an earlier resource"
 
     def number(self, kind: str, name: str) -> Optional[int]:
         """The ID of a user or group (``kind``), or None."""
-        return self._find(kind, name)
-
-    def _number(self, kind: str, name: str) -> int:
-        found = self._find(kind, name)
-        if found is None:
-            reason, hint = self.lacking(kind, name)
-            raise ResourceError(reason, kind="resource.account", hint=hint)
-        return found
-
-    def _find(self, kind: str, name: str) -> Optional[int]:
         known = self._users if kind == "user" else self._groups
         if name in known:
             return known[name]
@@ -129,6 +119,13 @@ class Accounts(object):
         if found is not None:
             known[name] = int(found)
         return known.get(name)
+
+    def _number(self, kind: str, name: str) -> int:
+        found = self.number(kind, name)
+        if found is None:
+            reason, hint = self.lacking(kind, name)
+            raise ResourceError(reason, kind="resource.account", hint=hint)
+        return found
 
     def user_name(self, uid: int) -> str:
         """The name of a user, or the ID as text if it has none."""
