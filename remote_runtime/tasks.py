@@ -25,11 +25,12 @@ ATTRIBUTES = ("owner", "group", "mode", "size", "checksum", "kind")
 
 
 class NewContent(NamedTuple):
-    """The desired content of a file, and its permissions."""
+    """The desired content of a file, its permissions, and the node that is at its path."""
 
     path: str
     content: "Content"
     mode: int
+    node: "Optional[Node]"
 
 
 class BlobNeed(NamedTuple):

@@ -275,7 +275,7 @@ class PathTaskResource(TaskResource):
             for one in found
             if diffs is None
             or one.needed
-            or diffs.wants(one.new.path, one.new.content.size, one.new.mode)
+            or diffs.wants(one.new.node, one.new.content.size, one.new.mode)
         ]
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:

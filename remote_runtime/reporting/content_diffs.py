@@ -25,11 +25,10 @@ class Diffs(object):
         self._possible = context.options.diff and not item.sensitive
         self._left = MAX_BYTES
 
-    def wants(self, path: str, size: int, mode: int) -> bool:
-        """Return whether the new content of a file, of ``size`` bytes, is needed for a diff."""
-        return self._possible and self._wants(self._context.files.look(path), size, mode)
-
-    def _wants(self, old: Optional[Status], size: int, mode: int) -> bool:
+    def wants(self, old: Optional[Status], size: int, mode: int) -> bool:
+        """Return whether the new content of a file, of ``size`` bytes, is needed for a diff;
+        ``old`` is the node at its path.
+        """
         if not self._possible or not self._may(old, mode):
             return False
         before = old.size if old is not None else 0
@@ -43,15 +42,16 @@ class Diffs(object):
         readable = mode & _OTHERS_READ and (old is None or old.mode & _OTHERS_READ)
         return bool(readable or self._context.options.diff_private)
 
-    def make(self, path: str, content: Content, mode: int) -> Optional[str]:
-        """The difference; sizes and hashes if it is too large; None if none may be shown."""
-        old = self._context.files.look(path) if self._possible else None
-        if old is not None and old.kind != "file":
-            old = None
+    def make(self, path: str, content: Content, mode: int, node: Optional[Status]) -> Optional[str]:
+        """The difference; sizes and hashes if it is too large; None if none may be shown.
+
+        ``node`` is at the path.
+        """
+        old = node if node is not None and node.kind == "file" else None
         if not self._possible or not self._may(old, mode):
             return None
         files = self._context.files
-        if not self._wants(old, content.size, mode):
+        if not self.wants(old, content.size, mode):
             before = None
             if old is not None:
                 before = (old.size, content_before(files, path, old, content.size))

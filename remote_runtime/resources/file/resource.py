@@ -290,7 +290,7 @@ class Resource(PathTaskStateType):
         self._require_validator(host)
         backup = self._backup(host, node)
         kept = backup.changes if backup is not None else []
-        new = NewContent(self.name, content, want.mode) if content is not None else None
+        new = None if content is None else NewContent(self.name, content, want.mode, node)
         put = self._put(content, want, backup)
         return [Task(_CREATED, put, changes + attributes + kept, self._writing, new)]
 
@@ -390,7 +390,7 @@ class Resource(PathTaskStateType):
                     node = host.files.lstat(self.name)
                     if self._stays(node) or not self._differs(host, content, node):
                         return []
-                    new = NewContent(self.name, content, self._wanted_mode(node))
+                    new = NewContent(self.name, content, self._wanted_mode(node), node)
                 except ResourceError:
                     return []  # the resource reports the error when it runs
                 return [BlobNeed(content.sha256, False, new)]

@@ -49,12 +49,12 @@ class Resource(PathTaskStateType):
             try:
                 node = host.files.lstat(full)
                 same = node is not None and (node.kind, node.size) == ("file", entry["size"])
-                if same and host.files.digest(full) == entry["$blob"]:
+                if same and host.files.digest(full, known=node) == entry["$blob"]:
                     continue
             except ResourceError:
                 continue  # reported when the resource runs
             mode = file_mode(node, bool(entry.get("executable")))
-            new = NewContent(full, host.contents.of(entry), mode)
+            new = NewContent(full, host.contents.of(entry), mode, node)
             found.append(BlobNeed(entry["$blob"], self._processing.matches(entry["path"]), new))
         return found
 
@@ -155,7 +155,7 @@ class Resource(PathTaskStateType):
         if node is not None and is_file:
             before = "%d bytes" % node.size
             if not differs_by_size(node.size, content.size):
-                before = HASHED + host.files.digest(full)
+                before = HASHED + host.files.digest(full, known=node)
             if before == HASHED + content.sha256:
                 return self._mode(look, wanted.path, node, mode)
         uid, gid = (node.uid, node.gid) if node is not None and is_file else (-1, -1)
@@ -165,7 +165,7 @@ class Resource(PathTaskStateType):
             host.files.put(full, content, mode=mode, uid=uid, gid=gid)
 
         change = Change(display_path(wanted.path), before, HASHED + content.sha256)
-        new = NewContent(full, content, mode)
+        new = NewContent(full, content, mode, node)
         return Task(_CHANGED, put, [change], "writing %s" % full, new)
 
     def _mode(self, look: TreeScan, path: str, node: "Node", mode: int) -> Optional[Task]:
