@@ -27,8 +27,9 @@ _SYNCED = 64  # paths that are synced one by one
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.host.machine.write_ahead import Upcoming
+    from remote_runtime.host.machine.write_ahead import FileWriter, Upcoming
     from remote_runtime.system.account_files import User
+    from remote_runtime.system.temporary import Temporary
 
 
 class Files(file_ports.Files):
@@ -51,7 +52,7 @@ class Files(file_ports.Files):
         if _may_be_dropped(file.mode):
             size = file.content.size
             self._adapter.obstacles(file.path).writing(size, file.uid, file.gid, file.mode)
-        self._put(file, validate, None)
+        self._put(file, self._writer.take(file), validate)
 
     def put(
         self,
@@ -69,14 +70,27 @@ class Files(file_ports.Files):
         """See the base class. Writes next to the path, validates there, and renames."""
         if content is None:
             raise ResourceError("the content of %s is not known yet" % path)
-        self.require_file_place(path)
-        self._put(NewFile(path, content, mode=mode, uid=uid, gid=gid), validate, before)
+        file = NewFile(path, content, mode=mode, uid=uid, gid=gid)
+        ready = self._writer.take(file)
+        if ready is None:  # otherwise, the path has not changed since it was checked
+            self.require_file_place(path)
+        self._put(file, ready, validate, before)
 
-    def _put(self, file: NewFile, validate: str, before: Optional[Callable[[], None]]) -> None:
+    @property
+    def _writer(self) -> "FileWriter":
         from remote_runtime.host.machine.write_ahead import FileWriter
 
-        writer = self._context.one(FileWriter)
-        writer.put(file, self._upcoming(), validate=validate, before=before)
+        found: FileWriter = self._context.one(FileWriter)
+        return found
+
+    def _put(
+        self,
+        file: NewFile,
+        ready: "Optional[Temporary]",
+        validate: str,
+        before: Optional[Callable[[], None]] = None,
+    ) -> None:
+        self._writer.put(file, self._upcoming(), ready=ready, validate=validate, before=before)
         self._note(file.path)
 
     def back_up(self, path: str, copy: str) -> None:

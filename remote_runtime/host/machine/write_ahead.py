@@ -45,15 +45,16 @@ class FileWriter(Ahead):
         file: NewFile,
         upcoming: Iterable[Upcoming] = (),
         *,
+        ready: Optional[Temporary] = None,
         validate: str = "",
         before: Optional[Callable[[], None]] = None,
     ) -> None:
         """Put a file in place; a failure leaves the path unchanged.
 
-        ``upcoming`` has the files that later resources will write, as far as known. ``before`` is
-        called right before the new file replaces the old one.
+        ``ready`` is the result of ``take``. ``upcoming`` has the files that later resources will
+        write, as far as known. ``before`` is called right before the new file replaces the old one.
         """
-        temporary = self._take(file)
+        temporary = ready
         chunks = file.content.chunks()
         try:
             if temporary is None:
@@ -139,9 +140,9 @@ class FileWriter(Ahead):
         if self._written:
             self._context.ahead = self
 
-    def _take(self, file: NewFile) -> Optional[Temporary]:
-        """Return the file that was written ahead, if it still matches; the caller must
-        discard it.
+    def take(self, file: NewFile) -> Optional[Temporary]:
+        """Return the file that was written ahead, if it still matches and its path has not changed;
+        the caller passes it to ``put``.
         """
         written = self._written.pop(file.path, None)
         if written is None:
