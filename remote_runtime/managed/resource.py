@@ -87,6 +87,7 @@ class ManagedResource(object):
         self._refreshes = kind.refresh is not StateType.refresh
         self._keeps_part = kind.left is not StateType.left
         self._done: List[Effect] = []  # of the steps that ran on the overlay
+        self._machine_reader: Optional[HostReader] = None
 
     @property
     def _removes(self) -> bool:
@@ -99,8 +100,9 @@ class ManagedResource(object):
         context = self.context
         unplanned = overlay is None and context.overlay is None
         if unplanned and (self._reads_machine or not context.noop):
-            found: HostReader = context.one(_Machine).reader()
-            return found
+            if self._machine_reader is None:
+                self._machine_reader = context.one(_Machine).reader()
+            return self._machine_reader
         return reader(context.planned() if overlay is None else overlay, context, overlay)
 
     def _supported(self) -> HostReader:

@@ -67,27 +67,28 @@ class Contents(object):
 
     def of(self, value: Any) -> Content:
         """The content in the plan with this hash; it is sent when it is read."""
-        return self._as_sure(Blob(value, self._context.blobs), self._context.uncertainties)
+        return self._of_plan(Blob(value, self._context.blobs))
 
     def text(self, text: str) -> Content:
         """A text of the plan, in UTF-8."""
-        return self._as_sure(Text(text), self._context.uncertainties)
+        return self._of_plan(Text(text))
 
     def local(self, path: str) -> Content:
         """The content of a file on the host, following symlinks. ``Missing`` if it does
         not exist.
         """
-        before = self._context.uncertainties
-        return self._as_sure(LocalContent(path, self._context.files), before)
+        context = self._context
+        before = 0 if context.rendered else context.uncertainties
+        return self._as_sure(LocalContent(path, context.files), before)
+
+    def _of_plan(self, content: Content) -> Content:
+        """A content of the plan, which is as certain as the templates of the resource."""
+        return self._as_sure(content, 0) if self._context.rendered else content
 
     def _as_sure(self, content: Content, before: int) -> Content:
-        """A content that is as certain as the reads on which it depends, or the templates of the
-        resource.
-        """
-        context = self._context
-        before = 0 if context.rendered else before
-        if context.uncertainties > before:
-            content.uncertainty = context.uncertainty_since(before)
+        """A content that is as certain as the reads on which it depends."""
+        if self._context.uncertainties > before:
+            content.uncertainty = self._context.uncertainty_since(before)
         return content
 
     def require(self, command: str, what: str) -> None:
