@@ -155,6 +155,17 @@ class FileReader(object):
             raise refusal("list", path, errno.ENOENT if node is None else errno.ENOTDIR)
         return self._adapter.entries(path)
 
+    def remaining(self, path: str) -> List[str]:
+        """Return the names in a directory that is to be empty.
+
+        ``Unknowable`` if unknown changes of earlier resources may add or remove some.
+        """
+        names = self.entries(path)
+        for name in names:
+            self.lstat(os.path.join(path, name))
+        self.require_known(path)
+        return names
+
     def require_parent(self, path: str) -> None:
         """``Missing`` if the parent directory of a path does not exist."""
         directory = os.path.dirname(path)
@@ -384,7 +395,7 @@ class Files(FileReader):
         raise NotImplementedError
 
     def _require_empty(self, path: str) -> None:
-        left = self.entries(path)
+        left = self.remaining(path)
         if left:
             shown = ", ".join(left[:3]) + (" and %d more" % (len(left) - 3) if left[3:] else "")
             raise ResourceError(

@@ -32,7 +32,7 @@ def tasks(
         host.files.rmdir(path)
 
     unmet = []
-    left = host.files.entries(path)
+    left = host.files.remaining(path)
     if left:
         unmet.append(
             Missing(

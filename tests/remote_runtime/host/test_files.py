@@ -7,7 +7,7 @@ from unittest import mock
 
 from remote_runtime.changes import Missing
 from remote_runtime.content import Text
-from remote_runtime.effects import PathEffect
+from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty, UnknownEffect, below
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import NewAttributes
 from remote_runtime.host.machine import files
@@ -44,6 +44,19 @@ class FilesTest(DirectoryTest):
             self.assertIsNone(world.files.status(self.path("a")))
         kinds = [one.kind for one in host.record.effects if isinstance(one, PathEffect)]
         self.assertEqual(kinds, ["file", "absent"])
+
+    def test_a_directory_that_an_unknown_change_may_empty_or_fill(self) -> None:
+        """Whether it is empty is as uncertain as each of its names, and as a new one."""
+        for name, inside in (("a", ["f"]), ("b", [])):
+            os.makedirs(self.path(name))
+            for one in inside:
+                self.write(os.path.join(name, one))
+            ctx = context(noop=True)
+            fog = UnknownEffect(Uncertainty(UNKNOWN, "why"), below(self.path(name)))
+            ctx.expect([fog], Uncertainty(), "t#a")
+            gone = item("file", self.path(name), properties={"ensure": "absent"})
+            (event,) = run_items([gone], shared=ctx, noop=True)
+            self.assertEqual((event["prediction"], event["failed"]), (UNKNOWN, False), name)
 
     def test_what_belongs_to_a_planned_account(self) -> None:
         """A preview records the number of that account, and not that of the run."""
