@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Result
 
 _FAILED = 125  # how the script ends where it could not begin
+CACHES = ("/var/cache/dnf", "/var/cache/libdnf5")
 _DIRECTORIES = (
     "/tmp",
     "/var/tmp",
     "/var/log",
-    "/var/cache/dnf",
-    "/var/cache/libdnf5",
+    *CACHES,
     "/var/lib/dnf",
     "/var/lib/rpm",
     "/usr/lib/sysimage/rpm",
@@ -65,6 +65,9 @@ def isolated(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str
     if not context.noop or os.geteuid() != 0:
         return tuple(argv)
     base = next((base for base in _BASES if os.path.isdir(base)), "")
+    directories = list(_DIRECTORIES)
+    if not any(os.path.isdir(cache) for cache in CACHES):
+        directories.append(os.path.dirname(CACHES[0]))  # dnf creates one of them there
     if not base or not context.commands.find("unshare"):
         raise Unknowable("%s: unshare is not installed" % _WHY)
     return (
@@ -76,7 +79,7 @@ def isolated(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str
         "ccm",
         base,
         keep,
-        *_DIRECTORIES,
+        *directories,
         "--",
         *argv,
     )

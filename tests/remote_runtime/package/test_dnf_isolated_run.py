@@ -4,6 +4,7 @@ import subprocess
 import tempfile
 import unittest
 from subprocess import PIPE
+from unittest import mock
 
 from remote_runtime.packages.dnf import isolated_run
 from remote_runtime.system.process.commands import Result
@@ -27,6 +28,18 @@ class AsideTest(unittest.TestCase):
         done = subprocess.run(argv, stdout=PIPE, stderr=PIPE, universal_newlines=True, timeout=60)
         self.assertEqual((done.returncode, done.stdout), (7, "kept\n"), done.stderr)
         self.assertFalse(os.path.exists(path))
+
+    @unittest.skipUnless(ROOT, "needs root")
+    def test_a_missing_cache(self) -> None:
+        """The command can create it, and it is gone with the command."""
+        directory = tempfile.mkdtemp(dir="/var")
+        self.addCleanup(shutil.rmtree, directory)
+        with mock.patch.object(isolated_run, "CACHES", (directory + "/dnf",)):
+            context = make_context(FakeCommands(), noop=True)
+            argv = isolated_run.isolated(context, ["mkdir", directory + "/dnf"])
+        done = subprocess.run(argv, stdout=PIPE, stderr=PIPE, universal_newlines=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(directory), [])
 
     @unittest.skipUnless(ROOT, "needs root")
     def test_a_directory_to_keep(self) -> None:
