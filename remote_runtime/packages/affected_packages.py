@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _UNIT_DIRECTORIES = (*UNIT_DIRECTORIES, "/etc/systemd/system/")
 _MAX_LENGTH = 1 << 24
+_COPIES = (".rpmnew", ".rpmsave", ".rpmorig")
 
 
 def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
@@ -37,10 +38,12 @@ def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
 
 
 def of_rpms(context: "Context", names: Sequence[str]) -> Covers:
-    """Return the coverage of the installed ones among these packages: the paths on their lists and
-    below their own directories.
+    """Return the coverage of the installed ones among these packages: the paths on their lists,
+    with the copies that rpm makes of configuration files, and below their own directories.
     """
-    return _its_own([path for name in names for path in _listed_by_rpm(context, name)])
+    paths = [path for name in names for path in _listed_by_rpm(context, name)]
+    copies = [path + ending for path in paths for ending in _COPIES if path.startswith("/etc/")]
+    return _its_own(paths + copies)
 
 
 def _whatever(kind: str, value: str, present: bool) -> bool:

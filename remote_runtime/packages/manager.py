@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import UNKNOWN, Effect, PackageEffect, Uncertainty, UnknownEffect
+from remote_runtime.effects import (
+    UNKNOWN,
+    Covers,
+    Effect,
+    PackageEffect,
+    Uncertainty,
+    UnknownEffect,
+)
 from remote_runtime.item import Item, Properties
 from remote_runtime.packages.values import (
     ABSENT,
@@ -332,11 +339,8 @@ class PackageManager(object):
         of the packages.
         """
         name = operation.name
-        does, covers = (
-            ("removal", removed_coverage)
-            if operation.removal
-            else ("installation", installed_coverage)
-        )
+        does = "removal" if operation.removal else "installation"
+        covers = removed_coverage if operation.removal else self._installation_coverage(name)
         uncertainty = Uncertainty(
             UNKNOWN, "the effects of the %s of package %s are not known yet" % (does, name)
         )
@@ -345,6 +349,21 @@ class PackageManager(object):
             version = operation.version or self._candidate(name) or PRESENT
         planned = [PackageEffect(change.name, change.after) for change in predicted]
         return [UnknownEffect(uncertainty, covers), PackageEffect(name, version), *planned]
+
+    def _installation_coverage(self, name: str) -> Covers:
+        """Return what the installation of a package may change, including the files of its
+        installed version.
+        """
+        if not self.status(name).version:
+            return installed_coverage
+        own = self.own_coverage(name)
+        return lambda kind, value, present: (
+            installed_coverage(kind, value, present) or own(kind, value, present)
+        )
+
+    def own_coverage(self, name: str) -> Covers:
+        """Return what belongs to an installed package."""
+        return lambda kind, value, present: False
 
     def _candidate(self, name: str) -> str:
         for of, version in self.files:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, AbstractSet, Any, Dict, List, Mapping, Optiona
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import Effect
+from remote_runtime.effects import Covers, Effect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.apt import commands as apt_commands
 from remote_runtime.packages.apt import marks as apt_marks
@@ -467,6 +467,11 @@ class Apt(PackageManager):
     def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
         what = "%s and %d more" % (operations[0], len(operations) - 1)
         self._transact(what, operations, lock_timeout)
+
+    def own_coverage(self, name: str) -> Covers:
+        from remote_runtime.packages import affected_packages
+
+        return affected_packages.coverage(self.context, name, self.admin)
 
     def shares(
         self, operations: Sequence[Operation]

@@ -439,7 +439,8 @@ class Resource(TaskStateType):
         if self.ensure == LATEST:
             done = "upgraded to" if installed.version else "installed"
             wanted = wanted._replace(version=candidate)
-            return _Step("Would have %s latest" % done, wanted, candidate or LATEST)
+            newer = candidate if candidate != installed.version else ""
+            return _Step("Would have %s latest" % done, wanted, newer or LATEST)
         version = self._package.matching(self._available, self.ensure) or self.ensure
         done = "installed version"
         if installed.version:
