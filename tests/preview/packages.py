@@ -4,17 +4,15 @@ way. Versions of a name differ in what each comment says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-from tests.lab import Package, Rpm
+from tests.lab import Package
 
 from .daemon_packages import DAEMONS
 from .debhelper import managed
 from .script_packages import SCRIPTED
 
 
-def _unit(command: str, more: str = "", install: str = "WantedBy=multi-user.target") -> str:
+def unit_text(command: str, more: str = "", install: str = "WantedBy=multi-user.target") -> str:
+    """The text of a unit with a command and further lines."""
     wanted = f"\n[Install]\n{install}\n" if install else ""
     return f"[Unit]\nDescription=corpus\n\n[Service]\nExecStart={command}\n{more}{wanted}"
 
@@ -44,7 +42,7 @@ def _web(version: str, answer: str) -> Package:
         version,
         {
             "/usr/sbin/pv-web": "#!/bin/sh\nexec sleep infinity\n",
-            "/lib/systemd/system/pv-web.service": _unit(
+            "/lib/systemd/system/pv-web.service": unit_text(
                 "/usr/sbin/pv-web", "ExecReload=/bin/true\n"
             ),
             "/etc/pv-web/pv-web.conf": f"# pv-web\nanswer = {answer}\n",
@@ -62,7 +60,7 @@ def _agent(version: str, more: dict[str, str] | None = None) -> Package:
     """A daemon whose unit is neither enabled nor started."""
     files = {
         "/usr/bin/pv-agent": "#!/bin/sh\nexec sleep infinity\n",
-        "/lib/systemd/system/pv-agent.service": _unit("/usr/bin/pv-agent"),
+        "/lib/systemd/system/pv-agent.service": unit_text("/usr/bin/pv-agent"),
     }
     return Package("pv-agent", version, {**files, **(more or {})})
 
@@ -73,7 +71,7 @@ def _mta(name: str) -> Package:
         name,
         "1.0-1",
         {
-            f"/lib/systemd/system/{name}.service": _unit("/bin/sleep infinity"),
+            f"/lib/systemd/system/{name}.service": unit_text("/bin/sleep infinity"),
             f"/etc/{name}.conf": f"# {name}\n",
             f"/usr/lib/{name}/deliver": "#!/bin/sh\nexit 0\n",
         },
@@ -170,7 +168,7 @@ PACKAGES: tuple[Package, ...] = (
         "pv-job",
         "1.0-1",
         {
-            "/lib/systemd/system/pv-job.service": _unit("/bin/true", "Type=oneshot\n", ""),
+            "/lib/systemd/system/pv-job.service": unit_text("/bin/true", "Type=oneshot\n", ""),
             "/lib/systemd/system/pv-job.timer": (
                 "[Unit]\nDescription=corpus\n[Timer]\nOnCalendar=yearly\n"
                 "[Install]\nWantedBy=timers.target\n"
@@ -182,8 +180,8 @@ PACKAGES: tuple[Package, ...] = (
         "pv-many",
         "1.0-1",
         {
-            "/lib/systemd/system/pv-many@.service": _unit("/bin/sleep infinity"),
-            "/lib/systemd/system/pv-real.service": _unit(
+            "/lib/systemd/system/pv-many@.service": unit_text("/bin/sleep infinity"),
+            "/lib/systemd/system/pv-real.service": unit_text(
                 "/bin/sleep infinity", "", "WantedBy=multi-user.target\nAlias=pv-also.service"
             ),
         },
@@ -191,7 +189,7 @@ PACKAGES: tuple[Package, ...] = (
     Package(
         "pv-older",
         "1.0-1",
-        {"/lib/systemd/system/pv-older.service": _unit("/bin/sleep infinity")},
+        {"/lib/systemd/system/pv-older.service": unit_text("/bin/sleep infinity")},
         _masking("pv-older.service"),
     ),
     *(
@@ -199,7 +197,7 @@ PACKAGES: tuple[Package, ...] = (
             "pv-stopping",
             version,
             {
-                "/lib/systemd/system/pv-stopping.service": _unit("/bin/sleep infinity"),
+                "/lib/systemd/system/pv-stopping.service": unit_text("/bin/sleep infinity"),
                 "/usr/share/pv-stopping/version": version,
             },
             _stopping("pv-stopping.service"),
@@ -211,7 +209,7 @@ PACKAGES: tuple[Package, ...] = (
         "1.0-1",
         {
             "/lib/systemd/system/pv-needy.service": "[Unit]\nRequires=pv-agent.service\n"
-            + _unit(
+            + unit_text(
                 "/bin/sleep infinity",
                 "RuntimeDirectory=pv-needy\n[Unit]\nConflicts=pv-web.service\n",
             )
@@ -223,7 +221,7 @@ PACKAGES: tuple[Package, ...] = (
         Package(  # units that are started and do not run
             name,
             "1.0-1",
-            {f"/lib/systemd/system/{name}.service": _unit(command, more)},
+            {f"/lib/systemd/system/{name}.service": unit_text(command, more)},
             managed(f"{name}.service"),
         )
         for name, command, more in (
@@ -244,10 +242,10 @@ PACKAGES: tuple[Package, ...] = (
         "pv-both",
         "1.0-1",
         {
-            "/lib/systemd/system/pv-both.service": _unit(
+            "/lib/systemd/system/pv-both.service": unit_text(
                 "/bin/sleep infinity", "", "WantedBy=multi-user.target\nAlso=pv-other.service"
             ),
-            "/lib/systemd/system/pv-other.service": _unit("/bin/sleep infinity"),
+            "/lib/systemd/system/pv-other.service": unit_text("/bin/sleep infinity"),
         },
         {
             **managed("pv-both.service"),
@@ -257,7 +255,7 @@ PACKAGES: tuple[Package, ...] = (
     Package(  # a unit that never comes up
         "pv-lame",
         "1.0-1",
-        {"/lib/systemd/system/pv-lame.service": _unit("/usr/bin/pv-not-there")},
+        {"/lib/systemd/system/pv-lame.service": unit_text("/usr/bin/pv-not-there")},
     ),
     Package(
         "pv-cron",
@@ -268,103 +266,4 @@ PACKAGES: tuple[Package, ...] = (
     ),
     *SCRIPTED,
     *DAEMONS,
-)
-
-
-@dataclass(frozen=True)
-class Whole(Rpm):
-    """An RPM of `files`, path to text (one that starts with `#!` is executable); `attributes` are
-    those that a spec file has before some of them, such as %config(noreplace).
-    """
-
-    files: Mapping[str, str] = field(default_factory=dict)
-    attributes: Mapping[str, str] = field(default_factory=dict)
-
-    def spec(self) -> str:
-        head, _, _ = super().spec().partition("\n%install\n")
-        placed, listed = "", ""
-        for path, text in self.files.items():
-            mode = "0755" if text.startswith("#!") else "0644"
-            placed += f"install -D -m {mode} /dev/stdin %{{buildroot}}{path} <<'EOF'\n{text}EOF\n"
-            listed += f"{self.attributes.get(path, '')} {path}\n"
-        scripts = "".join(f"%{name}\n{text}\n\n" for name, text in self.scripts.items())
-        return f"{head}\n%install\n{placed}\n{scripts}%files\n{listed}"
-
-
-# What %systemd_post comes to.
-_PRESET = """if [ $1 -eq 1 ] && [ -x /usr/bin/systemctl ]; then
-    # Initial installation
-    systemctl --no-reload preset pv-rpmd.service >/dev/null 2>&1 || :
-fi
-systemctl daemon-reload >/dev/null 2>&1 || :
-"""
-
-
-def _rd(name: str, evr: str, word: str, **fields: str) -> Whole:
-    """A service of which a version has a configuration and files of its own."""
-    return Whole(
-        name,
-        evr,
-        {
-            "post": _PRESET.replace("pv-rpmd", "pv-rd"),
-            # What %systemd_preun and %systemd_postun_with_restart come to.
-            "preun": "if [ $1 -eq 0 ]; then\n"
-            "    systemctl --no-reload disable --now pv-rd.service >/dev/null 2>&1 || :\nfi",
-            "postun": "systemctl daemon-reload >/dev/null 2>&1 || :\n"
-            "if [ $1 -ge 1 ]; then\n"
-            "    systemctl try-restart pv-rd.service >/dev/null 2>&1 || :\nfi",
-        },
-        fields={"Requires": "/bin/sh", **fields},
-        files={
-            "/usr/sbin/pv-rd": f"#!/bin/sh\n# {word}\nexec sleep infinity\n",
-            "/usr/lib/systemd/system/pv-rd.service": _unit("/usr/sbin/pv-rd"),
-            "/etc/pv-rd/kept.conf": f"# {word}\n",
-            "/etc/pv-rd/replaced.conf": f"# {word}\n",
-            "/etc/pv-rd/same.conf": "# same\n",
-            f"/usr/share/pv-rd/{word}.dat": f"{word}\n",
-        },
-        attributes={
-            "/etc/pv-rd/kept.conf": "%config(noreplace)",
-            "/etc/pv-rd/replaced.conf": "%config",
-            "/etc/pv-rd/same.conf": "%config(noreplace)",
-        },
-    )
-
-
-RPMS: tuple[Rpm, ...] = (
-    _rd("pv-rd", "1.0-1.el9", "one"),
-    _rd("pv-rd", "2.0-1.el9", "two"),
-    _rd("pv-rd-next", "3.0-1.el9", "three", Obsoletes="pv-rd < 3", Provides="pv-rd = 3.0"),
-    Rpm("pv-rd-plugin", "1.0-1.el9", fields={"Requires": "pv-rd"}),
-    Rpm("pv-rd-old-plugin", "1.0-1.el9", fields={"Requires": "pv-rd < 2"}),
-    Whole(
-        "pv-rpmd",
-        "1.0-1.el9",
-        {"pre": "getent passwd pvrpm >/dev/null || useradd -r pvrpm\n", "post": _PRESET},
-        files={
-            "/usr/sbin/pv-rpmd": "#!/bin/sh\nexec sleep infinity\n",
-            "/usr/lib/systemd/system/pv-rpmd.service": _unit("/usr/sbin/pv-rpmd"),
-            "/etc/pv-rpmd.conf": "# pv-rpmd\n",
-            "/etc/pv-rpmd.own": "# pv-rpmd\n",
-            "/var/lib/pv-rpmd/state": "none\n",
-        },
-        attributes={
-            "/etc/pv-rpmd.conf": "%config(noreplace)",
-            "/etc/pv-rpmd.own": "%config",
-            "/var/lib/pv-rpmd/state": "%attr(0600, pvrpm, pvrpm)",
-        },
-    ),
-    Whole(
-        "pv-rpm-app",
-        "1.0-1.el9",
-        fields={"Requires": "pv-rpmd"},
-        files={"/usr/bin/pv-rpm-app": "#!/bin/sh\n"},
-    ),
-    Rpm("pv-base", "1.0-1.el9"),
-    Rpm("pv-base", "2.0-1.el9"),
-    Rpm("pv-epoch", "2.0-1.el9"),
-    Rpm("pv-epoch", "1:0.9-1.el9"),
-    Rpm("pv-app", "1.0-1.el9", fields={"Requires": "pv-base"}),
-    Rpm("pv-old-app", "1.0-1.el9", fields={"Requires": "pv-base < 2.0"}),
-    Rpm("pv-rival", "1.0-1.el9", fields={"Conflicts": "pv-base"}),
 )

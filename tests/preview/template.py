@@ -9,7 +9,8 @@ from tests.lab import Lab, LabError
 from tests.lab.machine import run_tool
 from tests.push.command import Ccm
 
-from .packages import PACKAGES, RPMS
+from .packages import PACKAGES
+from .rpm_packages import RPMS
 
 PRELUDE = (Path(__file__).parent / "prelude.sh").read_text(encoding="utf-8")
 """Shell functions for the setup of scenarios."""

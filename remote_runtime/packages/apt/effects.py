@@ -217,12 +217,8 @@ class TransactionEffects(object):
 
     def _removed(self, change: VersionChange) -> None:
         kept = self._kept(change)
-        for path in kept.paths:
-            if path not in kept.conffiles and self._context.files.is_there(path):
-                self._reach.refuse_removal(path)
-        gone = self._without(kept.paths, set(kept.conffiles))
-        self._effects += [PathEffect(path, "absent") for path in gone]
-        removing = {"prerm": ["remove"], "postrm": ["remove"]} if change.before else {}
+        self._erased(kept)
+        removing = self._removing() if change.before else {}
         scripts = package_scripts.runs(change.name, kept.scripts, removing)
         calls = package_scripts.calls_of_scripts(scripts)
         self._follow(change, scripts, kept.paths)
@@ -237,6 +233,18 @@ class TransactionEffects(object):
             if unit in calls.masked and not self._context.files.is_there(own):
                 self._effects.append(PathEffect(own, "symlink", target="/dev/null"))
                 self._effects.append(PathEffect(os.path.join(MASKED, unit), "something"))
+
+    def _removing(self) -> Mapping[str, Sequence[str]]:
+        """Return the scripts that run when a package is removed, with their arguments."""
+        return {"prerm": ["remove"], "postrm": ["remove"]}
+
+    def _erased(self, kept: InstalledPackage) -> None:
+        """Plan the removal of the files of a package, which keeps its configuration files."""
+        for path in kept.paths:
+            if path not in kept.conffiles and self._context.files.is_there(path):
+                self._reach.refuse_removal(path)
+        gone = self._without(kept.paths, set(kept.conffiles))
+        self._effects += [PathEffect(path, "absent") for path in gone]
 
     def _follow(self, change: VersionChange, scripts: Sequence[Run], paths: Sequence[str]) -> None:
         """Plan the effects of the scripts of a removed package."""
@@ -296,9 +304,7 @@ class TransactionEffects(object):
         registered = (before if change.before else self._kept(change)).conffiles
         self._prepared(change, contents, before)
         new = {member.path for member in contents.members}
-        leaving = [path for path in before.paths if path not in new]
-        staying = set(before.conffiles)
-        self._effects += [PathEffect(p, "absent") for p in self._without(leaving, staying)]
+        self._left_out(before, [path for path in before.paths if path not in new])
         conffiles = set(contents.conffiles)
         for member in contents.members:
             if member.path in conffiles:
@@ -306,11 +312,20 @@ class TransactionEffects(object):
             else:
                 self._member(member, change.name)
         self._accounts(change.name, calls, contents)
-        stopped = stopped_for_upgrade(change.name, before.scripts.get("prerm", ""), change.after)
+        stopped = self._stopped_before(change, before)
         self._effects += [self._units.stop(unit) for unit in sorted(stopped)]
         self._effects += self._units.brought(contents, calls)
         self._scripted += self._units.of_others(change.name, calls)
         self._scripted += self._units.stopped(change.name, calls)
+
+    def _left_out(self, before: InstalledPackage, leaving: Sequence[str]) -> None:
+        """Plan the removal of those paths of the previous version that the new one lacks."""
+        staying = set(before.conffiles)
+        self._effects += [PathEffect(p, "absent") for p in self._without(leaving, staying)]
+
+    def _stopped_before(self, change: VersionChange, before: InstalledPackage) -> Set[str]:
+        """Return the units that the previous version stops before the new one is installed."""
+        return stopped_for_upgrade(change.name, before.scripts.get("prerm", ""), change.after)
 
     def _member(self, member: Member, package: str) -> None:
         if member.kind == "directory":
@@ -346,15 +361,37 @@ class TransactionEffects(object):
     def _accounts(
         self, package: str, calls: deb_scripts.UnitAndAccountCalls, contents: Contents
     ) -> None:
-        found = list(calls.accounts.created)
-        if calls.sysusers:
-            for member in contents.members:
-                if member.path.startswith(SYSUSERS):
-                    found += script_accounts.sysusers(member.text)
-        for kind, name, number in found:
-            if self._context.accounts.lacking(kind, name)[0]:
-                self._effects.append(AccountEffect(kind, name, number))
+        self._effects += self._new_accounts(calls, contents)
         self._scripted += script_uncertainty.of_accounts(package, calls.accounts)
+        failing = self._failing(calls.accounts.created)
+        self._scripted += script_uncertainty.of_taken_numbers(package, failing)
+
+    def _new_accounts(
+        self, calls: deb_scripts.UnitAndAccountCalls, contents: Contents
+    ) -> List[AccountEffect]:
+        """Return the accounts that scripts create. A tool fails if another account has the number,
+        but sysusers then chooses another one.
+        """
+        failing = self._failing(calls.accounts.created)
+        found = [account for account in calls.accounts.created if account not in failing]
+        if calls.sysusers:
+            for account in declared_accounts(contents):
+                found.append(account._replace(number=-1) if self._is_taken(account) else account)
+        lacking = self._context.accounts.lacking
+        return [AccountEffect(*account) for account in found if lacking(*account[:2])[0]]
+
+    def _failing(self, created: Sequence[script_accounts.Account]) -> List[script_accounts.Account]:
+        """Return the accounts that are not created because another one has the number; the group
+        of a user is not created either.
+        """
+        names = {account.name for account in created if self._is_taken(account)}
+        return [account for account in created if account.name in names]
+
+    def _is_taken(self, account: script_accounts.Account) -> bool:
+        accounts = self._context.accounts
+        name_of = accounts.user_name if account.kind == "user" else accounts.group_name
+        own = (str(account.number), account.name)
+        return account.number >= 0 and name_of(account.number) not in own
 
     # -- unknown effects ---------------------------------------------------------------------------
 
@@ -387,3 +424,9 @@ class TransactionEffects(object):
             return value in (units if kind == "unit" else own)
 
         return covers
+
+
+def declared_accounts(contents: Contents) -> List[script_accounts.Account]:
+    """Return the accounts in a package's files for sysusers."""
+    texts = [member.text for member in contents.members if member.path.startswith(SYSUSERS)]
+    return [account for text in texts for account in script_accounts.sysusers(text)]

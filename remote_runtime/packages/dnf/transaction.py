@@ -11,6 +11,8 @@ INDEX = (
     "%{installsize}\t%{chksum}\n"
 )
 INSTALLING = ("Installing", "Installing dependencies", "Installing weak dependencies")
+_CHANGING = ("Upgrading", "Downgrading")
+_REMOVING = ("Removing", "Removing dependent packages", "Removing unused dependencies")
 _CHECKSUM = re.compile(r"\(\d+, (b(?:'.*'|\".*\"))\)\Z")
 _SHA256 = 32  # bytes
 
@@ -29,36 +31,61 @@ class NewPackage(NamedTuple):
         return "%s-%s.%s" % (self.name, self.evr, self.architecture)
 
 
+class Table(NamedTuple):
+    """dnf's table of a transaction: added packages, those whose version changes, with the new
+    version, and removed ones, with the installed version.
+    """
+
+    added: List[NewPackage]
+    changed: List[NewPackage]
+    removed: List[NewPackage]
+
+
+_SECTIONS = (INSTALLING, _CHANGING, _REMOVING)
+
+
 def new_packages(printed: str) -> Optional[List[NewPackage]]:
     """Return the packages in dnf's table; None if the transaction would do more than
     install them.
     """
+    found = table_of(printed)
+    return found.added if found is not None and not (found.changed or found.removed) else None
+
+
+def table_of(printed: str) -> Optional[Table]:
+    """Return dnf's table; None if there is none, or if it contains anything else."""
     _, begun, rest = printed.partition("\n Package ")
     table = rest.partition("\nTransaction Summary")[0]
-    section = ""
-    found = []
+    found = Table([], [], [])
+    kinds = {
+        section: packages for sections, packages in zip(_SECTIONS, found) for section in sections
+    }
+    packages: Optional[List[NewPackage]] = None
     for line in _rows(table.splitlines()[2:]):
         if not line.startswith(" "):
             section = line.rstrip(":")
-            if section and section not in INSTALLING:
+            if section and section not in kinds:
                 return None
+            packages = kinds.get(section)
             continue
         words = line.split()
-        if len(words) < 5 or not section or "replacing" in words:
+        if len(words) < 5 or packages is None or "replacing" in words:
             return None
         name, architecture, version, repository = words[:4]
         evr = version if ":" in version else "0:" + version
-        found.append(NewPackage(name, evr, architecture, repository))
+        packages.append(NewPackage(name, evr, architecture, repository))
     return found if begun else None
 
 
-def only_adds(printed: str, planned: Mapping[str, str]) -> bool:
-    """Return whether a transaction installs exactly the ``planned`` versions, by name, and changes
-    no installed package.
+def includes(printed: str, planned: Mapping[str, str]) -> bool:
+    """Return whether a transaction installs exactly the ``planned`` versions, by name, and removes
+    no package.
     """
-    found = new_packages(printed)
-    versions = {one.name: one.evr for one in found or ()}
-    return found is not None and all(versions.get(n) == evr for n, evr in planned.items())
+    found = table_of(printed)
+    if found is None or found.removed:
+        return False
+    versions = {one.name: one.evr for one in [*found.added, *found.changed]}
+    return all(versions.get(name) == evr for name, evr in planned.items())
 
 
 def changed(printed: str) -> List[str]:

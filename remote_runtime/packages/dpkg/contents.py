@@ -37,7 +37,8 @@ class Member(NamedTuple):
 
     ``text`` is the content of a small file of a relevant kind. ``something``: it is installed, and
     everything else is unknown. ``target`` is the target of a symlink, or the other name of a hard
-    link.
+    link. ``owner`` and ``group`` are the names in an RPM, "" for root. ``config`` has the words of
+    an RPM's configuration file, see ``rpm.contents``.
     """
 
     path: str
@@ -49,6 +50,9 @@ class Member(NamedTuple):
     sha256: str = ""
     target: str = ""
     text: str = ""
+    owner: str = ""
+    group: str = ""
+    config: str = ""
 
 
 ContentReader = Callable[[str], Optional[bytes]]
@@ -139,7 +143,8 @@ def _member(entry: Any) -> Member:
         raise ValueError("a file of a package has invalid numbers")
     if member.kind not in _KINDS or member.mode > 0o7777:
         raise ValueError("a file of a package is of an unknown kind")
-    limits = ((member.sha256, _MAX_LENGTH), (member.target, _MAX_LENGTH), (member.text, MAX_SCRIPT))
+    names = (member.sha256, member.target, member.owner, member.group, member.config)
+    limits = [*((name, _MAX_LENGTH) for name in names), (member.text, MAX_SCRIPT)]
     if not all(_is_text(text, maximum) and "\0" not in text for text, maximum in limits):
         raise ValueError("a file of a package has invalid texts")
     return member

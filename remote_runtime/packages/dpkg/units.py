@@ -165,6 +165,10 @@ class Units(object):
             return member.path, member.text
         return own, files.read(own, _LIMIT, follow=True).decode("utf-8", "replace")
 
+    def wanted(self, unit: str, member: Member) -> List[str]:
+        """Return the links that enable a unit."""
+        return _wanted(unit, self._definition(unit, member)[1])
+
     def _is_masked(self, unit: str) -> bool:
         return self._context.files.link(os.path.join(LINKS, unit)) == "/dev/null"
 

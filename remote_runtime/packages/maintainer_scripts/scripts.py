@@ -30,6 +30,7 @@ _KNOWN = (
 _MAX_TEXT = 4 << 20  # characters that variables are replaced with; later ones stay
 _ACTIONS = {"start": "start", "restart": "start", "try-restart": "", "reload": "", "stop": "stop"}
 
+_ENABLING = ("enable", "disable", "preset")
 _DIVERTING = ("dpkg-divert", "dpkg-statoverride")
 _ASKING_DIVERSIONS = ("--list", "--listpackage", "--truename")
 
@@ -39,8 +40,8 @@ class UnitAndAccountCalls(object):
 
     ``preset`` are units that the host's presets enable or disable; ``again`` are enabled only if an
     earlier installation enabled them. ``forced`` are the units that are started even if they are
-    not enabled; ``restarted`` are restarted if they run, enabled or not. ``sysusers``: the scripts
-    create the accounts of sysusers.d.
+    not enabled; ``restarted`` are restarted if they run, enabled or not. ``disabled`` lose their
+    links. ``sysusers``: the scripts create the accounts of sysusers.d.
     """
 
     def __init__(self, accounts: AccountCalls, sysusers: bool) -> None:
@@ -52,6 +53,7 @@ class UnitAndAccountCalls(object):
         self.forced: Set[str] = set()
         self.restarted: Set[str] = set()
         self.stopped: Set[str] = set()
+        self.disabled: Set[str] = set()
         self.masked: Set[str] = set()
         self.unmasked: Set[str] = set()
 
@@ -75,8 +77,7 @@ def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
             elif "debian-installed" in command:
                 only_again.update(_units(command))
         elif command[0] == "systemd-update-helper":
-            if "install-system-units" in command:
-                found.preset.update(_units(command))
+            _updated(command, found)
         else:
             _invoked(command, found)
     found.again = found.enabled & only_again
@@ -181,8 +182,20 @@ def _units(words: List[str]) -> List[str]:
     named = [w for w in words[1:] if _NAMED.match(w)]
     if named or words[0] not in ("systemctl", "service", "invoke-rc.d"):
         return named
-    plain = [w for w in words[1:] if not w.startswith("-") and w not in (*_ACTIONS, "enable")]
+    plain = [w for w in words[1:] if not w.startswith("-") and w not in (*_ACTIONS, *_ENABLING)]
     return [w + ".service" for w in plain if _UNIT.match(w) and w != "daemon-reload"]
+
+
+def _updated(words: List[str], calls: UnitAndAccountCalls) -> None:
+    """Read a call of systemd's helper for the scripts of RPMs."""
+    units = _units(words)
+    if "install-system-units" in words:
+        calls.preset.update(units)
+    elif "remove-system-units" in words:
+        calls.stopped.update(units)
+        calls.disabled.update(units)
+    elif "mark-restart-system-units" in words:
+        calls.restarted.update(units)
 
 
 def _invoked(words: List[str], calls: UnitAndAccountCalls) -> None:
@@ -195,7 +208,9 @@ def _invoked(words: List[str], calls: UnitAndAccountCalls) -> None:
             calls.restarted.update(units if word == "restart" else ())
         elif word == "try-restart":
             calls.restarted.update(units)
-        elif does == "stop":
+        elif does == "stop" or (word == "--now" and "disable" in words):
             calls.stopped.update(units)
+        elif word == "disable" and words[0] == "systemctl":
+            calls.disabled.update(units)
         elif word in ("enable", "preset"):
             (calls.enabled if word == "enable" else calls.preset).update(units)

@@ -4,7 +4,7 @@ from typing import List, Optional, Sequence
 
 from remote_runtime.effects import UNKNOWN as NOT_KNOWN
 from remote_runtime.effects import Covers, Uncertainty, UnknownEffect
-from remote_runtime.packages.maintainer_scripts.accounts import AccountCalls
+from remote_runtime.packages.maintainer_scripts.accounts import Account, AccountCalls
 from remote_runtime.packages.maintainer_scripts.commands import OPEN
 from remote_runtime.packages.maintainer_scripts.effects import Open
 from remote_runtime.packages.maintainer_scripts.globs import fits
@@ -47,6 +47,17 @@ def of_accounts(package: str, calls: AccountCalls) -> List[UnknownEffect]:
 
     text = "the scripts of the package %s create, remove or rename accounts" % package
     return [UnknownEffect(Uncertainty(NOT_KNOWN, text), covers)]
+
+
+def of_taken_numbers(package: str, accounts: Sequence[Account]) -> List[UnknownEffect]:
+    """Return the unknown effects of a script that creates accounts whose numbers others have."""
+    names = {account[:2] for account in accounts}
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        return (kind, value) in names and not present
+
+    text = "the scripts of the package %s use a number that another account has" % package
+    return [UnknownEffect(Uncertainty(NOT_KNOWN, text), covers)] if names else []
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -11,11 +11,28 @@ Modules that only a change needs are imported for the first change: most runs fi
 installed.
 """
 
-from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, Optional, Sequence, Set, Tuple
+from typing import (
+    TYPE_CHECKING,
+    AbstractSet,
+    Callable,
+    Dict,
+    List,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import UNKNOWN, Effect, PackageEffect, Uncertainty, UnknownEffect
+from remote_runtime.effects import (
+    UNKNOWN,
+    Covers,
+    Effect,
+    PackageEffect,
+    Uncertainty,
+    UnknownEffect,
+)
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.rpm import database as rpm_database
@@ -29,8 +46,9 @@ from remote_runtime.packages.values import (
 
 if TYPE_CHECKING:
     from remote_runtime.packages.dnf.lists import Lists
-    from remote_runtime.packages.dnf.transaction import NewPackage
+    from remote_runtime.packages.dnf.transaction import NewPackage, Table
     from remote_runtime.packages.dpkg.contents import Contents
+    from remote_runtime.packages.rpm.installed import RpmInstallations
     from remote_runtime.packages.transaction import Manager
     from remote_runtime.system.process.commands import Result
 
@@ -245,30 +263,38 @@ class Dnf(PackageManager):
         from remote_runtime.packages.dnf import transaction as dnf_transaction
 
         what = str(operation._replace(version=self.shown(operation.version)))
-        planned = self.planned_versions()
+        planned = self._planned_names()
         removes = operation.removal or self._is_older(operation)
         if planned and (removes or not all(planned.values())):
             raise Unknowable("dnf cannot predict %s after other changes" % what)
         # After earlier changes, it is what dnf adds to them in one transaction.
+        names = self.planned_versions()
+        given = {self._package(name) for name in names if self._package(name) != name}
         before = [
             Operation(name, version, file=self._file_of(name, version))
-            for name, version in sorted(planned.items())
+            for name, version in sorted(names.items())
+            if name not in given
         ]
         asking = self._asking([operation, *before])
         result = self.context.commands.run(asking, limit=_LIMIT)
-        if planned and not dnf_transaction.only_adds(result.stdout, planned):
+        if planned and not dnf_transaction.includes(result.stdout, planned):
             raise Unknowable("dnf cannot predict %s after other changes" % what)
         if result.code != 0 and _ASKED not in result.stdout + result.stderr:
             raise self._explain(what, result)
         self._refuse_left(operation, what, result.stdout)
         self._resolved[operation] = result.stdout
-        names = [] if operation.removal else dnf_transaction.changed(result.stdout)
-        real = bool(names) and bool(self._candidate(operation.name))
-        if real and self._package(operation.name) not in names:
+        chosen = [] if operation.removal else dnf_transaction.changed(result.stdout)
+        real = bool(chosen) and bool(self._candidate(operation.name))
+        if real and self._package(operation.name) not in chosen:
             raise Unknowable(
-                "dnf chooses other packages instead of %s: %s" % (operation.name, names[0])
+                "dnf chooses other packages instead of %s: %s" % (operation.name, chosen[0])
             )
         return ()
+
+    def own_coverage(self, name: str) -> Covers:
+        from remote_runtime.packages import affected_packages
+
+        return affected_packages.of_rpms(self.context, [self._package(name)])
 
     def _file_of(self, name: str, version: str) -> str:
         """Return the file of a package in this preview; "" for a package from a repository."""
@@ -290,29 +316,79 @@ class Dnf(PackageManager):
     def effects(self, operation: Operation, predicted: Sequence[VersionChange]) -> Sequence[Effect]:
         """See the base class.
 
-        This includes files, units and accounts, if packages are only added and their contents are
-        known.
+        This includes files, units and accounts, if dnf resolved the transaction and the contents of
+        the new packages are known.
         """
         from remote_runtime.packages.dnf import transaction as dnf_transaction
 
         resolved = self._resolved.get(operation, "")
-        planned = self.planned_versions()
-        new = dnf_transaction.new_packages(resolved)
-        new = [one for one in new or () if planned.get(one.name) != one.evr]
-        if not new and resolved and not operation.removal:
-            return self._changing(operation, dnf_transaction.changed(resolved), predicted)
-        if not new or not self.context.options.package_probe:
+        if not resolved:
             return super().effects(operation, predicted)
+        table = self._own_part(dnf_transaction.table_of(resolved))
+        if table is None:
+            return self._changing(operation, dnf_transaction.changed(resolved), predicted)
+        old = [one.name for one in [*table.changed, *table.removed]]
+        if not self.context.options.package_probe and (table.added or table.changed):
+            if old:
+                return self._changing(operation, old, predicted)
+            return super().effects(operation, predicted)
+        try:
+            registry = self._registry(old, {one.name for one in table.removed})
+        except Unknowable:
+            return self._changing(operation, old, predicted)
+        return self._known_effects(operation, table, registry)
+
+    def _own_part(self, table: "Optional[Table]") -> "Optional[Table]":
+        """Return a table without the changes that earlier resources of a preview make; None if
+        nothing is left.
+        """
+        if table is None:
+            return None
+        planned = self._planned_names()
+
+        def own(packages: "List[NewPackage]") -> "List[NewPackage]":
+            """Return those that are not planned yet."""
+            return [one for one in packages if planned.get(one.name) != one.evr]
+
+        left = table._replace(added=own(table.added), changed=own(table.changed))
+        return left if any(left) else None
+
+    def _planned_names(self) -> Dict[str, str]:
+        """Return ``planned_versions`` by names without architectures."""
+        return {self._package(name): evr for name, evr in self.planned_versions().items()}
+
+    def _registry(self, names: Sequence[str], removed: Set[str]) -> "RpmInstallations":
+        """Return rpm's records of packages that change. ``Unknowable`` if they are not clear."""
+        from remote_runtime.packages.dnf import isolated_run
+        from remote_runtime.packages.rpm.installed import RpmInstallations
+
+        def ask(argv: Sequence[str]) -> str:
+            found = self.context.commands.run(
+                isolated_run.isolated(self.context, argv), limit=_LIMIT
+            )
+            if self.context.noop and isolated_run.has_failed(found):
+                raise isolated_run.not_begun(found.stderr)
+            return found.stdout
+
+        return RpmInstallations(names, removed, ask)
+
+    def _known_effects(
+        self, operation: Operation, table: "Table", registry: "RpmInstallations"
+    ) -> Sequence[Effect]:
+        """Return the effects of a resolved transaction on files, units and accounts."""
         from remote_runtime.packages.destination_checks import DestinationChecks
-        from remote_runtime.packages.dpkg.installed import Installations
         from remote_runtime.packages.rpm.effects import RpmEffects
 
-        known = self._contents(operation, new)
+        new = [*table.added, *table.changed]
+        known = self._contents(operation, new) if new else {}
         DestinationChecks(self.context.files).refuse(known)
-        changes = [VersionChange(one.name, "", one.evr) for one in new]
-        found = RpmEffects(self.context, Installations(), known.get, {}).of(changes)
-        if operation.name not in [one.name for one in new]:
-            found.append(PackageEffect(operation.name, changes[0].after))
+        version = registry.version
+        changes = [VersionChange(one.name, "", one.evr) for one in table.added]
+        changes += [VersionChange(one.name, version(one.name), one.evr) for one in table.changed]
+        changes += [VersionChange(one.name, version(one.name), "") for one in table.removed]
+        found = RpmEffects(self.context, registry, known.get, {}).of(changes)
+        if operation.name not in [change.name for change in changes]:
+            found.append(PackageEffect(operation.name, "" if operation.removal else new[0].evr))
         return found
 
     def _changing(
@@ -394,10 +470,14 @@ class Dnf(PackageManager):
                 found.update(self._query(*words, "--resolve", *names, form="%{name}\n").split())
             return found
 
-        def automatic(names: Sequence[str]) -> Set[str]:
-            return {name for name in names if self.status(name).automatic}
+        def leaving(names: Sequence[str]) -> Set[str]:
+            dependent = self._query(
+                "--installed", "--recursive", "--whatrequires", ",".join(names), form="%{name}\n"
+            )
+            automatic = {name for name in names if self.status(name).automatic}
+            return automatic | set(dependent.split())
 
-        return automatic if operations[0].removal else needed
+        return leaving if operations[0].removal else needed
 
     def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
         first = operations[0]._replace(version=self.shown(operations[0].version))

@@ -13,7 +13,8 @@ _SHELLS = ("/bin/sh", "/bin/bash", "/usr/bin/sh", "/usr/bin/bash")
 # An RPM's scripts by those of a .deb that are run when it comes.
 _SCRIPTS = (("preinst", ("PRETRANS", "PREIN")), ("postinst", ("POSTIN", "POSTTRANS")))
 _NONE = "(none)"
-_NOREPLACE = 1 << 4
+CONFIG, MISSINGOK, NOREPLACE = "config", "missingok", "noreplace"
+_FLAGS = ((CONFIG, 1 << 0), (MISSINGOK, 1 << 3), (NOREPLACE, 1 << 4))
 _GHOST = 1 << 6  # the package owns it and does not bring it
 _ROOT = "root"
 _OF_SCRIPTS = 8  # words
@@ -38,7 +39,7 @@ class Header(object):
             raise ValueError("unexpected output of rpm")
         self.scripts: Dict[str, str] = {}
         for name, tags in _SCRIPTS:
-            text = "".join([_script(words.pop(0), words.pop(0)) for _ in tags])
+            text = "".join([script_text(words.pop(0), words.pop(0)) for _ in tags])
             if text:
                 self.scripts[name] = text
         if len(words) % 4:
@@ -46,22 +47,35 @@ class Header(object):
         rows = list(zip(words[::4], words[1::4], words[2::4], words[3::4]))
         brought = [row for row in rows if not int(row[1]) & _GHOST]
         self.paths = [row[0] for row in brought]
-        self.kept = [row[0] for row in brought if int(row[1]) & _NOREPLACE]
-        self._owned = {row[0] for row in brought if row[2:] != (_ROOT, _ROOT)}
+        self._rows = {row[0]: row[1:] for row in brought}
 
     def contents(self, directory: str) -> Contents:
         """Return the contents, with the files that were unpacked to a directory.
 
-        ``OSError``, ``ValueError``. The number of an owner other than root depends on the host.
+        ``OSError``, ``ValueError``. The conffiles are all configuration files.
         """
         own = set(self.paths)
         found = members_below(directory, own.__contains__)
         if len(found) != len(own):
             raise ValueError("not all files of the package were unpacked")
-        return Contents([self._as_owned(member) for member in found], self.kept, self.scripts)
+        members = [self._described(member) for member in found]
+        config = [member.path for member in members if member.config]
+        return Contents(members, config, self.scripts)
 
-    def _as_owned(self, member: Member) -> Member:
-        return member._replace(kind="something") if member.path in self._owned else member
+    def _described(self, member: Member) -> Member:
+        """Return a member with the names of its owner and group, and its words as configuration."""
+        flags, owner, group = self._rows[member.path]
+        return member._replace(
+            owner="" if owner == _ROOT else owner,
+            group="" if group == _ROOT else group,
+            config=config_words(int(flags)),
+        )
+
+
+def config_words(flags: int) -> str:
+    """Return the words of a configuration file, from the flags of a file; "" for other files."""
+    words = [word for word, bit in _FLAGS if flags & bit]
+    return " ".join(words) if CONFIG in words else ""
 
 
 def fingerprints(printed: str) -> Dict[str, str]:
@@ -80,7 +94,7 @@ def fingerprints(printed: str) -> Dict[str, str]:
     return found
 
 
-def _script(program: str, text: str) -> str:
+def script_text(program: str, text: str) -> str:
     """Return a script for the shell; a script for another program is an unknown command."""
     text = "" if text == _NONE else text
     if program not in (_NONE, *_SHELLS):

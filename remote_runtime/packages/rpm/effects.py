@@ -1,21 +1,78 @@
-"""The state of a host after new RPMs are installed (target)."""
+"""The state of a host after RPMs are installed, changed or removed (target)."""
 
-from typing import AbstractSet, Dict, Mapping, Sequence, Set
+import os
+from typing import AbstractSet, Dict, List, Mapping, Optional, Sequence, Set
 
-from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty, UnknownEffect
+from remote_runtime.changes import HASHED
+from remote_runtime.effects import (
+    UNKNOWN,
+    AccountEffect,
+    Effect,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+)
+from remote_runtime.errors import ResourceError
 from remote_runtime.packages import presets
-from remote_runtime.packages.apt.effects import TransactionEffects
-from remote_runtime.packages.dpkg.contents import SYSUSERS, Contents, Member
+from remote_runtime.packages.apt.effects import TransactionEffects, declared_accounts
+from remote_runtime.packages.dpkg.contents import UNIT_DIRECTORIES, Contents, Member
+from remote_runtime.packages.dpkg.installed import InstalledPackage, units_below
 from remote_runtime.packages.dpkg.units import BOOTED, Units
-from remote_runtime.packages.maintainer_scripts import accounts as script_accounts
+from remote_runtime.packages.maintainer_scripts import package_scripts
+from remote_runtime.packages.maintainer_scripts.package_scripts import Run
 from remote_runtime.packages.maintainer_scripts.scripts import UnitAndAccountCalls
+from remote_runtime.packages.rpm.contents import MISSINGOK, NOREPLACE
 from remote_runtime.packages.values import VersionChange
+from remote_runtime.system.paths import Status
 
 _TMPFILES = "/usr/lib/tmpfiles.d/"
+NEW, SAVED, ORIGINAL = ".rpmnew", ".rpmsave", ".rpmorig"
+BESIDE = (NEW, SAVED, ORIGINAL)
+_LIMIT = 1 << 16  # bytes of a unit
+_NO_PACKAGE = InstalledPackage((), {}, {})
 
 
 class RpmEffects(TransactionEffects):
-    """The effects as for Debian packages, except for configuration files and units."""
+    """The effects as for Debian packages, except for configuration files, scripts and units."""
+
+    _before: Dict[str, InstalledPackage] = {}  # the previous versions of the packages that change
+    _accounts_made: Sequence[AccountEffect] = ()  # by scripts before the files are installed
+
+    def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
+        coming = [change for change in changes if change.after]
+        self._before = {
+            change.name: self._registry.kept(change.name) for change in coming if change.before
+        }
+        found = {change.name: self._contents(change.name) for change in coming}
+        self._accounts_made = [
+            effect for change in coming for effect in self._made_first(change, found[change.name])
+        ]
+        return super().of(changes)
+
+    def _made_first(
+        self, change: VersionChange, contents: Optional[Contents]
+    ) -> List[AccountEffect]:
+        """Return the accounts that the first script of a package creates."""
+        if contents is None:
+            return []
+        runs = super()._runs(change, contents)
+        calls = package_scripts.calls_of_scripts([run for run in runs if run.name == "preinst"])
+        return self._new_accounts(calls, contents)
+
+    def _on_host(self, contents: Contents, package: str) -> Contents:
+        """See the base class. The numbers of owners depend on the host."""
+        if not any(member.owner or member.group for member in contents.members):
+            return contents
+        known = self._context.overlay_with(self._accounts_made).accounts
+
+        def owned(member: Member) -> Member:
+            uid = known.number("user", member.owner) if member.owner else 0
+            gid = known.number("group", member.group) if member.group else 0
+            if uid is None or gid is None:
+                return member._replace(kind="something")
+            return member._replace(uid=uid, gid=gid)
+
+        return contents._replace(members=[owned(member) for member in contents.members])
 
     def _installed(
         self, change: VersionChange, contents: Contents, calls: UnitAndAccountCalls
@@ -23,17 +80,48 @@ class RpmEffects(TransactionEffects):
         super()._installed(change, contents, calls)
         self._made_by_rpm(change.name, contents, calls)
 
+    # -- scripts ----------------------------------------------------------------------------------
+
     def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
         """Return the scripts' arguments: the number of versions after the change."""
         count = ["2"] if change.before else ["1"]
         return {"preinst": count, "postinst": count}
 
+    def _runs(self, change: VersionChange, contents: Contents) -> List[Run]:
+        """See the base class. The scripts of the previous version run last."""
+        before = self._before.get(change.name, _NO_PACKAGE)
+        leaving = {"prerm": ["1"], "postrm": ["1"]}
+        return [
+            *super()._runs(change, contents),
+            *package_scripts.runs(change.name, before.scripts, leaving),
+        ]
+
+    def _stopped_before(self, change: VersionChange, before: InstalledPackage) -> Set[str]:
+        return set()
+
+    def _removing(self) -> Mapping[str, Sequence[str]]:
+        return {"prerm": ["0"], "postrm": ["0"]}
+
+    def _removed(self, change: VersionChange) -> None:
+        kept = self._kept(change)
+        scripts = package_scripts.runs(change.name, kept.scripts, self._removing())
+        disabled = package_scripts.calls_of_scripts(scripts).disabled
+        units = RpmUnits(self._context, {}, set())
+        links = [
+            link
+            for path in kept.paths
+            for unit in units_below([path], UNIT_DIRECTORIES)
+            if unit in disabled
+            for link in units.links(unit, path)
+        ]
+        super()._removed(change)
+        self._effects += [PathEffect(link, "absent") for link in links]
+
     def _made_by_rpm(self, name: str, contents: Contents, calls: UnitAndAccountCalls) -> None:
         """Plan changes that a host's rpm or systemd may make to a package's files without a
         script."""
         made = {(account.kind, account.name) for account in calls.accounts.created}
-        told = [m.text for m in contents.members if m.path.startswith(SYSUSERS)]
-        declared = {a[:2] for text in told for a in script_accounts.sysusers(text)}
+        declared = {account[:2] for account in declared_accounts(contents)}
         maybe = set() if calls.sysusers else declared - made
         volatile = any(member.path.startswith(_TMPFILES) for member in contents.members)
 
@@ -46,18 +134,103 @@ class RpmEffects(TransactionEffects):
             uncertainty = Uncertainty(UNKNOWN, "the installation of %s may create it" % name)
             self._scripted.append(UnknownEffect(uncertainty, covers))
 
+    def _member(self, member: Member, package: str) -> None:
+        """See the base class. rpm replaces no directory by anything else."""
+        found = self._context.files.look(member.path)
+        if found is not None and found.kind == "directory" and member.kind != "directory":
+            raise ResourceError(
+                "%s cannot be installed: %s is a directory, but not in the package"
+                % (package, member.path),
+                kind="package.files",
+                hint="move the directory away in an earlier resource",
+            )
+        super()._member(member, package)
+
+    # -- configuration files ----------------------------------------------------------------------
+
+    def _erased(self, kept: InstalledPackage) -> None:
+        """See the base class. rpm removes configuration files too, and saves edited ones."""
+        self._left_out(kept, kept.paths)
+
+    def _left_out(self, before: InstalledPackage, leaving: Sequence[str]) -> None:
+        saved = [path for path in leaving if path in before.conffiles and self._save(path, before)]
+        directories = {os.path.dirname(path) for path in saved}
+        gone = self._without(leaving, directories)
+        self._effects += [PathEffect(path, "absent") for path in gone]
+
+    def _save(self, path: str, before: InstalledPackage) -> bool:
+        """Plan the copy of a configuration file that goes, if it was edited."""
+        found = self._context.files.look(path)
+        if found is None:
+            return False
+        edited = self._differs(path, found, before.conffiles[path])
+        if edited is None:
+            self._unclear(path)
+        if edited:
+            self._effects.append(self._moved_away(path, found, SAVED))
+        return bool(edited)
+
+    def _differs(self, path: str, found: Status, came_with: str) -> Optional[bool]:
+        """Return whether a file differs from its packaged version; None if that is unknown."""
+        if not came_with:
+            return None
+        return found.kind != "file" or HASHED + self._context.files.sha256(path) != came_with
+
+    def _unclear(self, path: str) -> None:
+        uncertainty = Uncertainty(UNKNOWN, "cannot predict whether rpm keeps %s" % path)
+        paths = {path, *(path + ending for ending in BESIDE)}
+        self._scripted.append(
+            UnknownEffect(
+                uncertainty, lambda kind, value, present: kind == "path" and value in paths
+            )
+        )
+
+    def _moved_away(self, path: str, found: Status, ending: str) -> PathEffect:
+        """Return the effect of a path that gets another name."""
+        from remote_runtime.host.machine.contents import LocalContent
+
+        files, there = self._context.files, path + ending
+        if found.kind == "symlink":
+            return PathEffect(there, "symlink", target=files.link(path))
+        if found.kind != "file":
+            return PathEffect(there, "something")
+        return PathEffect(
+            there,
+            "file",
+            mode=found.mode,
+            uid=found.uid,
+            gid=found.gid,
+            content=LocalContent(path, files),
+        )
+
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
-        """Plan a configuration file: rpm does not change one that differs, and writes its own next
-        to it.
+        """Plan a configuration file: an edited one stays, or is moved away, if the package has
+        another one than before.
         """
-        files = self._context.files
-        found = files.status(member.path)
-        effect = self._file(member, package)
-        if found is not None and found.kind != "file":
-            effect = PathEffect(member.path, "something")
-        elif found is not None and files.sha256(member.path, found) != member.sha256:
-            effect = effect._replace(path=member.path + ".rpmnew")
-        self._effects.append(effect)
+        files, path = self._context.files, member.path
+        found = files.look(path)
+        before = self._before.get(package, _NO_PACKAGE)
+        known = path in before.paths
+        if found is None:
+            if not (known and MISSINGOK in member.config.split()):
+                self._member(member, package)
+            return
+        if member.kind != "file" or (known and not registered.get(path)):
+            self._unclear(path)
+            return
+        new = self._file(member, package)
+        same = found.kind == "file" and files.sha256(path, found) == member.sha256
+        if same or (known and not self._differs(path, found, registered[path])):
+            self._effects.append(new)
+        elif known and registered[path] == HASHED + member.sha256:
+            return  # the same as before, so the edited one stays
+        elif NOREPLACE in member.config.split():
+            self._effects.append(new._replace(path=path + NEW))
+        else:
+            ending = SAVED if known else ORIGINAL
+            self._effects += [self._moved_away(path, found, ending), new]
+
+    # -- units ------------------------------------------------------------------------------------
 
     def _units_of(
         self, started: Dict[str, bool], own: Set[str], restarted: AbstractSet[str] = frozenset()
@@ -68,6 +241,16 @@ class RpmEffects(TransactionEffects):
 class RpmUnits(Units):
     """Units as in Debian, with RPM's own rules for which are enabled and started."""
 
+    def links(self, unit: str, path: str) -> List[str]:
+        """Return the existing links that enable a unit, whose file is at the path."""
+        member = Member(path, "file", 0o644, 0, 0)
+        files = self._context.files
+        status = files.status(path, follow=True)
+        if status is not None and status.kind == "file":
+            text = files.read(path, _LIMIT, follow=True).decode("utf-8", "replace")
+            member = member._replace(text=text)
+        return [link for link in self.wanted(unit, member) if files.is_there(link)]
+
     def _is_to_enable(self, unit: str, links: Sequence[str], calls: UnitAndAccountCalls) -> bool:
         """Return whether the host's presets enable it; a masked unit stays masked."""
         if unit in calls.preset:
@@ -75,4 +258,8 @@ class RpmUnits(Units):
         return unit in calls.enabled
 
     def _is_to_start(self, unit: str, enabled: bool) -> bool:
+        return self._starts(unit)
+
+    def _allowed(self) -> Optional[bool]:
+        """See the base class. Nothing but a missing systemd keeps scripts from starting units."""
         return self._context.files.is_directory(BOOTED)

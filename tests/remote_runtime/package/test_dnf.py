@@ -172,12 +172,56 @@ class Reading(unittest.TestCase):
             (told,) = losses([theirs, package])
             self.assertEqual((told["kind"], told["name"]), ("unknown", theirs.uncertainty.reason))
 
+    def test_an_unknown_version_may_change_what_is_installed(self):
+        """Its files and units, and the copies that rpm makes of its configuration."""
+        plan = plan_of(("ccm-shell", {}))
+        plan.commands.on(
+            "rpm -ql ccm-shell", "/etc/shell.conf\n/usr/lib/systemd/system/s.service\n"
+        )
+        with plan.noop():
+            fog = plan.provider.effects(Operation("ccm-shell"), ())[0]
+        for kind, value, present, covered in (
+            ("path", "/etc/shell.conf", True, True),
+            ("path", "/etc/shell.conf.rpmsave", True, True),
+            ("unit", "s.service", True, True),
+            ("path", "/etc/other.conf", True, False),
+            ("path", "/etc/new", False, True),
+        ):
+            self.assertEqual(fog.covers(kind, value, present), covered, (value, present))
+
+    def test_an_upgrade_whose_contents_are_known(self):
+        """The files come and go as rpm's records and the new package have it."""
+        row = " ccm-hello    noarch            2.0-2.el9          lab                  6.5 k\n"
+        commands = recorded_commands(record("ccm-hello", "0:1.0-1.el9"))
+        commands.on("dnf install", TABLE.replace("Installing:\n" + row, "Upgrading:\n" + row))
+        files = "/etc/ccm-test-hello\t0\t\n"
+        told = "ccm-hello\t0:1.0-1.el9\x1e%s\x1e(none)\x1e(none)\x1e(none)\x1e(none)\x1d" % files
+        commands.on("rpm -q --queryformat %{NAME}\t%|EPOCH?{%{EPOCH}}:{0}|:", told)
+        plan = plan_of(("ccm-hello", {"ensure": "latest"}), commands=commands)
+        fog, package = self.effects(plan)  # the contents of the new one are not known
+        self.assertEqual(package[:2], ("ccm-hello", "0:2.0-2.el9"))
+        self.assertTrue(fog.covers("path", "/etc/ccm-test-hello", True))
+        self.assertFalse(fog.covers("path", "/etc/ccm-test-other", True))
+
     def test_what_another_package_takes_the_place_of_is_not_known(self):
         """dnf obeys what obsoletes a package, and the push then does not find it."""
         with self.assertRaisesRegex(
             Unknowable, "chooses other packages instead of ccm-hello: ccm-next"
         ):
             self.changed(TABLE.replace("ccm-hello", "ccm-next "))
+
+    def test_removals_of_packages_that_need_each_other(self):
+        """One that goes with an earlier one has nothing left to do, as in a preview."""
+        commands = recorded_commands()
+        rows = " ccm-one  noarch  1-1  lab  6 k\n ccm-two  noarch  1-1  lab  6 k\n"
+        header, _, _ = TABLE.partition("Installing:")
+        commands.on("dnf remove", header + "Removing:\n" + rows + "\nTransaction Summary\n")
+        commands.on("dnf -q", "ccm-two\n")
+        plan = plan_of(("ccm-one", {"ensure": "absent"}), commands=commands)
+        shares = plan.provider.shares(
+            [Operation("ccm-one", removal=True), Operation("ccm-two", removal=True)]
+        )
+        self.assertEqual([[c.name for c in share] for share in shares], [["ccm-one"], []])
 
     def test_nobody_looks_into_packages_unasked(self):
         """With --no-package-probe what a package brings is not known."""
@@ -207,9 +251,13 @@ class Reading(unittest.TestCase):
         )
         said = self.predict(Result(1, both + _ABORTED, ""), [PackageEffect("other", "0:1-1")])
         self.assertEqual(said, ["Would have installed"])
-        for table in (TABLE, both.replace("1-1 ", "2-1 "), both + "Removing:\n x y z w v\n"):
+        upgraded = both.replace("Installing:", "Upgrading:")
+        said = self.predict(Result(1, upgraded + _ABORTED, ""), [PackageEffect("other", "0:1-1")])
+        self.assertEqual(said, ["Would have installed"])
+        removing = both.replace("\nTransaction", "Removing:\n x y z w v\n\nTransaction")
+        for table in (TABLE, both.replace("1-1 ", "2-1 "), removing):
             with self.assertRaises(Unknowable):
-                self.predict(Result(1, table, ""), [PackageEffect("other", "0:3-1")])
+                self.predict(Result(1, table, ""), [PackageEffect("other", "0:1-1")])
 
     def test_dnf_resolves_one_transaction_only(self):
         """What comes after another is not known; what it would do is told all the same."""

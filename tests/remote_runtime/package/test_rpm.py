@@ -19,6 +19,7 @@ from remote_runtime.packages.maintainer_scripts import package_scripts
 from remote_runtime.packages.rpm import contents as rpm_contents
 from remote_runtime.packages.rpm import probe as rpm_probe
 from remote_runtime.packages.rpm.effects import RpmEffects
+from remote_runtime.packages.rpm.installed import OWNERS, RpmInstallations
 from remote_runtime.packages.values import VersionChange
 from remote_runtime.system.process.commands import Result
 
@@ -77,6 +78,18 @@ class Transaction(unittest.TestCase):
         for text in ("", "Nothing to do.\nComplete!\n"):
             self.assertIsNone(dnf_transaction.new_packages(text))
 
+    def test_the_table(self):
+        """Changed and removed packages come apart from new ones, each in its own list."""
+        app, base, long = COMING
+        for section, place in (("Upgrading", 1), ("Downgrading", 1), ("Removing", 2)):
+            text = TABLE.replace("Installing dependencies", section)
+            expected = [[app], [], []]
+            expected[place] = [base, long]
+            self.assertEqual(list(dnf_transaction.table_of(text)), expected, section)
+        for other in ("Reinstalling", "Enabling module streams"):
+            text = TABLE.replace("Installing dependencies", other)
+            self.assertIsNone(dnf_transaction.table_of(text), other)
+
     def test_the_index(self):
         """Its hash and sizes count for that very package of that repository, by SHA-256 only."""
         lines = [
@@ -112,9 +125,13 @@ class Reading(unittest.TestCase):
         contents = rpm_contents.Header(HEADER).contents(self.directory)
         self.assertEqual(
             [(member.path, member.kind) for member in contents.members],
-            [("/etc/a.conf", "file"), ("/etc/b.conf", "file"), ("/var/lib/a", "something")],
+            [("/etc/a.conf", "file"), ("/etc/b.conf", "file"), ("/var/lib/a", "directory")],
         )
-        self.assertEqual(contents.conffiles, ["/etc/a.conf"])
+        self.assertEqual(contents.conffiles, ["/etc/a.conf", "/etc/b.conf"])
+        self.assertEqual(
+            [(member.owner, member.group, member.config) for member in contents.members],
+            [("", "", "config noreplace"), ("", "", "config"), ("app", "", "")],
+        )
         self.assertEqual(contents.members[0].text, "x\n")
         self.assertEqual(sorted(contents.scripts), ["postinst", "preinst"])
         runs = package_scripts.runs("a", contents.scripts, {"preinst": ["1"], "postinst": ["1"]})
@@ -150,33 +167,169 @@ class Host(fakes.DirectoryTest):
         super().setUp()
         self.context = fakes.context(noop=True)
 
-    def effects(self, contents):
-        consequences = RpmEffects(self.context, Installations(), {"a": contents}.get, {})
-        return consequences.of([VersionChange("a", "", "0:1-1")])
+    def effects(self, contents, installed=None):
+        """The effects of a new package, or of the next version of one that is ``installed``."""
+        records = Installations()
+        if installed is not None:
+            records = RpmInstallations(["a"], set(), lambda argv: installed)
+        consequences = RpmEffects(self.context, records, {"a": contents}.get, {})
+        before = "" if installed is None else "0:1-1"
+        return consequences.of([VersionChange("a", before, "0:2-1")])
 
-    def member(self, name, text="new\n"):
+    def removal(self, installed, owners=""):
+        """The effects of the removal of a package."""
+        records = RpmInstallations(
+            ["a"], {"a"}, lambda argv: owners if argv[: len(OWNERS)] == OWNERS else installed
+        )
+        consequences = RpmEffects(self.context, records, {}.get, {})
+        return consequences.of([VersionChange("a", "0:1-1", "")])
+
+    def member(self, name, text="new\n", config="", **more):
         digest = hashlib.sha256(text.encode()).hexdigest()
-        return Member(self.path(name), "file", 0o644, 0, 0, len(text), digest, text=text)
+        path = self.path(name)
+        return Member(
+            path, "file", 0o644, 0, 0, len(text), digest, text=text, config=config, **more
+        )
+
+    def installed(self, *files, preun="", postun=""):
+        """What rpm tells of a package of these files, each with its flags and its text."""
+        rows = [(self.path(n), flags, hashlib.sha256(t).hexdigest()) for n, flags, t in files]
+        listed = "".join("%s\t%d\t%s\n" % row for row in rows)
+        scripts = ["/bin/sh" if preun else "(none)", preun, "/bin/sh" if postun else "(none)"]
+        return "\x1e".join(["a\t0:1-1", listed, *scripts, postun]) + "\x1d"
+
+    def changes(self, effects):
+        """The names of the changed paths, those that go with a minus."""
+        return [
+            ("-" if effect.kind == "absent" else "") + os.path.relpath(effect.path, self.root)
+            for effect in effects
+            if isinstance(effect, PathEffect)
+        ]
 
     def test_configuration_files(self):
-        """One that is there and differs stays, and the package's own comes beside it."""
-        self.write("edited", b"mine\n")
-        self.write("same", b"new\n")
-        self.write("replaced", b"mine\n")
-        members = [self.member(name) for name in ("edited", "same", "missing", "replaced")]
-        kept = [member.path for member in members[:3]]
-        effects = self.effects(Contents(members, kept, {}))
+        """One that is there and differs stays, and the package's own comes beside it; one that
+        is replaced is moved away.
+        """
+        for name, text in (("edited", b"mine\n"), ("same", b"new\n"), ("moved", b"mine\n")):
+            self.write(name, text)
+        kept = [
+            self.member(name, config="config noreplace") for name in ("edited", "same", "missing")
+        ]
+        members = [*kept, self.member("moved", config="config")]
+        effects = self.effects(Contents(members, [m.path for m in members], {}))
         self.assertEqual(
-            [effect.path for effect in effects if isinstance(effect, PathEffect)],
-            [self.path(name) for name in ("edited.rpmnew", "same", "missing", "replaced")],
+            self.changes(effects), ["edited.rpmnew", "same", "missing", "moved.rpmorig", "moved"]
+        )
+        self.assertEqual(b"".join(effects[-2].content.chunks()), b"mine\n")
+
+    def test_a_configuration_file_that_is_a_link(self):
+        """It differs from any file."""
+        os.symlink("elsewhere", self.path("kept"))
+        os.symlink("elsewhere", self.path("moved"))
+        members = [
+            self.member("kept", config="config noreplace"),
+            self.member("moved", config="config"),
+        ]
+        effects = self.effects(Contents(members, [m.path for m in members], {}))
+        self.assertEqual(self.changes(effects), ["kept.rpmnew", "moved.rpmorig", "moved"])
+        self.assertEqual((effects[-2].kind, effects[-2].target), ("symlink", "elsewhere"))
+
+    def test_configuration_files_of_the_next_version(self):
+        """An edited one stays if the package has the same file as before, or is not to replace
+        it; rpm does not bring back what may be missing.
+        """
+        for name in ("plain", "edited", "moved", "unchanged"):
+            self.write(name, b"old\n" if name == "plain" else b"mine\n")
+        old = self.installed(
+            ("plain", 17, b"old\n"),
+            ("edited", 17, b"old\n"),
+            ("moved", 1, b"old\n"),
+            ("unchanged", 17, b"new\n"),
+            ("optional", 9, b"new\n"),
+            ("deleted", 17, b"new\n"),
+        )
+        members = [
+            self.member("plain", config="config noreplace"),
+            self.member("edited", config="config noreplace"),
+            self.member("moved", config="config"),
+            self.member("unchanged", config="config noreplace"),
+            self.member("optional", config="config missingok"),
+            self.member("deleted", config="config noreplace"),
+        ]
+        effects = self.effects(Contents(members, [m.path for m in members], {}), old)
+        self.assertEqual(
+            self.changes(effects),
+            ["plain", "edited.rpmnew", "moved.rpmsave", "moved", "deleted"],
         )
 
-    def test_what_an_owner_of_its_own_has(self):
-        """It comes, and no more is known of it."""
-        member = Member(self.path("state"), "something", 0o600, 0, 0)
-        self.assertIn(
-            PathEffect(member.path, "something"), self.effects(Contents([member], [], {}))
-        )
+    def test_what_the_next_version_lacks(self):
+        """It goes, and an edited configuration file keeps a copy."""
+        os.makedirs(self.path("d"))
+        self.write("plain", b"old\n")
+        self.write("d/edited", b"mine\n")
+        old = self.installed(("plain", 1, b"old\n"), ("d", 0, b""), ("d/edited", 17, b"old\n"))
+        effects = self.effects(Contents([], [], {}), old)
+        self.assertEqual(self.changes(effects), ["d/edited.rpmsave", "-plain", "-d/edited"])
+
+    def test_a_removal(self):
+        """Files go with their directories, but for those of other packages too."""
+        for name in ("own/f", "shared/f"):
+            os.makedirs(self.path(os.path.dirname(name)))
+            self.write(name, b"old\n")
+        files = [
+            ("own", 0, b""),
+            ("own/f", 0, b"old\n"),
+            ("shared", 0, b""),
+            ("shared/f", 17, b"old\n"),
+        ]
+        shared = self.path("shared")
+        owners = "a\t%s\na\t%s\nb\t%s\n" % (self.path("own"), shared, shared)
+        effects = self.removal(self.installed(*files), owners)
+        self.assertEqual(self.changes(effects), ["-shared/f", "-own/f", "-own"])
+
+    def test_scripts_of_the_previous_version(self):
+        """They run with the number of versions that stay."""
+        script = "if [ $1 -eq %d ]; then rm -f " + self.path("%s") + "; fi\n"
+        self.write("x")
+        self.write("y")
+        old = self.installed(preun=script % (0, "x"), postun=script % (1, "y"))
+        self.assertEqual(self.changes(self.effects(Contents([], [], {}), old)), ["-y"])
+        self.assertEqual(self.changes(self.removal(old)), ["-x"])
+
+    def test_what_is_not_clear(self):
+        """Several versions side by side, a package that is not there, and odd output."""
+        one = self.installed()
+        for printed in (one + one, "", "package a is not installed\n", "a\t0:1-1\x1ex\x1d"):
+            with self.assertRaises(Unknowable):
+                RpmInstallations(["a"], set(), lambda argv, text=printed: text)
+
+    def test_a_directory_at_the_path_of_a_file(self):
+        """rpm does not replace it."""
+        os.makedirs(self.path("f"))
+        with self.assertRaisesRegex(ResourceError, "f is a directory, but not in the package"):
+            self.effects(Contents([self.member("f")], [], {}))
+
+    def test_owners(self):
+        """The numbers are those of the host, or of accounts that the first script creates."""
+        script = "useradd -r -u 4711 ccm-app\n"
+        members = [
+            self.member("f", owner="ccm-app"),
+            self.member("config", owner="ccm-app", config="config noreplace"),
+            self.member("unknown", owner="ccm-nobody"),
+        ]
+        effects = self.effects(Contents(members, [members[1].path], {"preinst": script}))
+        found = {e.path: e for e in effects if isinstance(e, PathEffect)}
+        self.assertEqual(found[self.path("f")].uid, 4711)
+        self.assertEqual(found[self.path("config")].uid, 4711)
+        self.assertEqual(found[self.path("unknown")].kind, "something")
+
+    def test_a_number_that_another_account_has(self):
+        """The tool fails, so it is unknown whether the account exists."""
+        effects = self.effects(Contents([], [], {"preinst": "useradd -r -u 0 ccm-app\n"}))
+        self.assertNotIn("ccm-app", [e.name for e in effects if isinstance(e, AccountEffect)])
+        about = [effect for effect in effects if isinstance(effect, UnknownEffect)]
+        self.assertTrue(any(one.covers("user", "ccm-app", False) for one in about))
+        self.assertFalse(any(one.covers("user", "ccm-b", False) for one in about))
 
     def units(self, script, *presets):
         self.context = make_context(FakeCommands(["systemctl"]), noop=True)
@@ -203,6 +356,35 @@ class Host(fakes.DirectoryTest):
             ("systemctl start ccm-a.service\n", [], [UnitEffect("ccm-a.service", True)], []),
         ):
             self.assertEqual(self.units(script, *presets), (wanted, links), (script, presets))
+
+    def test_units_that_scripts_stop_or_restart(self):
+        """A removal takes a disabled unit's links along; an upgrade restarts what runs."""
+        unit, link = "ccm-a.service", "/etc/systemd/system/multi-user.target.wants/ccm-a.service"
+        path = "/usr/lib/systemd/system/" + unit
+        listed = "%s\t0\t%s\n" % (path, hashlib.sha256(UNIT.encode()).hexdigest())
+        helper = "systemd-update-helper %s " + unit
+        for stop in (
+            "systemctl --no-reload disable --now ccm-a.service",
+            helper % "remove-system-units",
+        ):
+            self.context = make_context(FakeCommands(), noop=True)
+            there = [
+                PathEffect(path, "file", 0o644, content=Text(UNIT)),
+                PathEffect(link, "symlink", target=path),
+            ]
+            self.context.expect(there, Uncertainty(), "file#x")
+            script = "if [ $1 -eq 0 ]; then %s || :; fi" % stop
+            printed = "\x1e".join(["a\t0:1-1", listed, "/bin/sh", script, "(none)", "(none)\x1d"])
+            effects = self.removal(printed)
+            gone = [e.path for e in effects if isinstance(e, PathEffect) and e.kind == "absent"]
+            self.assertEqual(gone, [path, link], stop)
+            self.assertIn(unit, [e.name for e in effects if isinstance(e, UnitEffect)])
+        for again in ("systemctl try-restart ccm-a.service", helper % "mark-restart-system-units"):
+            runs = package_scripts.runs(
+                "a", {"postrm": "if [ $1 -ge 1 ]; then %s; fi" % again}, {"postrm": ["1"]}
+            )
+            calls = package_scripts.calls_of_scripts(runs)
+            self.assertEqual((calls.restarted, calls.stopped), ({unit}, set()), again)
 
     def test_what_no_script_shows(self):
         """Accounts and directories that rpm or systemd may create for a package are unknown."""
