@@ -37,6 +37,13 @@ def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
     )
 
 
+def of_installed(context: "Context", name: str, admin: str) -> Covers:
+    """Return the coverage of an installed package: the paths on its list and below its own
+    directories.
+    """
+    return _its_own(_listed(context, name, admin)[0])
+
+
 def of_rpms(context: "Context", names: Sequence[str]) -> Covers:
     """Return the coverage of the installed ones among these packages: the paths on their lists,
     with the copies that rpm makes of configuration files, and below their own directories.

@@ -356,10 +356,18 @@ class PackageManager(object):
         """
         if not self.status(name).version:
             return installed_coverage
-        own = self.own_coverage(name)
-        return lambda kind, value, present: (
-            installed_coverage(kind, value, present) or own(kind, value, present)
-        )
+        own: List[Covers] = []
+
+        def covers(kind: str, value: str, present: bool) -> bool:
+            """Return whether it may change; the installed files are listed for the first thing."""
+            if installed_coverage(kind, value, present):
+                return True
+            if kind not in ("path", "unit"):
+                return False
+            own[:] = own or [self.own_coverage(name)]
+            return own[0](kind, value, present)
+
+        return covers
 
     def own_coverage(self, name: str) -> Covers:
         """Return what belongs to an installed package."""

@@ -471,7 +471,7 @@ class Apt(PackageManager):
     def own_coverage(self, name: str) -> Covers:
         from remote_runtime.packages import affected_packages
 
-        return affected_packages.coverage(self.context, name, self.admin)
+        return affected_packages.of_installed(self.context, name, self.admin)
 
     def shares(
         self, operations: Sequence[Operation]
