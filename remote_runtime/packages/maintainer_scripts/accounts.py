@@ -105,6 +105,16 @@ def _has_its_own_group(tool: str, given: Parsed, system: bool) -> bool:
     return tool == "useradd" or not system or "--group" in given.flags
 
 
+def creates_home(words: Sequence[str]) -> bool:
+    """Return whether ``useradd`` may create a home directory: for a system account only if that is
+    requested.
+    """
+    flags = _parsed(["useradd", *words[1:]]).flags
+    if flags & {"-M", "--no-create-home"}:
+        return False
+    return not flags & {"-r", "--system"} or bool(flags & {"-m", "--create-home"})
+
+
 def _removed(words: Sequence[str]) -> List[Tuple[str, str]]:
     """Return the accounts, kind and name, that a command may remove; a user's own group is removed
     with it."""

@@ -2,6 +2,7 @@
 
 from typing import Callable, Dict, List, Optional
 
+from remote_runtime.packages.maintainer_scripts import accounts as script_accounts
 from remote_runtime.packages.maintainer_scripts.commands import ACCOUNT, KNOWN
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
@@ -151,6 +152,11 @@ def _ucf(call: Call) -> Optional[List[str]]:
     return [*KNOWN["ucf"].writes, *paths, *(path + end for path in paths for end in beside)]
 
 
+def _useradd(call: Call) -> Optional[List[str]]:
+    """Handle ``useradd``, whose paths are only names if it creates no home directory."""
+    return named(call) if script_accounts.creates_home(call.words) else []
+
+
 def _awk(call: Call) -> Optional[List[str]]:
     """Handle ``awk``, which writes and runs only as its program text requests."""
     program = " ".join(call.words[1:])
@@ -174,6 +180,7 @@ _SPECIAL: Dict[str, Callable[[Call], Optional[List[str]]]] = {
     "perl": _perl,
     "ucf": _ucf,
     "ssh-keygen": _key,
+    "useradd": _useradd,
     "awk": _awk,
     "gawk": _awk,
     "mawk": _awk,

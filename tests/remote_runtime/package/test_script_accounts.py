@@ -3,8 +3,10 @@
 import unittest
 
 from remote_runtime.packages.maintainer_scripts import accounts as script_accounts
+from remote_runtime.packages.maintainer_scripts import calls as script_calls
 from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
 from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
+from remote_runtime.packages.maintainer_scripts.shell import Call
 
 
 def read(*lines):
@@ -31,6 +33,19 @@ class Accounts(unittest.TestCase):
         ):
             found = read(line).created
             self.assertEqual([one.kind for one in found if one.name == "app"], kinds, line)
+
+    def test_home_directories(self):
+        """useradd creates none for a system account, so its path is only a name."""
+        for line, paths in (
+            ("useradd -r -d /srv/app app", []),
+            ("useradd --system --home-dir=/srv/app app", []),
+            ("useradd -rMd /srv/app app", []),
+            ("useradd -M -d /srv/app app", []),
+            ("useradd -rm -d /srv/app app", ["/srv/app"]),
+            ("useradd -d /srv/app app", ["/srv/app"]),
+        ):
+            call = Call(tuple(line.split()), certain=True)
+            self.assertEqual(script_calls.changes(call), paths, line)
 
     def test_words_with_spaces(self):
         """A comment of several words is one word, not a second name."""
