@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 import unittest
+from unittest import mock
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
@@ -85,7 +86,7 @@ class Transaction(unittest.TestCase):
             text = TABLE.replace("Installing dependencies", section)
             expected = [[app], [], []]
             expected[place] = [base, long]
-            self.assertEqual(list(dnf_transaction.table_of(text)), expected, section)
+            self.assertEqual(dnf_transaction.table_of(text), tuple(expected), section)
         for other in ("Reinstalling", "Enabling module streams"):
             text = TABLE.replace("Installing dependencies", other)
             self.assertIsNone(dnf_transaction.table_of(text), other)
@@ -181,7 +182,7 @@ class Host(fakes.DirectoryTest):
         records = RpmInstallations(
             ["a"], {"a"}, lambda argv: owners if argv[: len(OWNERS)] == OWNERS else installed
         )
-        consequences = RpmEffects(self.context, records, {}.get, {})
+        consequences = RpmEffects(self.context, records, lambda name: None, {})
         return consequences.of([VersionChange("a", "0:1-1", "")])
 
     def member(self, name, text="new\n", config="", **more):
@@ -300,8 +301,9 @@ class Host(fakes.DirectoryTest):
         """Several versions side by side, a package that is not there, and odd output."""
         one = self.installed()
         for printed in (one + one, "", "package a is not installed\n", "a\t0:1-1\x1ex\x1d"):
+            ask = mock.Mock(return_value=printed)
             with self.assertRaises(Unknowable):
-                RpmInstallations(["a"], set(), lambda argv, text=printed: text)
+                RpmInstallations(["a"], set(), ask)
 
     def test_a_directory_at_the_path_of_a_file(self):
         """rpm does not replace it."""
