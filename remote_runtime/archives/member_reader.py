@@ -305,7 +305,10 @@ def _of_zip(archive: Any, entry: Any) -> Member:
     link = ""
     if kind == SYMLINK:
         if entry.file_size > BLOCK:
-            raise ValueError("the symlink %r has %d bytes" % (entry.filename, entry.file_size))
+            raise ValueError(
+                "the target of symlink %r is too long (%d bytes)"
+                % (entry.filename, entry.file_size)
+            )
         link = os.fsdecode(archive.read(entry))
     return Member(
         name,

@@ -120,7 +120,7 @@ def _require_root_login(host: HostReader, path: str, before: bytes, after: bytes
     if any(host.accounts.uid(user) for user in host.accounts.logins()):
         return  # another user is logged in, who becomes root
     raise ResourceError(
-        "PermitRootLogin no in %s could lock out root, and this run needs that login" % path,
+        "PermitRootLogin no in %s could lock out root, whose login this run needs" % path,
         kind="resource.account.lockout",
         hint="connect as another user who can become root; with"
         ' validate: "sshd -t -f {}", sshd checks the file first',

@@ -125,7 +125,7 @@ class Source(object):
         if status is None:
             raise Missing(
                 "the source %s does not exist on this host" % path,
-                hint="a relative source is relative to the manifest, an absolute one is a path "
+                hint="a relative source is relative to the manifest; an absolute one is a path "
                 "on the host",
             )
         if status.kind != "file":

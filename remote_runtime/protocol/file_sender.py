@@ -101,7 +101,7 @@ class Fetch(object):
         if not parts[-1].isprintable():
             raise ResourceError("%r, which is not a printable name" % path)
         if len(parts) > MAX_DEPTH:
-            raise ResourceError("%s, which is too deep" % path)
+            raise ResourceError("%s, which is nested too deeply" % path)
         if found.kind == "file":
             self._file(number, path, parts)
         return bool(found.kind == "directory")

@@ -60,7 +60,7 @@ def summary(before: Optional[Tuple[int, str]], after: Optional[Tuple[int, str]])
         kind, _, value = entry[1].partition(":")
         return "%d bytes" % entry[0] + (" (%s %.12s)" % (kind, value) if value else "")
 
-    return "too large for a diff: %s, then %s" % (side(before), side(after))
+    return "too large for a diff: %s before, %s after" % (side(before), side(after))
 
 
 def _lines(data: bytes) -> List[str]:

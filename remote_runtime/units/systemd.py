@@ -257,7 +257,7 @@ class Systemd(object):
         for key in _REFUSED_BY.get(verb, ()):
             if units.definition(full).text.flag("Unit", key):
                 what = "%s does not allow this: its unit file has %s" % (full, key)
-                hint = "leave it to the unit that starts and stops it"
+                hint = "manage the unit that starts and stops it instead"
                 raise ResourceError(what, kind="service.failed", hint=hint)
         if verb in (START, RESTART):
             self._preflight_start(name, full, units)

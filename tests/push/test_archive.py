@@ -258,7 +258,10 @@ def test_name_and_url_must_agree(local: Target, ending: str) -> None:
     """A zip URL for a tar.gz name is refused before anything runs, rendered or not."""
     done = local.push(MISTAKES.replace("ENDING", ending))
     assert done.code in (1, 2), done.output
-    assert "it is a zip archive, but the resource's name is a tar.gz archive" in done.output
+    assert (
+        "it is a zip archive, but the name of the resource has the extension of a tar.gz archive"
+        in done.output
+    )
     assert local.names() == []
 
 

@@ -31,7 +31,7 @@ ccm:
         - vm.overcommit_memory: {value: 1, live: false}
 """
 REASONS = {
-    "vm.swappiness": "read-only here, as in a container",
+    "vm.swappiness": "read-only here; this host may be a container",
     "net.ipv4.ip_forwrd": "did you mean net.ipv4.ip_forward?",
     "net.ipv4.route.flush": "could not read",
     "net.ipv4.tcp_sack": "/etc/sysctl.conf:1 sets net.ipv4.tcp_sack to 0",

@@ -42,7 +42,7 @@ class Package(Kind):
         if probe.context.commands.find("rpm"):
             result = probe.run(["rpm", "-q", "--qf", _RPM_FORMAT, name])
             return result.stdout.splitlines() if result.code == 0 else []
-        raise CannotTellError("this host has neither dpkg's nor rpm's database")
+        raise CannotTellError("this host has neither a dpkg nor an rpm database")
 
 
 KIND = Package()

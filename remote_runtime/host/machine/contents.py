@@ -45,7 +45,7 @@ class LocalContent(Content):
             raise Missing(
                 "the source %s does not exist on this host" % source,
                 hint=(
-                    "a relative source is relative to the manifest, an absolute one is a "
+                    "a relative source is relative to the manifest; an absolute one is a "
                     "path on the host"
                 ),
             )

@@ -38,7 +38,7 @@ def _complaints(name: str) -> List[str]:
         if re.match(_ARCHIVE, name):
             return []
         return [
-            ("the URL of a child manifest must have a digest: https://HOST/NAME.tar.gz#sha256=HEX")
+            "the URL of a child manifest must have a digest: https://HOST/NAME.tar.gz#sha256=HEX"
         ]
     if name.startswith("/"):
         return ["a child manifest must be relative to its parent's directory, not absolute"]
@@ -47,9 +47,6 @@ def _complaints(name: str) -> List[str]:
         depth += {"": 0, ".": 0, "..": -1}.get(part, 1)
         if depth < 0:
             return [
-                (
-                    "a child manifest must be inside its parent's directory; .. is not "
-                    "allowed to leave it"
-                )
+                "a child manifest must be inside its parent's directory; .. must not lead out of it"
             ]
     return []

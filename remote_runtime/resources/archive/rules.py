@@ -95,7 +95,11 @@ def _of_url(name: str, url: Any) -> Problems:
         return [("url", "its path must end in %s, or have no archive extension" % _KNOWN)]
     if kind and named and kind != named:
         return [
-            ("url", "it is a %s archive, but the resource's name is a %s archive" % (kind, named))
+            (
+                "url",
+                "it is a %s archive, but the name of the resource has the extension of a %s archive"
+                % (kind, named),
+            )
         ]
     return []
 

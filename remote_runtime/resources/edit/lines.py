@@ -134,8 +134,8 @@ class Replacement(object):
             new = self._pattern.replaced(text, self._template)
             if new != text and self._pattern.replaced(new, self._template) != new:
                 raise ValueError(
-                    "line %d would change in every run: the pattern %r also matches the result in"
-                    " a way that changes it" % (at + 1, self._pattern.text)
+                    "line %d would change in every run: the pattern %r also matches the replacement"
+                    % (at + 1, self._pattern.text)
                 )
             document.replace(at, at + 1, [new])
 

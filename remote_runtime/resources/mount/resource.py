@@ -88,7 +88,7 @@ class Resource(StateType):
             word.partition("=")[0].lower() in fstab.PASSWORDS or fstab.masked(word, "") != word
             for word in fstab.words_of(options)
         ):
-            text = "everybody could read the password; use credentials=FILE with mode 0600"
+            text = "every user could read the password; use credentials=FILE with mode 0600"
             wrong.append(("options", text))
         return wrong
 

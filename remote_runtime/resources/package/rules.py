@@ -49,7 +49,7 @@ def _check_name(name: str) -> List[Tuple[str, str]]:
             ("name", ("%r is not a package name: use letters, digits and . _ + : ~ - only") % name)
         ]
     if name.startswith("-"):
-        return [("name", "%r starts with a hyphen, which package names do not" % name)]
+        return [("name", "%r starts with a hyphen; package names must not" % name)]
     return []
 
 
@@ -78,7 +78,9 @@ def _check_source(source: object, checksum: object) -> List[Tuple[str, str]]:
     if not source.endswith((".deb", ".rpm")):
         found.append(("source", "%r is not the name of a .deb or .rpm file" % source))
     if checksum is not None and not source.startswith("/"):
-        found.append(("checksum", "a file next to the manifest has no checksum: leave it out"))
+        found.append(
+            ("checksum", "checksum does not apply to a file next to the manifest: leave it out")
+        )
     return found
 
 

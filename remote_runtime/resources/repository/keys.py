@@ -108,7 +108,7 @@ def _block(text: str) -> bytes:
     try:
         return base64.b64decode("".join(lines), validate=True)
     except binascii.Error:
-        raise ValueError("the armor of the key is broken: it is not base64") from None
+        raise ValueError("the key's ASCII armor is invalid: it is not base64") from None
 
 
 def _crc(data: bytes) -> int:
@@ -133,7 +133,7 @@ def _packets(data: bytes) -> Iterator[Tuple[int, bytes, bytes]]:
             raise ValueError("it is not an OpenPGP public key%s" % _seen(data))
         tag, size, at = _new(data, at) if head & 0x40 else _old(data, at)
         if at + size > len(data):
-            raise ValueError("the key is cut off")
+            raise ValueError("the key is truncated")
         yield tag, data[at : at + size], data[start : at + size]
         at += size
 

@@ -105,7 +105,7 @@ def _suites(properties: Mapping[str, Any]) -> Iterator[Problem]:
         return
     flat = [suite for suite in suites if suite.endswith("/")]
     if flat and len(flat) < len(suites):
-        yield "suites", "%r is a directory, the others are suites: use two resources" % flat[0]
+        yield "suites", "%r is a directory, but the others are suites: use two resources" % flat[0]
     elif flat and components:
         yield "components", "a flat repository (%s) has no components" % flat[0]
     elif not flat and not components:

@@ -39,7 +39,7 @@ def _unit_problems(name: str) -> List[Tuple[str, str]]:
     if len(full_name(name)) > _MAX_LENGTH:
         return [("name", "a unit name has at most %d characters" % _MAX_LENGTH)]
     if name.startswith(("-", "@")) and name not in _ROOTS:
-        return [("name", "%r starts with %r, which service names do not" % (name, name[0]))]
+        return [("name", "%r starts with %r; service names must not" % (name, name[0]))]
     if _TEMPLATE.match(name):
         return [("name", "%r is a template; use an instance such as app@1" % name)]
     return []

@@ -143,14 +143,14 @@ class Resource(StateType):
         for path in paths:
             if host.files.lstat(path) is not None:
                 raise ResourceError(
-                    "%s is a unit of the system" % path,
+                    "the system already has a unit %s" % path,
                     kind="resource.timer.name",
                     hint="choose another name, or change the unit with a `service` resource",
                 )
 
     @staticmethod
     def _masked(name: str) -> ResourceError:
-        hint = "run `systemctl unmask %s` on the host, or set `masked: false` of a service"
+        hint = "run `systemctl unmask %s` on the host, or set `masked: false` in a service resource"
         return ResourceError("%s is masked" % name, kind="service.masked", hint=hint % name)
 
     def desired(self) -> Mapping[str, Any]:

@@ -53,9 +53,10 @@ def is_there(name: str) -> bool:
 def require_loading(name: str) -> None:
     """``ResourceError`` if modules can be neither loaded nor unloaded here."""
     if os.geteuid() != 0:
-        reason, hint = "only root may do that", "use become for the host, or connect as root"
+        reason = "only root may load or unload kernel modules"
+        hint = "use become for the host, or connect as root"
     elif not _may_load():
-        reason = "this host cannot load or unload modules, as in a container"
+        reason = "this host cannot load or unload modules; it may be a container"
         hint = "do it on the container's host, or set live: false"
     else:
         return

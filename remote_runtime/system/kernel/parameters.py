@@ -67,10 +67,11 @@ class Kernel(object):
         if not mode & 0o222:
             reason, hint = "the kernel does not allow changes to it", "leave the parameter out"
         elif os.statvfs(path).f_flag & os.ST_RDONLY:
-            reason = "%s is read-only here, as in a container" % PROC
+            reason = "%s is read-only here; this host may be a container" % PROC
             hint = "set it on the container's host, or set live: false"
         else:
-            reason, hint = "only root may do that", "use become for the host, or connect as root"
+            reason = "only root may set kernel parameters"
+            hint = "use become for the host, or connect as root"
         raise ResourceError(
             "%s cannot be set: %s" % (name_of(key), reason), kind="resource.sysctl", hint=hint
         )

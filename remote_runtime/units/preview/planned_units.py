@@ -129,7 +129,7 @@ class PlannedUnits(object):
             return
         for other in unit.text.words("Unit", "BindsTo"):
             if not self._runs(other):
-                reason = "%s is bound to %s, which does not run: systemd may stop it"
+                reason = "%s is bound to %s, which is not running: systemd may stop it"
                 raise Unknowable(reason % (unit.name, other))
 
     def _runs(self, name: str) -> bool:

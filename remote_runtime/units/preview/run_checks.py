@@ -240,4 +240,4 @@ class RunChecks(object):
             elif status.failure:
                 yield "starts %s: %s" % (other, status.failure)
             elif suffix == "socket" and status.running:
-                yield "cannot listen: %s already runs without it" % other
+                yield "cannot listen: %s is already running without it" % other

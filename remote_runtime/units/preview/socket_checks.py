@@ -73,12 +73,12 @@ class SocketChecks(object):
         if not (planned or any(_clash(address, other) for other in _listeners(port))):
             return ""
         if text.flag("Socket", "ReusePort"):
-            raise Unknowable("the listener at port %d may share it" % port)
+            raise Unknowable("the listener on port %d may share it" % port)
         if planned:
             return "an earlier socket uses the address"
         overlay = self._context.overlay
         if overlay is not None and any(effect.active is False for effect in overlay.units.values()):
-            raise Unknowable("the listener at port %d may be stopped first" % port)
+            raise Unknowable("the listener on port %d may be stopped first" % port)
         self._context.record_read("host", NETWORK)  # or stop what listens
         return "the address is in use"
 

@@ -306,7 +306,7 @@ class RootLoginTest(unittest.TestCase):
             (b"", b'  PermitRootLogin "no"\nMatch all\nX y\n'),
         ):
             told = self.refused(before, after)
-            self.assertIn("could lock out root, and this run needs that login", told)
+            self.assertIn("could lock out root, whose login this run needs", told)
             self.assertIn("connect as another user", told)
             self.assertIn("validate", told)
         self.assertTrue(self.refused(b"", b"PermitRootLogin no", "/etc/ssh/sshd_config.d/a.conf"))

@@ -114,7 +114,7 @@ class FileTextTest(DirectoryTest):
         large = FileText(b"x\n" * (200 << 10), 0o644)
         told = diff_of(None, large, "/a", private=False)
         self.assertEqual(
-            str(told).partition(" (")[0], "too large for a diff: nothing, then 409600 bytes"
+            str(told).partition(" (")[0], "too large for a diff: nothing before,  after409600 bytes"
         )
         new = diff_of(None, FileText(b"x\n", 0o644), "/a", private=False)
         self.assertEqual(new, "--- /dev/null\n+++ /a\n@@ -0,0 +1 @@\n+x\n")

@@ -80,7 +80,7 @@ class ModuleTest(DirectoryTest):
         self.assertFalse(self.both("ext4")["failed"])
         os.mkdir(self.path("self"))
         self.write("self/status", b"CapEff: 0\n")
-        self.assertIn("as in a container", self.both("dummy")["error"][0])
+        self.assertIn("it may be a container", self.both("dummy")["error"][0])
         self.assertFalse(self.both("dummy", live=False)["failed"])
         self.assertNotIn(b"dummy", self.read("modules"))
         self.assertEqual(

@@ -81,7 +81,7 @@ class KeysTest(unittest.TestCase):
             (PRIVATE.encode(), "private key"),
             (packet(5, b"\x04secret"), "private key"),
             (packet(13, b"a user"), "not an OpenPGP public key"),
-            (BINARY[:40], "cut off"),
+            (BINARY[:40], "truncated"),
             (KEY.encode()[:-40], "last line"),
             (KEY.replace("m", "!").encode(), "not base64"),
             (packet(6, b"\x04" * 70000), "not an OpenPGP public key"),

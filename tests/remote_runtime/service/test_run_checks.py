@@ -320,7 +320,7 @@ class RehearsalTest(DirectoryTest):
         self.assertEqual(self.obstacle(units, "s.socket"), "starts s.service: error")
         units.broken = {}
         units.running = ["s.service"]
-        self.assertIn("s.service already runs", self.obstacle(units, "s.socket"))
+        self.assertIn("s.service is already running", self.obstacle(units, "s.socket"))
         texts["s.socket"] = "[Socket]\nAccept=yes\n"
         self.assertEqual(self.obstacle(units, "s.socket"), "")
 

@@ -137,7 +137,7 @@ class SysctlTest(DirectoryTest):
 
         with mock.patch("os.access", closed):
             event = one(self.both(self.parameter(KEY, value=1)))
-            self.assertIn("only root may do that", event["error"][0])
+            self.assertIn("only root may set kernel parameters", event["error"][0])
             self.assertFalse(one(self.both(self.parameter(KEY, value=1, live=False)))["failed"])
         self.assertEqual(self.now("ip_forward"), "0")
 

@@ -41,7 +41,7 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     given = [key for key, value in properties.items() if value not in (None, False)]
     if provider not in PROVIDERS:
         others = [*SHARED, *OWN["pip"], *OWN["npm"]]
-        reason = "it is for packages of pip and npm: set provider, and environment or path"
+        reason = "it is only for pip and npm packages: set provider, and environment or path"
         return [(key, reason) for key in given if key in others]
     other = "npm" if provider == "pip" else "pip"
     found = [
@@ -116,7 +116,7 @@ def _of_whole(provider: str, properties: Properties) -> List[Tuple[str, str]]:
     if provider == "pip" and is_version and versions.key(str(ensure)) is None:
         found.append(("ensure", "%r is not a version of a Python package (PEP 440)" % ensure))
     if provider == "npm" and is_version and not _is_semantic(str(ensure)):
-        found.append(("ensure", "%r is not one version such as 4.18.2" % ensure))
+        found.append(("ensure", "%r is not a single version such as 4.18.2" % ensure))
     return found
 
 

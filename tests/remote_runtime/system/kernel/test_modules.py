@@ -57,7 +57,7 @@ class ModulesTest(DirectoryTest):
         modules.require_loading("dummy")
         self.write("self/status", b"CapEff:\t00000000fdecafff\n")
         error = failure_of(modules.require_loading, "dummy")
-        self.assertIn("as in a container", str(error))
+        self.assertIn("it may be a container", str(error))
         self.assertIn("live: false", error.hint)
         with mock.patch("os.geteuid", return_value=1000):
             self.assertIn("only root", str(failure_of(modules.require_loading, "dummy")))

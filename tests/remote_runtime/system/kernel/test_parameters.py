@@ -48,11 +48,11 @@ class KernelTest(DirectoryTest):
         self.kernel.require_settable("net/x")
         with mock.patch("os.access", return_value=False):
             error = failure_of(self.kernel.require_settable, "net/x")
-            self.assertIn("only root may do that", str(error))
+            self.assertIn("only root may set kernel parameters", str(error))
             read_only = mock.Mock(f_flag=os.ST_RDONLY)
             with mock.patch("os.statvfs", return_value=read_only):
                 error = failure_of(self.kernel.require_settable, "net/x")
-            self.assertIn("read-only here, as in a container", str(error))
+            self.assertIn("read-only here; this host may be a container", str(error))
             self.assertIn("live: false", error.hint)
             os.chmod(path, 0o444)
             error = failure_of(self.kernel.require_settable, "net/x")
