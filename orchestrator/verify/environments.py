@@ -3,21 +3,16 @@
 Nothing in the environment is run, because it may belong to another user.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from orchestrator.verify.expectation import Ask, Expectation, Subject, answer, equal
+from orchestrator.verify.expectation import Ask, Expectation, Host, Subject, answer, equal
 from orchestrator.verify.paths import kind
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 _NONE = "not installed"
 _LOOKED = "looked"

@@ -44,7 +44,9 @@ _UNEXPECTED = (AssertionError, RuntimeError, ValueError, IndexError, NotImplemen
 
 _OTHERS = ("testinfra.", "remote_runtime.resources.")  # custom types are among the latter
 
-Ask = Callable[[Any], Any]
+Host = Any
+"""A host of testinfra, which has no type hints."""
+Ask = Callable[[Host], Any]
 
 
 class Expectation(NamedTuple):

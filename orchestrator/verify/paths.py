@@ -1,13 +1,6 @@
 """Expectations of paths for several checks (controller)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from orchestrator.verify.expectation import Expectation, Subject, answer, equal
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
+from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
 
 SHOWN = 16  # characters of a hash
 

@@ -1,18 +1,13 @@
 """Checks of the content of a directory with recurse or purge (controller)."""
 
-from __future__ import annotations
-
 import fnmatch
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from orchestrator.verify.expectation import Expectation, Subject
+from orchestrator.verify.expectation import Expectation, Host, Subject
 from orchestrator.verify.paths import mode_and_mask
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 _SHOWN = 3  # paths of a report
 _FORM = r"%y %u %U %g %G %m %P\0"

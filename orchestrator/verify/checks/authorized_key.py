@@ -1,18 +1,13 @@
 """authorized_key: a user's keys as ssh-keygen lists them and as written (controller)."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Subject, answer, entry, equal
+from orchestrator.verify.expectation import Expectation, Host, Subject, answer, entry, equal
 from orchestrator.verify.paths import kind, uid_and_mode
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 _KEY = re.compile(
     r"""[ \t]*(?:(?P<options>(?:[^"\s]|"(?:\\"|[^"])*")+)[ \t]+)??"""

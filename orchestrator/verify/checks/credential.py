@@ -2,16 +2,10 @@
 does not leave the host.
 """
 
-from __future__ import annotations
-
 import hashlib
-from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, Subject, equal
+from orchestrator.verify.expectation import Expectation, Host, Subject, equal
 from orchestrator.verify.paths import absent, of_kind
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 _DIRECTORY = "/etc/credstore.encrypted"
 _SERVICE = (

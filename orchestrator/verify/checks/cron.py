@@ -1,15 +1,9 @@
 """cron: the line of a job in the file that cron itself reads (controller)."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
 from orchestrator.verify.paths import kind, uid_and_mode
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 DIRECTORY = "/etc/cron.d"
 _FIELDS = ("minute", "hour", "day", "month", "weekday")

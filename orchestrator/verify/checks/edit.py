@@ -1,16 +1,11 @@
 """edit: the lines, blocks and settings of a text file, read again (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from orchestrator.language.filters.regex import Search, regex_replace
-from orchestrator.verify.expectation import Expectation, Subject
+from orchestrator.verify.expectation import Expectation, Host, Subject
 from orchestrator.verify.paths import kind, of_kind
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 _KINDS = ("line", "block", "settings", "replace")
 _MARKER = "# {mark} managed by ccm"

@@ -1,10 +1,6 @@
 """file: type, content, owner, group and mode (controller)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from orchestrator.verify.expectation import Expectation, Subject, content_hash
+from orchestrator.verify.expectation import Expectation, Host, Subject, content_hash
 from orchestrator.verify.paths import (
     absent,
     content,
@@ -18,9 +14,6 @@ from orchestrator.verify.paths import (
     shown_hash,
 )
 from orchestrator.verify.recursive_checks import recursive_checks
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 
 def expectations(subject: Subject) -> list[Expectation]:

@@ -1,14 +1,7 @@
 """git: the files of the repository, and git for data that only git can read (controller)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from orchestrator.verify.expectation import Expectation, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
 from orchestrator.verify.paths import absent, directory, ownership
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 _COMMIT = (40, 64)  # digits
 

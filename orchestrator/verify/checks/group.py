@@ -1,13 +1,6 @@
 """group: a group and its number, from getent (controller)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from orchestrator.verify.expectation import Expectation, Subject, entry, equal
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
+from orchestrator.verify.expectation import Expectation, Host, Subject, entry, equal
 
 _FIELDS = 3  # name, password, number
 

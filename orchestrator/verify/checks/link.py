@@ -1,14 +1,7 @@
 """link: a symlink and its target (controller)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from orchestrator.verify.expectation import Expectation, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
 from orchestrator.verify.paths import absent, kind, of_kind
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 
 def expectations(subject: Subject) -> list[Expectation]:

@@ -1,13 +1,6 @@
 """module: the output of lsmod and modinfo, and the files for the next boot (controller)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from orchestrator.verify.expectation import Expectation, Subject, equal, lines_before
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
+from orchestrator.verify.expectation import Expectation, Host, Subject, equal, lines_before
 
 _END = "# end"
 _LISTED = "lsmod && { modinfo -F filename %s 2>/dev/null || true; } && echo %s"

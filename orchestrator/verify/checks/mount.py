@@ -1,15 +1,10 @@
 """mount: the output of findmnt and swapon for fstab and mounts (controller)."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Subject, equal, lines_before
+from orchestrator.verify.expectation import Expectation, Host, Subject, equal, lines_before
 from remote_runtime.reporting.masking import MASKED
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 _END = "# end"
 _TABLE = "findmnt --json --list --fstab --output SOURCE,TARGET,FSTYPE,OPTIONS,FREQ,PASSNO; echo %s"

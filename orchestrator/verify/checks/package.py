@@ -1,16 +1,11 @@
 """package: installed or not, and in which version (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from orchestrator.verify import environments
-from orchestrator.verify.expectation import Expectation, Subject, answer, equal
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
+from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
 
 
 def expectations(subject: Subject) -> list[Expectation]:

@@ -3,8 +3,6 @@
 apt itself lists the sources that it reads. The fingerprint of a key is that of its first packet.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import configparser
@@ -12,13 +10,10 @@ import hashlib
 import re
 import shlex
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
 from orchestrator.verify.paths import kind, of_kind, of_mode
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 ETC = "/etc"
 _FORMAT = "$(REPO_URI)|$(RELEASE)|$(COMPONENT)"

@@ -1,18 +1,13 @@
 """scaffold: every rendered file and, with purge, no others (controller)."""
 
-from __future__ import annotations
-
 import fnmatch
 import posixpath
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Subject, content_hash, equal
+from orchestrator.verify.expectation import Expectation, Host, Subject, content_hash, equal
 from orchestrator.verify.paths import absent, content, directory, regular
 from orchestrator.verify.recursive_checks import first_of
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 
 def expectations(subject: Subject) -> list[Expectation]:

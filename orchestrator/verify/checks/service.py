@@ -1,14 +1,9 @@
 """service: whether it is running, and whether it starts at boot (controller)."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-from orchestrator.verify.expectation import Expectation, Subject, equal
+from orchestrator.verify.expectation import Expectation, Host, Subject, equal
 from orchestrator.verify.paths import kind
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 DIRECTORY = "/etc/systemd/system"
 _RUNNING = ("active", "reloading", "refreshing")

@@ -1,14 +1,8 @@
 """sysctl: the value that sysctl prints, and the last one of systemd's settings (controller)."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, Subject, answer, equal
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
+from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
 
 _DEFAULT = "/etc/sysctl.d/99-ccm.conf"
 _END = "# end"

@@ -1,16 +1,11 @@
 """timer: the loaded state of a timer and its service in systemd (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
 from orchestrator.verify.paths import absent
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 DIRECTORY = "/etc/systemd/system"
 _MONOTONIC = {

@@ -2,18 +2,12 @@
 leave the host.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, Subject, answer, entry, equal
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
+from orchestrator.verify.expectation import Expectation, Host, Subject, answer, entry, equal
 
 _FIELDS = 7  # at least, of an entry
 _PASSWD = {"uid": 2, "comment": 4, "home": 5, "shell": 6}  # places in an entry

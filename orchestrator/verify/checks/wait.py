@@ -4,16 +4,9 @@ Files and ports are checked again. Requests for a URL and commands come from the
 as in a push, with their secrets.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from orchestrator.verify.expectation import Expectation, Subject, equal
+from orchestrator.verify.expectation import Expectation, Host, Subject, equal
 from orchestrator.verify.paths import kind
 from orchestrator.verify.user_commands import nothing_to_do
-
-if TYPE_CHECKING:
-    from testinfra.host import Host
 
 _MET, _NOT_MET = "met", "not met"
 _CONNECT = """\
