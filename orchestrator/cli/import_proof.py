@@ -133,8 +133,7 @@ def check_proof(options: ProofOptions) -> None:
 def run_proof(options: ProofOptions, converted: Converted) -> int:
     """Prove a conversion; returns 0 if the other tool found nothing to do, else 1."""
     from orchestrator.ansible.proof.playbook_run import Limits, Playbook, run_playbook
-    from orchestrator.ansible.proof.prove import prove
-    from orchestrator.ansible.proof.task_map import TaskMap
+    from orchestrator.ansible.proof.prove import TaskMap, prove
     from orchestrator.runs.request import HostChoice
     from orchestrator.runs.wiring import select_targets
     from remote_runtime.errors import UsageError

@@ -16,11 +16,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames, worker_info
-from orchestrator.cluster.lost_hosts import SchedulerLostError, no_worker, worker_description
 from orchestrator.cluster.relay import JoinRequest
-from orchestrator.cluster.remote_host import host_record
 from orchestrator.cluster.remote_link import RemoteLink, RunBundle
-from orchestrator.cluster.scheduler_client import ClusterMember, SchedulerClient
+from orchestrator.cluster.run_spec import host_record
+from orchestrator.cluster.scheduler_client import (
+    ClusterMember,
+    SchedulerClient,
+    SchedulerLostError,
+    no_worker,
+    worker_description,
+)
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.engine import EngineContext, Job, Maker, ThreadEngine
 from orchestrator.fleet.host.host_task import HostTask
@@ -29,9 +34,9 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Planner, Target
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.plain_text import one_line
+from orchestrator.workers.channel import RpcServer
 from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
-from orchestrator.workers.rpc import RpcServer
 from orchestrator.workers.worker import stateful_planners
 from orchestrator.workers.worker_handle import WorkerHandle
 

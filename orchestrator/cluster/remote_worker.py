@@ -22,8 +22,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 
 from orchestrator.cluster import frames
 from orchestrator.cluster.bundle import unpack
-from orchestrator.cluster.remote_host import remote_host
-from orchestrator.cluster.run_spec import Recipe, RunSpec
+from orchestrator.cluster.run_spec import Recipe, RunSpec, remote_host
 from orchestrator.cluster.sealed_channel import SealedChannel
 from orchestrator.cluster.sealing import KeyPair, open_content
 from orchestrator.expressions.inventory_view import InventoryView

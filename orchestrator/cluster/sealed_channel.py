@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from orchestrator.cluster import frames
-from orchestrator.cluster.remote_host import RemoteHost, remote_host
+from orchestrator.cluster.run_spec import RemoteHost, remote_host
 from orchestrator.cluster.sealing import Box
 from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.workers.channel import Channel

@@ -7,9 +7,9 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.expressions.scan import TemplateCall
 from orchestrator.expressions.scope import Scope
 from orchestrator.expressions.simple_paths import Runnable, plain_program
-from orchestrator.expressions.template_calls import TemplateCall
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.names import VIEWS
 from remote_runtime.errors import CcmError, InputError, Position, Problem

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+from orchestrator.expressions.scan import JINJA, is_template
 from orchestrator.expressions.scope import ManifestText, Renderers, Scope
 from orchestrator.expressions.template import Template
-from orchestrator.expressions.template_calls import JINJA, is_template
 from orchestrator.expressions.template_files import inline_template, loaded_template
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.names import (

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.expressions.scan import BLOCKS, JINJA, TemplateCall
 from orchestrator.expressions.template import Template
-from orchestrator.expressions.template_calls import BLOCKS, JINJA, TemplateCall
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Directory
 from orchestrator.language.names import TEMPLATE_FUNCTIONS

@@ -1,4 +1,4 @@
-"""The location of a history: a directory or the address of a studio (controller)."""
+"""The location of a history: a directory or a studio; errors of histories (controller)."""
 
 import ipaddress
 import os
@@ -9,7 +9,20 @@ from urllib.parse import urlsplit
 
 from orchestrator.sources.address import is_url
 from orchestrator.support.plain_text import one_line
-from remote_runtime.errors import UsageError
+from remote_runtime.errors import CcmError, UsageError
+
+
+class HistoryError(CcmError):
+    """The history refuses a run, or cannot be used in its current state."""
+
+    default_kind = "history"
+
+
+class HistoryUnreachableError(HistoryError):
+    """The history cannot be reached now; a later attempt may succeed."""
+
+    default_kind = "history.away"
+
 
 TOKEN_VARIABLE = "CCM_HISTORY_TOKEN"
 _MAX_LENGTH = 2_000  # characters

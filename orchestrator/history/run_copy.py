@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from orchestrator.history.errors import HistoryError
+from orchestrator.history.location import HistoryError
 from orchestrator.history.run_names import LINES, RUN_FILE
 from orchestrator.support.atomic_file import replacing
 

@@ -14,7 +14,7 @@ import shlex
 import stat
 from pathlib import Path
 
-from orchestrator.history.errors import HistoryError, HistoryUnreachableError
+from orchestrator.history.location import HistoryError, HistoryUnreachableError
 from orchestrator.history.run_names import is_run_id
 from remote_runtime.errors import UsageError
 

@@ -15,8 +15,12 @@ import time
 from typing import Any
 from urllib.parse import urlsplit
 
-from orchestrator.history.errors import HistoryError, HistoryUnreachableError
-from orchestrator.history.location import TOKEN_VARIABLE, HistoryLocation
+from orchestrator.history.location import (
+    TOKEN_VARIABLE,
+    HistoryError,
+    HistoryLocation,
+    HistoryUnreachableError,
+)
 from orchestrator.support.background_call import BackgroundCall
 from orchestrator.support.plain_text import one_line
 from orchestrator.support.private_file import read_private

@@ -13,8 +13,7 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestrator.history.errors import HistoryError
-from orchestrator.history.location import HistoryLocation
+from orchestrator.history.location import HistoryError, HistoryLocation
 from orchestrator.history.run_names import LINES, RUN_FILE, is_run_id
 from orchestrator.history.studio_client import StudioClient
 from orchestrator.support.atomic_file import replacing

@@ -36,7 +36,7 @@ def compile_node(
         return compile_node(below, problems, lenient=lenient, keys=keys, extra=extra)
 
     if isinstance(node, EncryptedScalar):
-        from orchestrator.expressions.encrypted import encrypted_template
+        from orchestrator.expressions.template import encrypted_template
 
         return encrypted_template(node)
     if isinstance(node, Scalar):

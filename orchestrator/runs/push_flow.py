@@ -45,8 +45,8 @@ def check_request(request: RunRequest) -> None:
 
         check_options(request.run)
     if request.history:
-        from orchestrator.history.errors import HistoryError
         from orchestrator.history.factory import check_history
+        from orchestrator.history.location import HistoryError
 
         # One that is away costs a warning at the end of the run.
         with contextlib.suppress(HistoryError):

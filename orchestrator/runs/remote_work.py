@@ -213,7 +213,7 @@ class RemoteWork:
         """The hosts of the inventory through which others are reached, including their own jump
         hosts.
         """
-        from orchestrator.cluster.remote_host import host_record
+        from orchestrator.cluster.run_spec import host_record
         from orchestrator.transport.settings import hop_names
 
         hosts = self._chosen.inventory.hosts

@@ -8,7 +8,6 @@ from typing import Any
 
 from inventory.document import to_plain
 from inventory.nodes import EncryptedScalar, Mapping, Node, Sequence
-from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import (
     decoded,
     document_of,
@@ -16,7 +15,7 @@ from orchestrator.secrets.formats import (
     node_below,
     require_whole,
 )
-from orchestrator.secrets.key_sources import COMMAND_SECONDS, KeySources
+from orchestrator.secrets.key_sources import COMMAND_SECONDS, KeySources, SecretError
 from orchestrator.secrets.passwords import VaultPasswords
 from orchestrator.secrets.programs import output_of, shell
 from orchestrator.secrets.reference import Reference

@@ -16,10 +16,9 @@ from orchestrator.fleet.host.stage_host import host_itself
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.ports import Planner, Target
 from orchestrator.workers import forking, worker
-from orchestrator.workers.channel import Channel
+from orchestrator.workers.channel import Channel, RpcServer
 from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
-from orchestrator.workers.rpc import RpcServer
 from orchestrator.workers.worker_handle import WorkerHandle
 
 SHUTDOWN_TIMEOUT = 10.0  # seconds that workers have to end once no host is left

@@ -14,9 +14,8 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.window import KEEP_ALIVE_INTERVAL
-from orchestrator.workers.channel import Channel
+from orchestrator.workers.channel import Channel, RpcClient
 from orchestrator.workers.event_sender import EventSender, last_message
-from orchestrator.workers.rpc import RpcClient
 from orchestrator.workers.worker_handle import BEAT
 
 BEATS = 2.0  # seconds between heartbeats of a worker, independent of other messages

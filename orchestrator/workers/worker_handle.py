@@ -13,9 +13,9 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Publisher
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.plain_text import one_line
+from orchestrator.workers.channel import RpcServer
 from orchestrator.workers.event_receiver import DecodedEvent, EventReceiver
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
-from orchestrator.workers.rpc import RpcServer
 
 BEAT = "b"
 """The message of a worker that has nothing to report."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from orchestrator.ansible.conversion.manifest_context import Conversion, Handler
-from orchestrator.ansible.conversion.task_files import included_tasks
+from orchestrator.ansible.conversion.role_calls import included_tasks
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.services import RELOAD
 from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry

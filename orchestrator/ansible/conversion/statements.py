@@ -16,7 +16,7 @@ from orchestrator.ansible.conversion import (
 from orchestrator.ansible.conversion.conditions import read_conditions
 from orchestrator.ansible.conversion.loops import element_scope, read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion
-from orchestrator.ansible.conversion.task_files import include_file
+from orchestrator.ansible.conversion.role_calls import include_file
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import in_role, is_template, parse_expression
 from orchestrator.ansible.jinja.unparse import literal, unparse

@@ -5,7 +5,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja import fact_names, late_variables, listed_facts
+from orchestrator.ansible.jinja import fact_names, late_variables
 from orchestrator.ansible.jinja.calls import computed, filter_of, look_up, test_of
 from orchestrator.ansible.jinja.fact_names import fact_of, is_there, may_be_empty, other_host
 from orchestrator.ansible.jinja.parsing import (
@@ -154,7 +154,7 @@ class _Translator:
         if not isinstance(node, nodes.Getitem) or isinstance(node.arg, nodes.Slice):
             return None
         path = path_of(node.node)
-        if listed_facts.kind_of(path) != "packages":
+        if fact_names.kind_of(path) != "packages":
             return None
         if "packages" not in self.scope.uses.listed or self.scope.no_data:
             return None
@@ -167,7 +167,7 @@ class _Translator:
             raise NotConvertible("packages whose names are loop elements or look-up answers")
         text = name.value if isinstance(name, nodes.Const) else "{{ " + written + " }}"
         question = {"package": str(text)}
-        ask = self.scope.uses.name_of(f"package_{listed_facts.word_of(written)}", question)
+        ask = self.scope.uses.name_of(f"package_{fact_names.word_of(written)}", question)
         self.scope.uses.ask(ask, question, self.scope.uses.listed["packages"])
         version = members(nodes.Name("Asked", "load"), [ask, "version"])
         pairs = [nodes.Pair(nodes.Const("name"), name), nodes.Pair(nodes.Const("version"), version)]
@@ -241,7 +241,7 @@ class _Translator:
 
     def _fact(self, name: str, keys: list[Any]) -> Any:
         words = (name[8:], *(str(one) for one in keys))
-        converted = listed_facts.of_service(words, self.scope)
+        converted = fact_names.of_service(words, self.scope)
         if converted is not None:
             return converted
         if words[0] == "packages" and keys and "packages" in self.scope.uses.listed:
@@ -397,7 +397,7 @@ class _Translator:
 
     def _compare(self, node: nodes.Compare) -> Any:
         if len(node.ops) == 1 and node.ops[0].op in ("in", "notin"):
-            found = listed_facts.is_among(node.expr, node.ops[0].op, node.ops[0].expr, self.scope)
+            found = fact_names.is_among(node.expr, node.ops[0].op, node.ops[0].expr, self.scope)
             if found is not None:
                 return found
         if len(node.ops) == 1:
@@ -457,7 +457,7 @@ class _Translator:
                 return nodes.Const(word == "succeeded")  # a failure would have ended the run
             raise NotConvertible(f"“{node.name}” of the result of “{register.task_name}”")
         if node.name in ("defined", "undefined"):
-            found = listed_facts.is_defined(node.node, node.name == "defined", self.scope)
+            found = fact_names.is_defined(node.node, node.name == "defined", self.scope)
             if found is not None:
                 return found
         if node.name in ("defined", "undefined") and path is not None and self._is_optional(path):

@@ -14,14 +14,14 @@ from orchestrator.language.cursor import Positions
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Directory
 from orchestrator.language.jinja import checks
+from orchestrator.language.jinja.environment import KNOWN as HEADER_KEYS
 from orchestrator.language.jinja.environment import (
     PlacedTemplate,
     Settings,
     WholeSandbox,
     normalized,
+    split_header,
 )
-from orchestrator.language.jinja.header import KNOWN as HEADER_KEYS
-from orchestrator.language.jinja.header import split_header
 from orchestrator.language.names import FUNCTIONS, TEMPLATE_FUNCTIONS, TEMPLATE_VARIABLES
 from orchestrator.language.sandbox import Empty, Missing
 from remote_runtime.errors import InputError, Position, Problem

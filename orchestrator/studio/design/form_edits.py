@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path as FilePath
 from weakref import WeakKeyDictionary
 
-from orchestrator.formatter.property_order import rank_of
+from orchestrator.formatter.canonical import rank_of
 from orchestrator.manifest.types import BUILT_IN, Types
 from orchestrator.studio.design.drafts import Draft, Drafts, Refused
 from orchestrator.studio.design.findings import Finding, findings, types_for

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from inventory.document import Scalar, parse_data, to_plain
 from inventory.scalars import BadScalarError, resolve_plain
-from orchestrator.formatter.property_order import FIRST, LAST
+from orchestrator.formatter.canonical import FIRST, LAST
 from orchestrator.manifest.types import PropertyType, Type
 from orchestrator.studio.design.yaml_writer import in_brackets, scalar, written
 from remote_runtime.errors import InputError

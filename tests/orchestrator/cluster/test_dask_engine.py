@@ -11,9 +11,8 @@ import pytest
 from orchestrator.cluster import dask_engine, frames, worker_info
 from orchestrator.cluster.dask_engine import DaskEngine
 from orchestrator.cluster.relay import JoinRequest
-from orchestrator.cluster.remote_host import RemoteHost, remote_host
 from orchestrator.cluster.remote_link import RunBundle
-from orchestrator.cluster.run_spec import Access, RunSpec
+from orchestrator.cluster.run_spec import Access, RemoteHost, RunSpec, remote_host
 from orchestrator.cluster.scheduler_client import ClusterMember, SchedulerClient
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inventory import load
-from orchestrator.cluster.remote_host import host_record, remote_host
+from orchestrator.cluster.run_spec import host_record, remote_host
 
 INVENTORY = """\
 defaults: {user: deploy, key_file: ~/.ssh/fleet, vars: {a: 1}}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.expressions import EvaluationError
-from orchestrator.expressions.template_calls import TemplateCall
+from orchestrator.expressions.scan import TemplateCall
 from orchestrator.expressions.template_files import check_call, texts_of_call
 from orchestrator.language.files import Directory
 from remote_runtime.errors import InputError

@@ -10,9 +10,8 @@ import pytest
 
 from orchestrator.fleet.store.past_runs import PastRuns
 from orchestrator.fleet.store.saved_runs import saved_run, saved_runs
-from orchestrator.history.errors import HistoryError, HistoryUnreachableError
 from orchestrator.history.factory import copy_of, run_source_of
-from orchestrator.history.location import HistoryLocation
+from orchestrator.history.location import HistoryError, HistoryLocation, HistoryUnreachableError
 from orchestrator.history.run_copy import MARK, is_pending
 from orchestrator.history.shared_directory import SharedDirectory
 from remote_runtime.errors import InputError, UsageError

@@ -17,9 +17,8 @@ import pytest
 from orchestrator.fleet.store.saved_runs import saved_run, saved_runs
 from orchestrator.history import studio_client
 from orchestrator.history.copier import RunCopier
-from orchestrator.history.errors import HistoryError, HistoryUnreachableError
 from orchestrator.history.factory import run_source_of
-from orchestrator.history.location import HistoryLocation
+from orchestrator.history.location import HistoryError, HistoryLocation, HistoryUnreachableError
 from orchestrator.history.run_copy import is_pending
 from orchestrator.history.studio_client import StudioClient, token_of
 from remote_runtime.errors import CcmError

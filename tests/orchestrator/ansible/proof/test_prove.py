@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator.ansible.proof.playbook_run import ProofError, TaskResult
-from orchestrator.ansible.proof.prove import Proof, prove
-from orchestrator.ansible.proof.task_map import TaskMap
+from orchestrator.ansible.proof.prove import Proof, TaskMap, prove
 
 TASKS = (
     {"file": "t.yml", "line": 3, "task": "Conf", "resources": ["file#/etc/a"]},

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.ansible.proof.task_map import TaskMap
+from orchestrator.ansible.proof.prove import TaskMap
 
 
 def task(line: int, *resources: str) -> dict[str, Any]:

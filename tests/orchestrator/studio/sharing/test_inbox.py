@@ -17,9 +17,8 @@ import pytest
 
 from orchestrator.fleet.store.past_runs import PastRuns
 from orchestrator.fleet.store.saved_runs import saved_run, saved_runs
-from orchestrator.history.errors import HistoryError
 from orchestrator.history.factory import copy_of, run_source_of
-from orchestrator.history.location import HistoryLocation
+from orchestrator.history.location import HistoryError, HistoryLocation
 from orchestrator.history.run_copy import MARK
 from orchestrator.history.run_names import OWNER
 from orchestrator.studio.web.api import POSTED

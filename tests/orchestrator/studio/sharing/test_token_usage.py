@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.history.errors import HistoryError
+from orchestrator.history.location import HistoryError
 from tests.orchestrator.studio.sharing.conftest import RUN, Studio, kept, post
 from tests.orchestrator.studio.sharing.test_inbox import Client, about
 
