@@ -69,7 +69,7 @@ def check_address(address: str, what: str, hint: str) -> None:
         raise UsageError(f"the address of {what} contains credentials", hint=hint)
     if found.scheme not in ("https", "http") or not found.hostname or port == 0:
         raise UsageError(f"{what} {shown!r} is not an https address", hint=hint)
-    if found.scheme == "http" and not _is_loopback(found.hostname):
+    if found.scheme == "http" and not is_loopback(found.hostname):
         raise UsageError(
             f"{what} {shown!r} would be used without encryption",
             hint="use https; http is only for an address of this machine",
@@ -81,7 +81,8 @@ def check_address(address: str, what: str, hint: str) -> None:
         raise UsageError(message, hint="write %20 for a space, %C3%BC for ü")
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached only from this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

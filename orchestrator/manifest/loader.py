@@ -26,6 +26,7 @@ from orchestrator.manifest.generated import resources_template
 from orchestrator.manifest.site import Children, Site
 from orchestrator.manifest.structure import ResourceReader
 from orchestrator.manifest.types import BUILT_IN, Types, types_beside
+from orchestrator.manifest.values import flag
 from orchestrator.sources.archives import Archives
 from remote_runtime.errors import InputError, Problem
 
@@ -205,7 +206,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         problems.append(Problem(message, ccm.position, "", "input.type"))
         return
     refuse_unknown_keys(ccm, _CCM, what="ccm", problems=problems)
-    site.fail_on_error = _flag(ccm.get("fail_on_error"), "fail_on_error", problems)
+    site.fail_on_error = flag(ccm.get("fail_on_error"), "fail_on_error", problems)
     site.pre_message = _text(ccm.get("pre_message"), "pre_message", problems)
     site.post_message = _text(ccm.get("post_message"), "post_message", problems)
     site.defaults = read_defaults(ccm, site.types, site.defaults, problems)
@@ -244,16 +245,6 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         problems += unknown_names(
             read, node.entries if isinstance(node, Mapping) else (), site.asks
         )
-
-
-def _flag(node: Node | None, name: str, problems: list[Problem]) -> bool:
-    if node is None:
-        return False
-    if isinstance(node, Scalar) and isinstance(node.value, bool):
-        return node.value
-    message = f"{name} must be true or false, not {node.describe()}"
-    problems.append(Problem(message, node.position, "", "input.type"))
-    return False
 
 
 def _text(node: Node | None, name: str, problems: list[Problem]) -> str:

@@ -9,7 +9,7 @@ from orchestrator.expressions.scan import holds_expression
 from orchestrator.expressions.template import render_value
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.types import Types
-from orchestrator.manifest.values import compile_node, expressions_in
+from orchestrator.manifest.values import compile_node, expressions_in, flag
 from remote_runtime.errors import Position, Problem
 from remote_runtime.text import duration
 from remote_runtime.validation.command_rules import of_settings, of_words
@@ -138,7 +138,7 @@ def _read(key: Scalar, node: Node, types: Types, problems: list[Problem]) -> Ask
             for word, value in node.pairs()
             if word.text in _SETTINGS
         },
-        sensitive=_flag(told, node.get(SENSITIVE), problems),
+        sensitive=flag(node.get(SENSITIVE), f"{told}: {SENSITIVE}", problems),
         where=key.position,
         types=types,
     )
@@ -175,16 +175,6 @@ def _compiled(told: str, key: str, node: Node, problems: list[Problem]) -> Any:
         problems.append(Problem(message, node.position, "", "input.type"))
         return []
     return compile_node(node, problems)
-
-
-def _flag(told: str, node: Node | None, problems: list[Problem]) -> bool:
-    if node is None:
-        return False
-    if isinstance(node, Scalar) and isinstance(node.value, bool):
-        return node.value
-    message = f"{told}: {SENSITIVE} must be true or false, not {node.describe()}"
-    problems.append(Problem(message, node.position, "", "input.type"))
-    return False
 
 
 def _check(ask: Ask, node: Mapping, problems: list[Problem]) -> None:

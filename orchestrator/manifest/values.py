@@ -152,3 +152,14 @@ class Locator:
                 return self._node.source.position(number + 1, at + 1)
         self._misses += 1
         return self._node.position
+
+
+def flag(node: Node | None, name: str, problems: list[Problem]) -> bool:
+    """A boolean of the manifest, false by default; mistakes are appended to ``problems``."""
+    if node is None:
+        return False
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return node.value
+    message = f"{name} must be true or false, not {node.describe()}"
+    problems.append(Problem(message, node.position, "", "input.type"))
+    return False

@@ -5,6 +5,7 @@ one value for each name, so the new value has its own name, and everything after
 """
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from jinja2 import nodes
@@ -192,8 +193,14 @@ def _accumulated(
     builder: Conversion, name: str, *, value: Any, inner: Scope, loop: Loop, conditions: list[str]
 ) -> str:
     tree = tree_of(value)
+
+    def each(part: Any) -> str:
+        """The list of an expression's values for all elements."""
+        text = text_rewriter.expression_text(unparse(part), inner)
+        return list_of(operand(parse_expression(text)), loop.foreach, conditions)
+
     if name not in names_in(tree):
-        made = _each(inner, tree, loop, conditions)
+        made = each(tree)
         if not conditions:
             return f"({made}) | last"
         known = _is_known(builder, name) or name in builder.scope.renames
@@ -203,13 +210,13 @@ def _accumulated(
     if isinstance(tree, nodes.Add):
         base, default = _own(tree.left, name)
         if base and name not in names_in(tree.right):
-            return _added(builder, name, default=default, tree=tree.right, inner=inner, loop=loop,
-                          conditions=conditions)  # fmt: skip
+            old = operand(parse_expression(_old(builder, name, default)))
+            return _added(old, tree.right, inner.values.get(name, []), each)
     if isinstance(tree, nodes.Filter) and tree.node is not None and len(tree.args) == 1:
         base, default = _own(tree.node, name)
         if base and name not in names_in(tree.args[0]):
-            return _filtered(builder, name, default=default, tree=tree, inner=inner, loop=loop,
-                             conditions=conditions)  # fmt: skip
+            old = operand(parse_expression(_old(builder, name, default)))
+            return _filtered(old, tree, name, each)
     raise NotConvertible(f"{name} is computed from its own earlier value in a loop")
 
 
@@ -230,51 +237,23 @@ def _old(builder: Conversion, name: str, default: Any) -> str:
     return text if default is None else f"{text} | default({unparse(default)})"
 
 
-def _each(scope: Scope, tree: Any, loop: Loop, conditions: list[str]) -> str:
-    """Return the list of an expression's values for all elements."""
-    value = operand(parse_expression(text_rewriter.expression_text(unparse(tree), scope)))
-    return list_of(value, loop.foreach, conditions)
-
-
-def _added(
-    builder: Conversion,
-    name: str,
-    *,
-    default: Any,
-    tree: Any,
-    inner: Scope,
-    loop: Loop,
-    conditions: list[str],
-) -> str:
-    old = operand(parse_expression(_old(builder, name, default)))
+def _added(old: str, tree: Any, sample: list[Any], each: Callable[[Any], str]) -> str:
     if isinstance(tree, nodes.List) and len(tree.items) == 1:
-        return f"{old} + ({_each(inner, tree.items[0], loop, conditions)})"
-    sample = inner.values.get(name, [])
+        return f"{old} + ({each(tree.items[0])})"
     if any(isinstance(one, str) and not is_template(one) for one in sample):
-        return f"{old} ~ ({_each(inner, tree, loop, conditions)}) | join"
-    return f"{old} + ({_each(inner, tree, loop, conditions)}) | flatten(levels=1)"
+        return f"{old} ~ ({each(tree)}) | join"
+    return f"{old} + ({each(tree)}) | flatten(levels=1)"
 
 
-def _filtered(
-    builder: Conversion,
-    name: str,
-    *,
-    default: Any,
-    tree: Any,
-    inner: Scope,
-    loop: Loop,
-    conditions: list[str],
-) -> str:
-    old = operand(parse_expression(_old(builder, name, default)))
+def _filtered(old: str, tree: Any, name: str, each: Callable[[Any], str]) -> str:
     argument = tree.args[0]
     kind = tree.name.rsplit(".", 1)[-1]
     if kind == "union" and not tree.kwargs:
-        made = _each(inner, argument, loop, conditions)
-        return f"{old} | union(({made}) | flatten(levels=1))"
+        return f"{old} | union(({each(argument)}) | flatten(levels=1))"
     if kind == "combine" and isinstance(argument, nodes.Dict) and not tree.kwargs:
         pairs = [nodes.Dict([nodes.Pair(nodes.Const("key"), one.key),
                              nodes.Pair(nodes.Const("value"), one.value)])
                  for one in argument.items]  # fmt: skip
-        made = _each(inner, nodes.List(list(pairs)), loop, conditions)
+        made = each(nodes.List(list(pairs)))
         return f"{old} | combine(({made}) | flatten(levels=1) | items2dict)"
     raise NotConvertible(f"{name} is computed from its own earlier value in a loop")

@@ -48,25 +48,16 @@ class Done(NamedTuple):
     problem: str = ""
 
 
-class DesignRoutes:
+class DesignRoutes(NamedTuple):
     """Handles the requests; ``render`` creates the response for a page. A user who is limited to
     groups designs for the ``visible`` hosts.
     """
 
-    def __init__(
-        self,
-        designer: Designer,
-        access: Access,
-        *,
-        audit: AuditLog,
-        render: Render,
-        visible: VisibleParts,
-    ) -> None:
-        self._designer = designer
-        self._visible = visible
-        self._access = access
-        self._audit = audit
-        self._render = render
+    designer: Designer
+    access: Access
+    audit: AuditLog
+    render: Render
+    visible: VisibleParts
 
     def routes(self) -> list[Route]:
         """The routes."""
@@ -80,23 +71,23 @@ class DesignRoutes:
 
     def _designer_of(self, session: Session) -> Designer:
         """The designer with the hosts that a user may see."""
-        return self._designer._replace(hosts=self._visible.of(session.groups).hosts)
+        return self.designer._replace(hosts=self.visible.of(session.groups).hosts)
 
     def limit(self, scope: Scope) -> BodyLimit | None:
         """The maximum size of a designer's form; None for other requests."""
         if scope["path"] != f"{PREFIX}/edit":
             return None
-        session = self._access.session(Request(scope))
+        session = self.access.session(Request(scope))
         return LARGE_FORM if session is not None and session.may(ROLE) else None
 
     async def _get(self, request: Request) -> Response:
-        session = self._access.session(request)
+        session = self.access.session(request)
         if session is None:
             return RedirectResponse("/login", 303)
-        self._access.require_role(request, session, ROLE)
+        self.access.require_role(request, session, ROLE)
         asked = Parameters(dict(request.query_params))
         response = await asyncio.to_thread(self._page, request, asked, session)
-        self._access.note("page", request, session, response.status_code)
+        self.access.note("page", request, session, response.status_code)
         return response
 
     def _page(self, request: Request, parameters: Parameters, session: Session) -> Response:
@@ -113,21 +104,21 @@ class DesignRoutes:
                 page = files_page(designer, user)
         except MissingPageError as error:
             page = Page("message.html", "Not found", {"text": str(error)}, status=404)
-        return self._render(page, request, parameters, session)
+        return self.render(page, request, parameters, session)
 
     async def _post(self, request: Request) -> Response:
-        session = self._access.session(request)
+        session = self.access.session(request)
         sent = await _fields(request)
         if session is None or not is_same((sent.get("csrf") or [""])[0], session.csrf):
             raise HTTPException(403)
         action = (sent.get("action") or [""])[0]
         role = ROLE_OF_PREVIEWS if action == "preview" else ROLE
-        self._access.require_role(request, session, role)
-        if self._designer.desk is None:
+        self.access.require_role(request, session, role)
+        if self.designer.desk is None:
             raise HTTPException(404)
         name = request.query_params.get("file", "")
         done = await asyncio.to_thread(self._done, session, name, sent, action)
-        self._audit.write(
+        self.audit.write(
             f"design {done.action}",
             user=session.user,
             address=browser_address(request),

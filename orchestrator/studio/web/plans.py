@@ -6,6 +6,7 @@ person has seen.
 
 import asyncio
 from collections.abc import Callable
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
@@ -30,29 +31,20 @@ _WRONG_NUMBER = "That is not the number of hosts of the plan. Nothing was pushed
 _REPLACED = "The plan was replaced after you opened it. Nothing was pushed. Review it again."
 
 
-class PlanRoutes:
+class PlanRoutes(NamedTuple):
     """Handles the requests; ``render`` creates the response for a page. A user who is limited to
     groups can push only plans whose hosts are all in these groups.
     """
 
-    def __init__(
-        self,
-        plans: PlanDesk,
-        access: Access,
-        *,
-        audit: AuditLog,
-        render: Render,
-        visible: VisibleParts,
-    ) -> None:
-        self._plans = plans
-        self._visible = visible
-        self._access = access
-        self._audit = audit
-        self._render = render
+    plans: PlanDesk
+    access: Access
+    audit: AuditLog
+    render: Render
+    visible: VisibleParts
 
     def routes(self) -> list[Route]:
         """The routes; none unless pushes are allowed."""
-        if self._plans.pushes is None:
+        if self.plans.pushes is None:
             return []
         return [
             Route(ADDRESS, self._get, methods=["GET"]),
@@ -60,40 +52,40 @@ class PlanRoutes:
         ]
 
     async def _get(self, request: Request) -> Response:
-        session = self._access.session(request)
+        session = self.access.session(request)
         if session is None:
             return RedirectResponse("/login", 303)
-        self._access.require_role(request, session, ROLE)
+        self.access.require_role(request, session, ROLE)
         asked = Parameters(dict(request.query_params))
         page = await asyncio.to_thread(self._page, session, asked.text("name"))
-        self._access.note("page", request, session, page.status)
-        return self._render(page, request, asked, session)
+        self.access.note("page", request, session, page.status)
+        return self.render(page, request, asked, session)
 
     def _plan(self, session: Session, name: str) -> OpenPlan:
         """A plan that the user may see. MissingPageError."""
-        return plan_of(self._visible.of(session.groups), self._plans.stored_plans, name)
+        return plan_of(self.visible.of(session.groups), self.plans.stored_plans, name)
 
     def _page(self, session: Session, name: str, *, problem: str = "", status: int = 200) -> Page:
         try:
             plan = self._plan(session, name)
         except MissingPageError as error:
             return Page("message.html", "Not found", {"text": str(error)}, status=404)
-        return push_page(self._plans, plan, problem)._replace(status=status)
+        return push_page(self.plans, plan, problem)._replace(status=status)
 
     async def _post(self, request: Request) -> Response:
-        session = self._access.session(request)
+        session = self.access.session(request)
         sent = await form_of(request)
         if session is None or not is_same(sent.get("csrf", ""), session.csrf):
             raise HTTPException(403)
-        self._access.require_role(request, session, ROLE)
+        self.access.require_role(request, session, ROLE)
         done = await asyncio.to_thread(self._push, Parameters(sent), request, session)
         if isinstance(done, Page):
-            return self._render(done, request, Parameters({}), session)
+            return self.render(done, request, Parameters({}), session)
         return RedirectResponse(done, 303)
 
     def _push(self, sent: Parameters, request: Request, session: Session) -> Page | str:
         """Push the confirmed plan; the address of the run, or the page with the reason why not."""
-        name, pushes = sent.text("name"), self._plans.pushes
+        name, pushes = sent.text("name"), self.plans.pushes
         assert pushes is not None
         try:
             plan = self._plan(session, name)
@@ -117,7 +109,7 @@ class PlanRoutes:
 
     def _problem(self, plan: OpenPlan, sent: Parameters) -> str:
         """The reason why the plan is not pushed; "" if it is."""
-        pushes = self._plans.pushes
+        pushes = self.plans.pushes
         assert pushes is not None
         if not is_same(sent.text("digest"), plan.summary.digest):
             return _REPLACED
@@ -128,12 +120,12 @@ class PlanRoutes:
 
     def _teller(self, plan: OpenPlan, request: Request, session: Session) -> Tell:
         address, short = address_of(request), plan.summary
-        assert self._plans.stored_plans is not None
-        people = self._plans.stored_plans.approvals(plan.stored, short.manifest).people
+        assert self.plans.stored_plans is not None
+        people = self.plans.stored_plans.approvals(plan.stored, short.manifest).people
 
         def tell(action: str, push: PlanPush) -> None:
             """Record the result of the push."""
-            self._audit.write(
+            self.audit.write(
                 action,
                 user=session.user,
                 address=address,

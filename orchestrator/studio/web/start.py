@@ -1,6 +1,5 @@
 """Assembles the studio and serves it (controller)."""
 
-import ipaddress
 import os
 import time
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 from starlette.types import Scope
 
+from orchestrator.history.location import is_loopback
 from orchestrator.studio.design.form_edits import Desk
 from orchestrator.studio.design.trial import Previews
 from orchestrator.studio.index.reader import IndexReader
@@ -81,14 +81,6 @@ def check_options(options: StudioOptions) -> None:
             hint="set them, or listen on 127.0.0.1 and forward the port:"
             " ssh -L 8700:127.0.0.1:8700 HOST",
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address can be reached only from this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def host_values(options: StudioOptions, port: int) -> list[str]:

@@ -28,16 +28,11 @@ def expectations(subject: Subject) -> list[Expectation]:
     if wanted != "present":
         return found
     found += [_field(subject, key) for key in _PASSWD if subject.get(key) is not None]
-    if subject.get("group") is not None:
-        found.append(_primary(subject))
-    if subject.get("groups") is not None:
-        found.append(_groups(subject))
-    if subject.get("password") is not None:
-        found.append(_password(subject))
-    if subject.get("locked") is not None:
-        found.append(_locked(subject))
-    if subject.get("expires") is not None:
-        found.append(_expiry(subject))
+    checks = {
+        "group": _primary, "groups": _groups, "password": _password, "locked": _locked,
+        "expires": _expiry,
+    }  # fmt: skip
+    found += [check(subject) for key, check in checks.items() if subject.get(key) is not None]
     if subject.get("create_home", not subject.get("system")):
         found.append(_created(subject))
     if subject.get("generate_ssh_key"):

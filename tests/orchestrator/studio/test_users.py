@@ -10,13 +10,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.history.location import is_loopback
 from orchestrator.studio.web.sessions import Session
-from orchestrator.studio.web.start import (
-    StudioOptions,
-    check_options,
-    host_values,
-    is_loopback,
-)
+from orchestrator.studio.web.start import StudioOptions, check_options, host_values
 from orchestrator.studio.web.users import UserFile
 from remote_runtime.errors import UsageError
 from tests.orchestrator.studio.history import Site, three_runs
