@@ -94,7 +94,9 @@ def _begins(part: _Part, tag: int) -> bool:
 
 
 def _is_pgp(data: bytes) -> bool:
-    """Whether it is a packet with a secret key: tag, length, version, time, algorithm."""
+    """Whether it is a packet with a secret key: tag, length, version, four bytes of time,
+    algorithm.
+    """
     if len(data) < 16:
         return False
     width = _PGP_LENGTHS.get(data[0], 0)

@@ -107,7 +107,8 @@ class _RefusingUnpickler:
 
 
 def _audit(event: str, _: tuple[Any, ...]) -> None:
-    """Python calls this before an unpickler resolves a name, which every harm needs."""
+    """Python calls an audit hook before an unpickler resolves a name of a pickle, which every
+    harmful pickle needs."""
     if event == "pickle.find_class":
         raise PickleRefusedError
 
@@ -170,7 +171,9 @@ def _loaded() -> list[types.ModuleType]:
 
 
 def _references(originals: Iterable[Any]) -> Iterator[str]:
-    """The places in these modules that refer to an original: containers, classes, closures."""
+    """The places in these modules that still refer to an original: containers, classes, defaults,
+    closures.
+    """
     sought = frozenset(map(id, originals))
     seen: set[int] = set()
     for module in _loaded():

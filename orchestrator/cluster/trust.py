@@ -103,7 +103,9 @@ def no_answer(option: str, address: str, security: Any, error: BaseException) ->
 
 
 def make_authority(directory: Path) -> list[Path]:
-    """Create a CA and a certificate for each role; return the files. UsageError, OSError."""
+    """Create a CA and a certificate for each role in a directory; return the files. UsageError,
+    OSError.
+    """
     known = [path.name for path in directory.glob("*.pem")] if directory.is_dir() else []
     if known:
         raise UsageError(

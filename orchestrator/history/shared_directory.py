@@ -228,7 +228,9 @@ def _write(handle: int, data: bytes) -> None:
 
 
 def _share(handle: int, mode: int, group: int) -> bool:
-    """Give a file to the group and set its mode; others get no rights without the group."""
+    """Give a file to the group and set its mode. If that group does not exist, others get no
+    rights.
+    """
     with contextlib.suppress(OSError):
         os.fchown(handle, -1, group)
     shared = os.fstat(handle).st_gid == group

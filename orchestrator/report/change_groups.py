@@ -26,7 +26,9 @@ def rows_of(collected: RunCollector, hosts: Sequence[str]) -> list[Row]:
 
 
 def by_manifest(rows: Sequence[Row]) -> list[Row]:
-    """The rows of each manifest, failures first, without an ``apply`` that others explain."""
+    """The rows of each manifest, failures first, without an ``apply`` whose resources show what
+    happened.
+    """
     heads = [(next(iter(row)), row) for row in rows]
     told = set(map(id, without_redundant_applies(entry for entry, _ in heads)))
     heads = [head for head in heads if id(head[0]) in told]

@@ -271,7 +271,9 @@ def run_word(command: str, noop: bool) -> str:
 
 
 def run_subject(command: str, what: str) -> str:
-    """The subject of a run in one line: a manifest without directory, a resource or command."""
+    """The subject of a run in one line: a manifest without its directory, or an unchanged resource
+    or command.
+    """
     whole = command in ("ensure", *AD_HOC)
     return one_line(what if whole else posixpath.basename(what), MAX_SUBJECT)
 

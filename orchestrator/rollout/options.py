@@ -39,7 +39,9 @@ def parse_until(text: str, now: float | None = None) -> float:
 
 
 def _next(hour: int, minute: int, now: float) -> float:
-    """The next time at which the local clock shows this, even across a change of the clock."""
+    """The next time at which the local clock shows this time, even across a change to daylight
+    saving time.
+    """
     today = time.localtime(now)
     for days in (0, 1):
         date = (today.tm_year, today.tm_mon, today.tm_mday + days)

@@ -59,7 +59,9 @@ class Keyring:
         return decrypt(text.strip().encode("utf-8"), self.identities(), name)
 
     def open_file(self, data: bytes, path: str, name: str) -> bytes:
-        """The bytes of a file, decrypted if it is not a plain one; SecretError."""
+        """The decrypted bytes of a file, based on its content; SecretError. A plain file is
+        returned unchanged.
+        """
         kind = require_whole(data, name)
         if kind == "vault":
             return self.passwords.open(decoded(data, name))[0]

@@ -181,7 +181,9 @@ def collecting() -> Iterator[dict[str, Open]]:
 
 
 def open_all(missed: Mapping[str, Open]) -> None:
-    """Open all sources in parallel; a failed one raises its error when the secret is read."""
+    """Open the sources in parallel, and wait for all of them. A failed source raises its error when
+    the secret is read.
+    """
     calls = [begin() for begin in missed.values()]
     for call in calls:
         try:

@@ -82,6 +82,8 @@ _BEGIN, _END = ("{{", "{%", "[[", "<<", "<%", "(("), ("}}", "%}", "]]", ">>", "%
 
 
 def _is_inside(text: str, position: int) -> bool:
-    """Whether a position is within a template's tags; elsewhere, ``secret "x"`` is plain text."""
+    """Whether a position is between the tags of a template; outside, ``secret "x"`` is plain text,
+    for example in BIND's configuration.
+    """
     begin = max(text.rfind(one, 0, position) for one in _BEGIN)
     return begin > max(text.rfind(one, 0, position) for one in _END)

@@ -53,7 +53,9 @@ def read_envelope(text: str) -> Envelope:
 
 
 def decrypt(envelope: Envelope, password: bytes) -> bytes | None:
-    """The decrypted bytes; None for a wrong password or other content. SecretError for padding."""
+    """The decrypted bytes; None for a wrong password or changed content. SecretError for invalid
+    padding.
+    """
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     key, authentication, counter = _keys(password, envelope.salt)

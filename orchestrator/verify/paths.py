@@ -52,7 +52,9 @@ def uid_and_mode(host: Host, path: str, follow: bool = False) -> tuple[str, str]
 
 
 def of_kind(path: str, wanted: str, what: str = "type", follow: bool = False) -> Expectation:
-    """Expect a path of one kind, in the terms of ``kind``; nothing else of another kind."""
+    """Expect a path of one kind, in the terms of ``kind``; if it has another kind, nothing else is
+    reported.
+    """
 
     def find(host: Host) -> str:
         """The kind of the path."""

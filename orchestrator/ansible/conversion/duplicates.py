@@ -321,7 +321,9 @@ def _join(builder: Conversion, one: Entry, other: Entry) -> None:
 
 
 def check_notified(builder: Conversion, entries: list[Entry]) -> None:
-    """Mark where only some tasks of one resource notify a handler, or have an awaited result."""
+    """Mark where only some of the tasks that became one resource notify a handler, or have a result
+    that another task waits for.
+    """
     text = ""
     if len({repr(notified(builder, one)) for one in entries}) > 1:
         text = "only some of these tasks notify a handler; here each change does"

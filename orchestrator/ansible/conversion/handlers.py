@@ -73,7 +73,9 @@ _STATES = (
 
 
 def _by_state(entry: Entry) -> None:
-    """A state that the original sets after a change; here it is always ensured. NotConvertible."""
+    """A state that the original sets only after a change; ccm ensures it on each push.
+    NotConvertible.
+    """
     if entry.type not in _STATES or (entry.foreach and entry.type == "apply"):
         raise NotConvertible(f"ccm has no {entry.type} that acts only after a change")
     if entry.properties.get("ensure") == "absent" or entry.properties.get("purge"):
@@ -86,7 +88,9 @@ def _by_state(entry: Entry) -> None:
 
 
 def _guard_by_control(entry: Entry) -> None:
-    """Turn guards of an exec into conditions, as ``subscribe`` overrides guards. NotConvertible."""
+    """Turn the guards of an exec into conditions, because ``subscribe`` overrides guards.
+    NotConvertible.
+    """
     created = entry.properties.pop("creates", None)
     if created is not None and "absent" not in entry.control:
         entry.control["absent"] = created

@@ -501,7 +501,9 @@ def _test_of(candidate: Candidate) -> str:
 
 
 def first_files(builder: Conversion, task: Task, folder: str) -> list[tuple[str, list[str]]]:
-    """The files of ``with_first_found``, each with its conditions as in Ansible. NotConvertible."""
+    """The files of ``with_first_found``, each with its conditions in Ansible's syntax.
+    NotConvertible.
+    """
     assert task.loop is not None
     return _first_of(builder, _found_names(task.loop[1]), folder)
 

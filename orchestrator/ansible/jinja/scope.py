@@ -111,7 +111,9 @@ class Uses:
         return next(one for one in names if self.asks.get(one, question) == question)
 
     def ask(self, name: str, question: dict[str, Any], certain: bool) -> None:
-        """Record a look-up, marked as uncertain unless its answer is ``certain`` not to change."""
+        """Record a look-up; it is marked as uncertain unless its answer is ``certain`` not to
+        change.
+        """
         self.asks[name] = question
         if not certain:
             self.uncertainties.append(

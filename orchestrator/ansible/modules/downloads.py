@@ -44,7 +44,9 @@ def _checked(context: Context, path: str, kind: str, value: str) -> Entry:
 
 
 def _target(context: Context, arguments: Arguments, url: str) -> str:
-    """The path of the file: ``dest``, or the file name from the URL below this directory."""
+    """The path of the file: ``dest``, or the file name from the URL below ``dest`` if that is a
+    directory.
+    """
     raw = arguments.required("dest")
     path = raw
     if raw.endswith("/") or context.is_directory(raw):

@@ -247,7 +247,9 @@ def _relative_mode(context: Context, path: str, mode: str, tests: list[str]) -> 
 
 
 def target_path(context: Context, arguments: Arguments, source: str) -> str:
-    """The path of the file: ``dest``, or the name of the source below this directory."""
+    """The path of the file: ``dest``, or the name of the source below ``dest`` if that is a
+    directory.
+    """
     raw = arguments.at_home(arguments.required("dest", "path"))
     if raw.endswith("/") or context.is_directory(raw):
         name = base_name(source)

@@ -60,7 +60,9 @@ class Playbook(NamedTuple):
 
     @classmethod
     def of(cls, paths: Sequence[str], inventory: Sequence[str]) -> Playbook:
-        """The playbooks at ``paths``, run where ``ansible.cfg`` or the first is. UsageError."""
+        """The playbooks at ``paths``; Ansible runs where its ``ansible.cfg`` is, or next to the
+        first one. UsageError if there are none.
+        """
         if not paths:
             raise UsageError("--prove needs a playbook", hint="import a playbook, not a role")
         found = tuple(Path(path).resolve() for path in paths)

@@ -30,7 +30,9 @@ class Play:
 
 
 def project_root(path: Path) -> Path:
-    """A directory's own project directory, or the one above a directory named ``playbooks``."""
+    """The project directory of a playbook or a directory: its own directory, or the one above a
+    directory named ``playbooks``.
+    """
     base = path.parent if path.is_file() else path
     resolved = base.resolve()
     return resolved.parent if resolved.name in ("playbooks", "plays") else resolved

@@ -10,7 +10,9 @@ ANY = 1_000
 
 
 class Function(NamedTuple):
-    """``usage`` and ``meaning`` are for people; ``predicate`` is its position, or -1."""
+    """``usage`` and ``meaning`` are for people; ``predicate`` is the position of the predicate, or
+    -1.
+    """
 
     call: Callable[..., Any]
     usage: str

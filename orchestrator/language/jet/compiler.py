@@ -294,7 +294,9 @@ class Compiler(ExpressionCompiler):
 
 
 def _size(statements: Sequence[Statement]) -> int:
-    """The size of the text that a list may write itself in one run, without other bodies."""
+    """The size of the text that one run of a list may write itself, without its loops and other
+    bodies.
+    """
     total = 0
     for statement in statements:
         if isinstance(statement, Plain):

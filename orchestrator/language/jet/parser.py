@@ -138,7 +138,9 @@ class _Parser:
         return self._tree
 
     def _head(self) -> None:
-        """Read ``extends`` and ``import``; Jet drops white space before them."""
+        """Read ``extends`` and ``import``, which precede everything except white space, which Jet
+        drops there.
+        """
         if not any(isinstance(piece, Action) for piece in self._pieces):
             return
         while self._next < len(self._pieces):

@@ -1,4 +1,6 @@
-"""Look-ups that expressions and templates read, and which are not declared (controller)."""
+"""The look-ups of ``ccm.ask`` that expressions and templates read, and which of these are not
+declared (controller).
+"""
 
 from __future__ import annotations
 

@@ -176,7 +176,9 @@ def _unheard_of(
 def _refusal(
     what: str, reference: str, *, target: tuple[int, int], index: int, where: Position
 ) -> Problem:
-    """Why a reference is refused. ``target``: indexes of the resource and of its first child."""
+    """The reason why a reference is refused. ``target``: the indexes of the named resource and of
+    its first child.
+    """
     if target[0] == index:
         message, hint = f"{what} the resource itself", "remove it"
     elif target[0] < index:

@@ -49,7 +49,9 @@ def is_duration(value: Any) -> bool:
 
 
 def is_regex(value: Any, pattern: str | None = None) -> bool:
-    """Whether it is a regular expression; with a ``pattern``, whether it matches in the value."""
+    """Whether it is a regular expression; with a ``pattern``, whether it matches anywhere in the
+    value.
+    """
     if not isinstance(value, str):
         return False
     if pattern is not None:

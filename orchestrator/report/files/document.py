@@ -17,7 +17,9 @@ PROTOCOL = "io.choria.ccm.v1.run"
 
 
 def write_document(run: SavedRun, exit_code: int | None, out: TextIO) -> None:
-    """Write the stream of a stored run: totals, failures, results, missing parts, every event."""
+    """Write a stored run: its command, totals, failures, each host's result, the missing parts of
+    the record, and every event, as a stream.
+    """
     results = run.results()
     unfinished = unfinished_resources(run, results)
     about = run.about

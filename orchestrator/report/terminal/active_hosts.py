@@ -12,7 +12,9 @@ FINISHING = "finishing"  # all of its resources are done
 
 
 class ActiveHost:
-    """An active host: its activity, since when, its progress, and whether it waits for another."""
+    """An active host: its activity, since when, its progress, and whether it waits for another
+    process.
+    """
 
     __slots__ = ("_applies", "_resource", "doing", "done", "planned", "since", "waits")
 

@@ -32,7 +32,9 @@ _INDENT = " " * INDENT
 
 
 class Variant(NamedTuple):
-    """Hosts whose entries look the same; ``entry`` stands for all, ``texts`` are theirs."""
+    """Hosts whose entries look the same; ``entry`` is shown for all of ``hosts``, ``texts`` has the
+    strings that they report.
+    """
 
     entry: Entry
     hosts: list[str]

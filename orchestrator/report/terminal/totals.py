@@ -101,7 +101,9 @@ def _resources(collected: RunCollector, style: Style, noop: bool) -> str:
 
 
 def _left_undone(collected: RunCollector) -> str:
-    """The number of required resources that are excluded and not converged; "" for none."""
+    """The number of required resources that a selection excludes and that are not converged; "" for
+    none.
+    """
     entries = [one for found in collected.entries.values() for one in found]
     told = []
     for state, words in (

@@ -21,7 +21,9 @@ _HEARTBEAT = 30.0  # seconds
 
 
 class Progress:
-    """How many hosts have been checked, in a line that is redrawn, or in a new line at times."""
+    """How many hosts have been checked: a line that is redrawn on a terminal, or an occasional new
+    line.
+    """
 
     def __init__(
         self,

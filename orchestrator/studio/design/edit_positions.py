@@ -32,7 +32,9 @@ def apply(text: str, splices: list[Splice]) -> str:
 
 
 class Places:
-    """The lines of entries in block collections, and positions between entries in brackets."""
+    """Finds the lines of entries in block collections, and positions between entries
+    in brackets.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text

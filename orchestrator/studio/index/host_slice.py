@@ -58,7 +58,9 @@ class HostSlice:
         return found and [one for one in found if one.get("host") in hosts]
 
     def results(self) -> list[HostResult]:
-        """The results of these hosts; one without a result gets that its end is unknown."""
+        """The results of these hosts; a host without a result gets one that says that its end is
+        unknown.
+        """
         path = self._run.path / "hosts.jsonl"
         found: dict[str, HostResult] = {}
         places = [at for host in self._hosts for at in _numbers(host.results)]

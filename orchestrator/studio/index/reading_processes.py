@@ -92,7 +92,9 @@ def _are_large(directories: Sequence[Path]) -> bool:
 def _read_in_process(
     todo: queue.SimpleQueue[Path], done: queue.Queue[ReadRun], over: threading.Event
 ) -> None:
-    """Let a process read runs; those without an answer are read in this process."""
+    """Let a process read runs until none is left. Runs without an answer are read in
+    this process.
+    """
     process = _started()
     try:
         while not over.is_set():

@@ -110,7 +110,9 @@ class Webhook:
             self._report(run_id, problem)
 
     def _delivered(self, body: bytes) -> str:
-        """Deliver with some attempts; return the reason of a failure, "" after success."""
+        """Deliver with a limited number of attempts; return the reason of a failure, "" after
+        success.
+        """
         delivery = secrets.token_hex(16)
         problem, again = self._attempt(delivery, body)
         for pause in self._pauses:

@@ -8,7 +8,9 @@ from orchestrator.verify.user_commands import nothing_to_do
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """``creates`` exists, or the guards keep it from running. Refreshes are not checked."""
+    """The expectations: its path in ``creates`` exists, or its guards prevent it from running.
+    Refreshes are not checked.
+    """
     if subject.get("refresh_only"):
         return []
     path = subject.text("creates")

@@ -9,7 +9,9 @@ from orchestrator.verify.expectation import Expectation, Host, Subject, answer, 
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The expectations; ``latest``, which only the manager knows, counts as installed."""
+    """The expectations. Only the package manager knows whether a version is the latest, so
+    ``latest`` counts as installed.
+    """
     if environments.is_of_environment(subject):
         return environments.expectations(subject)
     name, ensure = subject.name, subject.text("ensure") or "present"
@@ -91,7 +93,9 @@ def _is_held(host: Host, name: str) -> bool:
 
 
 def _is_installed(host: Host, name: str) -> bool:
-    """Whether it is installed; RuntimeError if the manager failed, which testinfra hides."""
+    """Whether it is installed; RuntimeError if the package manager failed, which testinfra reports
+    as "not installed".
+    """
     if host.package(name).is_installed:
         return True
     said = host.backend.last.stderr.strip()

@@ -21,7 +21,9 @@ _OF_USERS = ("/etc/systemd/user", "/run/systemd/user", "/usr/lib/systemd/user")
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Whether it runs and, if the resource sets this, whether it starts at boot."""
+    """The expectations: whether it runs and, if the resource sets this, whether it starts
+    at boot.
+    """
     owner, _, given = subject.name.rpartition("/")
     enable, user = subject.get("enable"), owner or str(subject.get("user") or "")
     running = subject.get("ensure", "running") == "running"
@@ -141,7 +143,9 @@ def _state(host: Host, user: str, name: str) -> str:
 
 
 def _at_boot(host: Host, user: str, name: str) -> str:
-    """The state of the unit file from ``is-enabled``, which checks links, unlike ``show``."""
+    """The state of the unit file from ``is-enabled``, which checks the links; ``show`` lists the
+    state from when the unit was loaded.
+    """
     said = _systemctl(host, user, "is-enabled", "--", name).split()
     return "neither" if "".join(said[-1:]) in _NO_FILE else said[-1]
 

@@ -75,7 +75,9 @@ def _user(subject: Subject) -> str:
 
 
 def _command(subject: Subject) -> str:
-    """The words of systemd's job without the second dollar sign that it keeps for each."""
+    """The words of the job that systemd shows, without the second dollar sign that it keeps for
+    each until the job runs.
+    """
     return "/bin/sh -c " + subject.text("command").strip().replace("$", "$$")
 
 
