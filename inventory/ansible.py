@@ -4,8 +4,6 @@ Ansible's connection variables become connection properties; everything else in 
 remains a variable. Passwords are refused, and so are connections that are neither SSH nor local.
 """
 
-from __future__ import annotations
-
 import re
 
 from inventory import passwords

@@ -1,7 +1,5 @@
 """Builds the node tree from parser events (controller); use it through ``inventory.document``."""
 
-from __future__ import annotations
-
 from typing import Any, NoReturn
 
 import yaml

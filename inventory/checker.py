@@ -1,7 +1,5 @@
 """Collects the problems of a document, so that all are reported together (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from inventory.nodes import Mapping, Node, Scalar, Sequence

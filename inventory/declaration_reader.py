@@ -1,7 +1,5 @@
 """Reads the documented form (``defaults``, ``hosts``, ``groups``) of an inventory (controller)."""
 
-from __future__ import annotations
-
 import functools
 
 from inventory import passwords

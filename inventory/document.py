@@ -14,8 +14,6 @@ contains itself, aliases that expand to more than a million nodes, nesting deepe
 document beyond 64 MiB.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

@@ -4,8 +4,6 @@ The program is called with ``--list``, has 30 s and may print 64 MiB. Its proces
 if it takes longer or prints more, including processes that it leaves running.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The source of each value of a host, and the groups as a tree (controller; prints nothing)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 Nothing that a reader creates is garbage, and repeatedly scanning it doubles the time.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ A name is used in patterns, paths, argument lists and terminals, so it consists 
 and a few ASCII signs, and never begins with a dash or a dot.
 """
 
-from __future__ import annotations
-
 import re
 
 HOST_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._:%+-]{0,254}$"

@@ -1,7 +1,5 @@
 """The keys that would contain a password, which is not allowed in an inventory (controller)."""
 
-from __future__ import annotations
-
 import functools
 import re
 

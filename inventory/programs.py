@@ -4,8 +4,6 @@ Each is the leader of its own process group, so that its child processes can be 
 program that is still running when ccm ends is killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

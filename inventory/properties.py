@@ -4,8 +4,6 @@ Each check receives the scalar as written and the directory to which paths are r
 the value for ``Host``, or raises RefusedError.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Ranges in host names: ``web[01:50]`` and ``web[a:f]`` (controller)."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

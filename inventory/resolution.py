@@ -5,8 +5,6 @@ groups, the one named later in the inventory first), then ``all``, then the defa
 completely replaced by a nearer one with the same name: maps and lists in ``vars`` are not merged.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -6,8 +6,6 @@ octal. ``resolve_yaml11`` is for Ansible's files, with PyYAML's own tables. Date
 in both, because all data is eventually written as JSON.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

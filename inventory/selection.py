@@ -12,8 +12,6 @@ it did not start; ``run:ID:failed`` (or ``remaining``, ``undone`` for both, ``un
 ``changed``) are those of one run.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import itertools
 import re

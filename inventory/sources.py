@@ -5,8 +5,6 @@ an executable that prints either, or a list of host names with a comma in it (``
 ``web1,``). If several sources set the same value, the later one takes precedence.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterable

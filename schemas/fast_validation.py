@@ -6,8 +6,6 @@ here, with the same results; the tests compare both. A schema with any other key
 jsonschema altogether.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard

@@ -1,7 +1,5 @@
 """Markdown tables from JSON Schemas (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import TextWrapper

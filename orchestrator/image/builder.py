@@ -8,8 +8,6 @@ The image also has a payload of compiled modules, for targets with the controlle
 Python. These targets need neither the zip nor compilation (see ``remote_runtime.bootstrap``).
 """
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Callable, Mapping

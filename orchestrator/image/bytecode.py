@@ -1,7 +1,5 @@
 """Compiles the runtime for targets with the same interpreter as the controller (controller)."""
 
-from __future__ import annotations
-
 import marshal
 import sys
 import zlib

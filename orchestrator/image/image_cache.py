@@ -5,8 +5,6 @@ A file is 32 bytes of SHA-256 and the content that they are the hash of. The dir
 time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 A target unpacks and verifies a group in one go.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping, Sequence, Set
 

@@ -8,8 +8,6 @@ target names the line of the source.
 written out, because compiling one costs a target more than the rest of the class.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Sequence

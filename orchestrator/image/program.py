@@ -5,8 +5,6 @@ longer than anything else that it does, so it is included in compiled form for t
 version of Python; other versions compile the text. Parts that most runs do not need are compressed.
 """
 
-from __future__ import annotations
-
 import ast
 import base64
 import inspect

@@ -1,7 +1,5 @@
 """Binds the plans of a push to a plan file (controller)."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 ccm writes no control characters into a plan, so a plan that contains any was crafted.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Conditions on the counters of a plan, such as ``removes>0,reboots>3`` (controller)."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Counts the predictions of a preview, for conditions on a plan (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

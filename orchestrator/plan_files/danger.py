@@ -4,8 +4,6 @@ It uses the changes of the event, and the effects that no change names. The summ
 ``ccm plan show``, its reports and ``ccm plan check`` all use this.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache

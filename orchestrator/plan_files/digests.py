@@ -1,7 +1,5 @@
 """Digests that bind resources and their secrets to a plan (controller)."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from collections.abc import Iterable

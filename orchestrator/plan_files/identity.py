@@ -1,7 +1,5 @@
 """The identity of the host that a plan was made for (controller)."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The input files of a plan, and whether they changed (controller)."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Collection, Iterable, Mapping

@@ -3,8 +3,6 @@
 Parsing a file of a few megabytes that is not a plan could take hundreds of megabytes.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection

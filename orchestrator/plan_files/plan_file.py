@@ -5,8 +5,6 @@ resources with their desired state, ``outcomes`` the events of the preview, and 
 both by index. A plan is never executed: a push plans again and compares.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -1,7 +1,5 @@
 """Results that differ from the predictions of a plan (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reads and writes plan files (controller)."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -5,8 +5,6 @@ bytes of the plan. An ``allowed_signers`` file lists the people who may approve.
 of the checkout that they approve.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import re

@@ -1,7 +1,5 @@
 """Builds a plan file while its preview runs (controller)."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

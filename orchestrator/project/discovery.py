@@ -7,8 +7,6 @@ to write to it. As ssh does with its configuration, ccm checks the target of a l
 directories and the owner of the link.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

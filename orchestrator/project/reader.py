@@ -1,7 +1,5 @@
 """Reads the project file and checks it (controller)."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 from urllib.parse import urlsplit

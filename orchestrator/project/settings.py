@@ -4,8 +4,6 @@ A flag takes precedence over the environment, then the project's file, then the 
 of ccm imports this module, so it imports little.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 

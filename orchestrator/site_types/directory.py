@@ -4,8 +4,6 @@ The checked, the imported and the sent bytes are the same. A file that another u
 written is refused, because its code would run as the user and, on hosts, as root.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Collection, Iterator

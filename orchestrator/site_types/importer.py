@@ -5,8 +5,6 @@ the same imports work. Only one site is imported at a time: another site's types
 replace them. No bytecode is written next to the manifest.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 import traceback

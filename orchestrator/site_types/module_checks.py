@@ -4,8 +4,6 @@ Hosts may have Python 3.6, so newer syntax is refused here instead of failing on
 imports the standard library, the public modules of the runtime, and its own modules.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

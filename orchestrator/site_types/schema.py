@@ -1,7 +1,5 @@
 """Checks the ``schema.json`` of a type (controller)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """All custom types of a site (controller)."""
 
-from __future__ import annotations
-
 import keyword
 import re
 from collections.abc import Callable, Collection

@@ -1,7 +1,5 @@
 """A cache limited by the size of its values (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from threading import Lock
 from typing import Generic, TypeVar

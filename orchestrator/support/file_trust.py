@@ -1,7 +1,5 @@
 """Determines whose files are trusted (controller)."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import stat

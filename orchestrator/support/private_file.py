@@ -1,7 +1,5 @@
 """Files with a secret, which only their user may read (controller)."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import stat
