@@ -1,7 +1,5 @@
 """Declarations of inventories, before the nearest value is chosen for each host (controller)."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from inventory.nodes import Mapping, Node
@@ -46,7 +44,7 @@ class Layer:
                 return mapping.value(name)
         raise KeyError(name)
 
-    def overlay(self, other: Layer) -> None:
+    def overlay(self, other: "Layer") -> None:
         """Override the settings of this layer with those of the other one, key by key."""
         self.properties.update(other.properties)
         self.add_vars(other.vars, *other.vars_written_in)
@@ -92,7 +90,7 @@ class Declaration:
             entry = self.groups[name] = GroupEntry(name, node, Layer(), hosts={}, children={})
         return entry
 
-    def merge(self, later: Declaration) -> None:
+    def merge(self, later: "Declaration") -> None:
         """Add another source: its values take precedence, and members of groups are merged."""
         self.defaults.overlay(later.defaults)
         for name, host in later.hosts.items():

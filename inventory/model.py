@@ -1,7 +1,5 @@
 """Hosts, groups and the inventory that contains them, with all values resolved (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -35,7 +33,7 @@ class _Nearest(Generic[T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, host: Host, owner: type) -> T:
+    def __get__(self, host: "Host", owner: type) -> T:
         return host.nearest(self._name, self._default)
 
 
@@ -160,7 +158,7 @@ class Inventory:
         picked = self._selector.select(limit, runs)
         return [host for name, host in self.hosts.items() if name in picked]
 
-    def among(self, names: Collection[str]) -> Inventory:
+    def among(self, names: Collection[str]) -> "Inventory":
         """The inventory with only these hosts, and the groups that contain one of them."""
         hosts = {name: host for name, host in self.hosts.items() if name in names}
         kept = {group for host in hosts.values() for group in host.groups}
@@ -174,7 +172,7 @@ class Inventory:
         }
         return Inventory(hosts, groups, self._declaration)
 
-    def explain(self, name: str) -> list[ExplainedValue]:
+    def explain(self, name: str) -> "list[ExplainedValue]":
         """Every property and variable of a host with its value and the position where it
         was set.
         """

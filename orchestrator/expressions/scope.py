@@ -1,7 +1,5 @@
 """The names that an expression may use, and their values (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -57,12 +55,12 @@ class Scope(NamedTuple):
     renderers: Renderers
     lenient: bool = False
     target_files: Mapping[str, str] = {}
-    registry: RegistrationLookup | None = None
-    buckets: KeyValueLookup | None = None
+    registry: "RegistrationLookup | None" = None
+    buckets: "KeyValueLookup | None" = None
     loop: Mapping[str, Any] = {}
     inventory: InventoryView = NO_INVENTORY
     asked: Answers = NO_ANSWERS
-    secrets: Callable[[], SecretLookup | None] | None = None
+    secrets: "Callable[[], SecretLookup | None] | None" = None
 
     def __repr__(self) -> str:
         return "Scope()"  # templates can reach its methods, and its text would reveal everything
@@ -222,7 +220,7 @@ class Scope(NamedTuple):
         """The plain text of a value in data, which every sink masks; EvaluationError."""
         return self._secret(lambda lookup: lookup.inline(tag, text), f"the value of !{tag}")
 
-    def _secret(self, read: Callable[[SecretLookup], Any], what: str) -> Any:
+    def _secret(self, read: "Callable[[SecretLookup], Any]", what: str) -> Any:
         if self.secrets is None:
             raise EvaluationError(f"{what} cannot be read here")
         lookup = self.secrets()
@@ -238,7 +236,7 @@ class Scope(NamedTuple):
                     self.environ.secrets_read[one] = None
         return found
 
-    def outside(self) -> Scope:
+    def outside(self) -> "Scope":
         """The scope for an expression from another machine: it has the facts and the ``Host`` of
         this evaluation, but nothing from the controller or other hosts.
         """

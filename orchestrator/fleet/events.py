@@ -3,8 +3,6 @@
 Times are seconds of ``time.time()``; every string is safe to display.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -90,7 +88,7 @@ class ResourcesStable(NamedTuple):
     """
 
     host: str
-    unchanged: UnchangedResources
+    unchanged: "UnchangedResources"
 
 
 class HostNotice(NamedTuple):

@@ -1,7 +1,5 @@
 """The outcome of one host's run, and the tally of its events (controller)."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -67,7 +65,7 @@ class Tally:
     as_predicted: int
     health_checks: dict[str, int]
     total_errors: int
-    applies: Tally | None
+    applies: "Tally | None"
 
     def __init__(self) -> None:
         for name in _TALLY:
@@ -84,7 +82,7 @@ class Tally:
         if event["type"] == APPLY:
             self._of_applies()._count(event, again, misprediction)
 
-    def _of_applies(self) -> Tally:
+    def _of_applies(self) -> "Tally":
         self.applies = self.applies or Tally()
         return self.applies
 
@@ -114,7 +112,7 @@ class Tally:
         if applies:
             self._of_applies().add_stable(applies, 0)
 
-    def add_tally(self, other: Tally) -> None:
+    def add_tally(self, other: "Tally") -> None:
         """Add the counts of another host."""
         for name in _TALLY:
             if name != "health_checks":
@@ -125,7 +123,7 @@ class Tally:
             self._of_applies().add_tally(other.applies)
 
     @property
-    def shown(self) -> Tally:
+    def shown(self) -> "Tally":
         """The counts for people: without ``apply`` resources, because the resources that they apply
         are counted. Health checks and errors of an ``apply`` are kept.
         """
@@ -144,7 +142,7 @@ class Tally:
         return record if self.applies is None else {**record, "applies": self.applies.record()}
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> Tally:
+    def from_record(cls, record: dict[str, Any]) -> "Tally":
         """Read the result of ``record``; KeyError if a member is missing, ValueError."""
         tally = cls()
         values = records.counts([record[name] for name in _COUNTS])
@@ -249,7 +247,7 @@ class HostResult(NamedTuple):
         return record
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> HostResult:
+    def from_record(cls, record: dict[str, Any]) -> "HostResult":
         """Read the result of ``record``; KeyError if a member is missing, ValueError."""
         members = {
             name: record[name] for name in cls._fields if name in record or name != "confirmed"

@@ -4,8 +4,6 @@ A plan stays in memory while its host is active. Hosts therefore share common pa
 host-specific parts are stored as the text that is sent.
 """
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -47,7 +45,7 @@ class Outline(NamedTuple):
     tail: bytes
 
     @classmethod
-    def of(cls, item: Item, ensure: Any) -> Outline:
+    def of(cls, item: Item, ensure: Any) -> "Outline":
         """The outline of an item without properties."""
         entry = item.entry()
         head = _json({key: entry.pop(key) for key in _BEFORE})[:-1]
@@ -83,7 +81,7 @@ class CompiledResource(ABC):
 
     @property
     @abstractmethod
-    def children(self) -> tuple[CompiledResource, ...]:
+    def children(self) -> "tuple[CompiledResource, ...]":
         """The resources of the manifest that it applies."""
 
     @property
@@ -120,8 +118,8 @@ class CompiledResource(ABC):
         return b"".join((self.json[:-1], b',"children":[', below, b"]}"))
 
     def extended(
-        self, children: tuple[CompiledResource, ...] = (), **fields: Any
-    ) -> CompleteResource:
+        self, children: "tuple[CompiledResource, ...]" = (), **fields: Any
+    ) -> "CompleteResource":
         """The resource with these children and fields; properties do not change."""
         item = self.outline.item._replace(**fields)
         outline = Outline.of(item, self.outline.ensure)
@@ -145,7 +143,7 @@ class CompleteResource(_Parts, CompiledResource):
     __slots__ = ()
 
     @classmethod
-    def alone(cls, item: Item, blobs: tuple[Blob, ...] = ()) -> CompleteResource:
+    def alone(cls, item: Item, blobs: tuple[Blob, ...] = ()) -> "CompleteResource":
         """A resource that no manifest declares."""
         return _compiled(item, item.properties, blobs, longest=_longest(item, item.properties))
 

@@ -1,7 +1,5 @@
 """The options of the command line that affect plans (controller)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -53,7 +51,7 @@ class PlanOptions(NamedTuple):
     contact: bool = True
     nats: str | None = None
     archives: Mapping[str, Sequence[str]] = {}
-    secret_keys: KeySources | None = None
+    secret_keys: "KeySources | None" = None
     secrets_elsewhere: bool = False
 
     def record(self) -> dict[str, Any]:

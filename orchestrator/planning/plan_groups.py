@@ -1,7 +1,5 @@
 """Compiles resources that have equal values on several hosts only once (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
@@ -48,7 +46,7 @@ class RenderProfile(NamedTuple):
     repeats: bool
 
     @classmethod
-    def on(cls, declared: DeclaredResource) -> RenderProfile:
+    def on(cls, declared: DeclaredResource) -> "RenderProfile":
         """The profile of a declared resource."""
         kinds = declared.type.properties
         keys = [key for key in declared.templated if key != "ensure"]

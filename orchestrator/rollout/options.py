@@ -1,7 +1,5 @@
 """The options of a rollout, and the times in them (controller)."""
 
-from __future__ import annotations
-
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,10 +65,10 @@ class RolloutOptions(NamedTuple):
     """The options of a rollout; ``until`` is in seconds of ``time.time()``, ``soak`` and
     ``gate_timeout`` are durations in seconds, ``gate`` has commands and the word ``verify``."""
 
-    waves: tuple[Amount, ...] = ()
-    max_fail: Amount | None = None
+    waves: "tuple[Amount, ...]" = ()
+    max_fail: "Amount | None" = None
     until: float | None = None
-    per: tuple[SharedLimit, ...] = ()
+    per: "tuple[SharedLimit, ...]" = ()
     soak: float = 0.0
     gate: tuple[str, ...] = ()
     gate_timeout: float = GATE_TIMEOUT

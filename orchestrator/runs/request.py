@@ -1,7 +1,5 @@
 """The request of a front end to a run (controller)."""
 
-from __future__ import annotations
-
 import enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,7 +31,7 @@ class HostChoice(NamedTuple):
 
     inventory: list[str] | None = None
     limit: list[str] | None = None
-    past: HistoryLocation | None = None
+    past: "HistoryLocation | None" = None
     visible: frozenset[str] | None = None
 
 
@@ -88,7 +86,7 @@ class RunRequest(NamedTuple):
 
     command: str
     hosts: HostChoice
-    data: PlanOptions
+    data: "PlanOptions"
     manifest: str = ""
     subject: Subject = Subject.MANIFEST
     run: RunOptions = RunOptions()
@@ -96,11 +94,11 @@ class RunRequest(NamedTuple):
     verify: bool = False
     rollout: RolloutOptions = RolloutOptions()
     keep: int = DEFAULT_KEEP
-    engine: EngineChoice | None = None
+    engine: "EngineChoice | None" = None
     plan: PlanRequirements = PlanRequirements()
     stages: StageChoice = StageChoice()
-    history: HistoryLocation | None = None
-    runs: Path | None = None
+    history: "HistoryLocation | None" = None
+    runs: "Path | None" = None
 
     def record(self) -> dict[str, Any]:
         """The part of the request that the run directory stores; it must not contain secrets."""

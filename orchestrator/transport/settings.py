@@ -1,7 +1,5 @@
 """The connection options, and the required interface of a host (controller)."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Everything here comes from the host: it is data, and never used as a template or
 controller.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
