@@ -18,17 +18,7 @@ TIMEOUT = 30.0
 STDERR_TAIL = 2000
 """The number of bytes at the end of standard error that an error shows."""
 
-_TEXT_ENDINGS = (".yaml", ".yml", ".json")
 _KIND = "inventory.program"
-
-
-def is_program(path: str) -> bool:
-    """Whether a source is run: an executable file whose name does not have a
-    document's extension.
-    """
-    if path.lower().endswith(_TEXT_ENDINGS):
-        return False
-    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 def run_program(path: str, timeout: float = TIMEOUT, max_bytes: int = MAX_BYTES) -> str:

@@ -98,6 +98,8 @@ def _is_shallow(data: Any) -> bool:
 class JsonSource(Source):
     """A JSON text that can be read again, with positions."""
 
+    is_json = True
+
     @cached_property
     def root(self) -> Node:
         """The tree with positions; a null if YAML refuses something that JSON allows, such as long

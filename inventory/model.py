@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 from inventory.declaration import Declaration, HostEntry
 from inventory.nodes import Node
 from inventory.properties import PropertyValue
-from inventory.selection import Runs, Selector
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.text.nearest import nearest
 
 if TYPE_CHECKING:
     from inventory.explanation import ExplainedValue
+    from inventory.selection import Runs, Selector
 
 T = TypeVar("T")
 
@@ -144,7 +144,7 @@ class Inventory:
     def select(
         self,
         limit: str | Iterable[str] | None = None,
-        runs: Runs | None = None,
+        runs: "Runs | None" = None,
     ) -> list[Host]:
         """Return the hosts that the patterns match, in the inventory's order; None matches all.
 
@@ -152,7 +152,11 @@ class Inventory:
         every pattern that matches no host, with the most similar names. See ``inventory.selection``
         for the patterns.
         """
+        if limit is None and self.hosts:
+            return list(self.hosts.values())
         if self._selector is None:
+            from inventory.selection import Selector
+
             members = {host.name: host.groups for host in self.hosts.values()}
             self._selector = Selector(members, self.groups)
         picked = self._selector.select(limit, runs)

@@ -36,6 +36,8 @@ class Source:
     column, text and YAML 1.1's reading.
     """
 
+    is_json = False
+
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text

@@ -15,14 +15,14 @@ from inventory.checker import Checker
 from inventory.declaration import Declaration
 from inventory.declaration_reader import TOP_LEVEL, read_declaration
 from inventory.document import ambiguous_values, parse_document, read_text
-from inventory.dynamic import is_program, run_program
 from inventory.gc_pause import collection_paused
-from inventory.json_nodes import JsonSource, read_json
 from inventory.model import Inventory
 from inventory.names import host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Source
 from inventory.resolution import resolve
 from remote_runtime.errors import InputError, Position, Problem
+
+_TEXT_ENDINGS = (".yaml", ".yml", ".json")
 
 
 def load(sources: str | Path | Iterable[str | Path]) -> Inventory:
@@ -64,6 +64,8 @@ def _declared(path: str, checker: Checker) -> Declaration:
         hint = "specify its files, each with its own -i"
         raise InputError([Problem(f"{path} is a directory", None, hint, "inventory.directory")])
     if is_program(path):
+        from inventory.dynamic import run_program
+
         text, name = run_program(path), f"{path} --list"
     else:
         _require(path)
@@ -71,12 +73,21 @@ def _declared(path: str, checker: Checker) -> Declaration:
     root = _parsed(text, name, checker, of_program=name != path)
     directory = os.path.dirname(os.path.abspath(path))
     if is_ansible_list(root):
-        if not isinstance(root.source, JsonSource):
+        if not root.source.is_json:
             root = parse_document(text, name, [], yaml11=True)
         return read_ansible_list(root, directory, checker)
-    if not isinstance(root.source, JsonSource):
+    if not root.source.is_json:
         checker.notes += ambiguous_values(root)
     return read_declaration(root, directory, checker)
+
+
+def is_program(path: str) -> bool:
+    """Whether a source is run: an executable file whose name does not have a document's
+    extension.
+    """
+    if path.lower().endswith(_TEXT_ENDINGS):
+        return False
+    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 def _require(path: str) -> None:
@@ -100,7 +111,7 @@ def _parsed(text: str, name: str, checker: Checker, of_program: bool) -> Node:
 
     found = list(checker.problems)
     try:
-        root = read_json(text, name)
+        root = _read_json(text, name)
         if root is None:
             root = parse_document(text, name, found)
     except InputError:
@@ -115,6 +126,15 @@ def _parsed(text: str, name: str, checker: Checker, of_program: bool) -> Node:
         _refuse_manifest(root)
     checker.problems[:] = found
     return root
+
+
+def _read_json(text: str, name: str) -> Node | None:
+    """The document if it is JSON; None if it must be read as YAML."""
+    if not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return None
+    from inventory.json_nodes import read_json
+
+    return read_json(text, name)
 
 
 def _refuse_manifest(root: Mapping) -> None:

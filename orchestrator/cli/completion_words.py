@@ -179,7 +179,7 @@ def _named(words: list[str], manifest: str, groups: bool = True) -> Iterator[str
     from os.path import expanduser
 
     from inventory import load
-    from inventory.dynamic import is_program
+    from inventory.sources import is_program
 
     sources = [b for a, b in itertools.pairwise(words) if a in ("-i", "--inventory")]
     sources += [match[1] for match in map(_SOURCE.fullmatch, words) if match]

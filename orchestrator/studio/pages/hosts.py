@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inventory import Host, Inventory, load
-from inventory.dynamic import is_program
 from inventory.selection import Selector
+from inventory.sources import is_program
 from orchestrator.fleet.store.fact_cache import FactCache, HostRecord
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError, InputError
