@@ -8,14 +8,17 @@ from __future__ import annotations
 import re
 import threading
 import time
+from typing import TYPE_CHECKING
 
 from orchestrator.image import Image
 from orchestrator.support.background_call import deadline
 from orchestrator.transport import login_errors
-from orchestrator.transport.credentials import Password, PasswordAttempt
 from orchestrator.transport.pipe import Link, Pipe, keep_tail, readable
 from remote_runtime.errors import UnreachableError
 from remote_runtime.protocol.wire import PROTOCOL
+
+if TYPE_CHECKING:
+    from orchestrator.transport.password import Password, PasswordAttempt
 
 MAX_NOISE = 64 * 1024
 MAX_LINE = 8 * 1024

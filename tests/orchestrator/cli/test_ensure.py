@@ -239,8 +239,10 @@ HEAVY = {
 
 # What a push loads with the option, the file or the outcome that asks for it.
 OPTIONAL = {
-    "inventory.explanation",
-    "orchestrator.cli.grouped_output",
+    "inventory.dynamic", "inventory.explanation", "inventory.json_nodes", "inventory.selection",
+    "orchestrator.cli.grouped_output", "orchestrator.cli.verify_output",
+    "orchestrator.transport.client_config.user_command", "orchestrator.transport.password",
+    "orchestrator.support.file_trust",
     "orchestrator.runs.gates", "orchestrator.runs.apply_plan", "orchestrator.runs.save_plan",
     "orchestrator.fleet.host.fact_run", "orchestrator.fleet.store.saved_runs",
     "orchestrator.fleet.store.lost_runs", "orchestrator.fleet.store.past_runs",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Connector, Credentials, Link, Settings, handshake
-from orchestrator.transport.credentials import REFUSALS
+from orchestrator.transport.password import REFUSALS
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.fakes import Host, Phases, image, local
 

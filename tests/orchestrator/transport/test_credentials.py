@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Credentials
-from orchestrator.transport.credentials import Password, PasswordAttempt
+from orchestrator.transport.password import Password, PasswordAttempt
 from remote_runtime.errors import UnreachableError, UsageError
 
 

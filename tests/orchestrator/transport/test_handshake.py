@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.transport.credentials import Password
 from orchestrator.transport.handshake import MAX_LINE, MAX_NOISE, Handshake
+from orchestrator.transport.password import Password
 from orchestrator.transport.pipe import STDERR_TAIL, Link, readable
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.fakes import image

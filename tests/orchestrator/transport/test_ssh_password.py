@@ -17,7 +17,7 @@ from paramiko.common import (
 from paramiko.server import InteractiveQuery
 
 from orchestrator.transport import Credentials, ssh_login
-from orchestrator.transport.credentials import REFUSALS
+from orchestrator.transport.password import REFUSALS
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.conftest import Connect
 from tests.orchestrator.transport.fakes import Host, Phases

@@ -343,7 +343,7 @@ def signals() -> Any:
 
 def passwords() -> Any:
     """Copies of this process try passwords one after the other, as their parent tells them."""
-    from orchestrator.transport.credentials import Password
+    from orchestrator.transport.password import Password
     from orchestrator.workers import forking
 
     def shared(patience: float) -> Password:

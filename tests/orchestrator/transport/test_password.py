@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from orchestrator.transport.credentials import Password
-from orchestrator.transport.password_state import LocalState, SharedState
+from orchestrator.transport.password import LocalState, Password, SharedState
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.workers.test_processes import play
 
