@@ -18,7 +18,6 @@ from orchestrator.cli.options import add_diff, read_fields
 from orchestrator.cli.parser import Parser
 from orchestrator.cli.prompts import ask_line, ask_secret
 from orchestrator.cli.signals import Interrupts
-from orchestrator.cli.verify_output import VerifyOutput
 from orchestrator.report.terminal.style import Style, can_redraw, marked
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.line_file import LineFile
@@ -28,6 +27,7 @@ from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
+    from orchestrator.cli.verify_output import VerifyOutput
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.store.saved_runs import SavedRun
     from orchestrator.report.run_collector import RunCollector
@@ -294,6 +294,8 @@ class Output:
 
     def verifying(self) -> VerifyOutput:
         """The reporter for the verify that follows a push."""
+        from orchestrator.cli.verify_output import VerifyOutput
+
         if not self.options.quiet:
             self.human.write("\n")
         quiet = self.options.quiet

@@ -10,11 +10,13 @@ directories and the owner of the link.
 import os
 import stat
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.sources.address import is_url
-from orchestrator.support.file_trust import PathStatus, entries_above, require_own
 from remote_runtime.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from orchestrator.support.file_trust import PathStatus
 
 FILE = "ccm.yaml"
 _REPOSITORIES = (".git", ".hg", ".jj", ".svn")
@@ -102,6 +104,8 @@ def _require_trust(path: str) -> None:
     """InputError if another user wrote, or may have written, the file, or chose which file
     is used.
     """
+    from orchestrator.support.file_trust import entries_above
+
     try:
         looked = entries_above(path)
     except OSError as error:
@@ -112,8 +116,10 @@ def _require_trust(path: str) -> None:
         raise _refused(f"{path} is not a regular file", "remove it", "input.unreadable")
 
 
-def _require_own(looked: list[PathStatus], path: str) -> None:
+def _require_own(looked: "list[PathStatus]", path: str) -> None:
     """InputError if one of these belongs to another user, or others can write to it."""
+    from orchestrator.support.file_trust import require_own
+
     require_own(looked, "what ccm does in this project", "change to a directory that you own")
 
 
