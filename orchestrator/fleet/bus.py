@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from orchestrator.fleet.events import Event
+from orchestrator.fleet.events import Event, HostNotice
 
 
 class Subscriber(Protocol):
@@ -130,3 +130,32 @@ class Bus:
                 except Exception as error:  # the others are closed all the same
                     self.faults.append(error)
             self._listeners = []
+
+
+MAX_NOTICES = 200  # warnings and errors of one host; they are stored for the summary
+MAX_LINES = 2_000  # other messages, such as the output of commands; only shown
+
+
+class Notices:
+    """Publishes a limited number of messages about one host."""
+
+    def __init__(self, host: str, bus: Bus) -> None:
+        self.host = host
+        self.bus = bus
+        self._notices = 0
+        self._lines = 0
+
+    def say(self, level: str, text: str) -> None:
+        """Publish one line; ``level`` is info, waiting, warning or error."""
+        waits = level == "waiting"
+        if waits or level == "info":
+            level = "info"
+            self._lines += 1
+            count, maximum, words = self._lines, MAX_LINES, "lines of output"
+        else:
+            self._notices += 1
+            count, maximum, words = self._notices, MAX_NOTICES, "messages"
+        if count == maximum:
+            level, text = "warning", f"more than {maximum} {words}; the rest is omitted"
+        if count <= maximum:
+            self.bus.publish(HostNotice(self.host, level, text, waits))

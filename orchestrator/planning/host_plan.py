@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields
-from orchestrator.fleet.ports import FileReceiver
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.compiled import CompiledResource, CompleteResource
 from orchestrator.planning.content.blob_references import BlobReferences
@@ -21,6 +20,9 @@ from orchestrator.support.hashing import sha256
 from remote_runtime.errors import Position, ResourceError
 from remote_runtime.item import Item
 from remote_runtime.reporting.masking import MASKED, Mask
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.ports import FileReceiver
 
 MAX_FILE = 1 << 20
 MAX_FILES = 64

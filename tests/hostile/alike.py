@@ -21,13 +21,12 @@ from typing import Any
 from unittest import mock
 
 from orchestrator.fleet.checks.event_check import EventCheck, finished
-from orchestrator.fleet.checks.unchanged_check import check_unchanged
-from orchestrator.fleet.checks.unchanged_resources import TextNumbers, read_line
+from orchestrator.fleet.checks.unchanged_resources import TextNumbers, check_unchanged, read_line
 from orchestrator.fleet.events import ResourcesStable
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions, implied_members, plan_groups
 from orchestrator.planning.host_plan import HostPlan
-from orchestrator.support import repeat_filter
+from orchestrator.support import caches
 from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.event_sender import EventSender
 from remote_runtime.errors import InputError, PlanError, ResourceError
@@ -105,9 +104,7 @@ def _tight(draw: random.Random) -> Iterator[None]:
     """Have little room for what hosts share, so that it is forgotten now and then."""
     with (
         mock.patch.object(plan_groups.SharedResources.__init__, "__defaults__", (9_000,)),
-        mock.patch.object(
-            repeat_filter.RepeatFilter.__init__, "__defaults__", (draw.choice([1, 4]),)
-        ),
+        mock.patch.object(caches.RepeatFilter.__init__, "__defaults__", (draw.choice([1, 4]),)),
         mock.patch.multiple(implied_members, MAX_MASKS=2, MAX_RESOURCES=draw.choice([1, 3])),
     ):
         yield
@@ -164,7 +161,7 @@ class _Sinks:
         if not theirs:
             return
         check = EventCheck(host, "1", planned=plan.identities())
-        unchanged = check_unchanged(check, message, plan.implied).unchanged
+        unchanged, _ = check_unchanged(check, message, plan.implied)
         with self._lock:
             line = unchanged.line(self._numbers)
             self._texts += self._numbers.new

@@ -12,12 +12,18 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.checks.event_check import MAX_DURATION, finished
-from remote_runtime.protocol.expansion import whole_events
+from orchestrator.fleet.checks.event_check import MAX_DURATION, EventCheck, finished, refuse
+from orchestrator.support.plain_text import plain
+from remote_runtime.errors import ProtocolError
+from remote_runtime.protocol import wire
+from remote_runtime.protocol.expansion import LATEST, whole_events
 from remote_runtime.protocol.unchanged_batch import CERTAIN, MAX_ROWS, MAX_TEXT_LENGTH
+from remote_runtime.reporting.events import encode_id
 
 PREFIX = '{"stable":'
 _MAX_PARSED = 1_000
+_MESSAGE = frozenset(["t", "seq", "id", "at", "noop", "prediction", "rows"])
+_HIGHEST = 1 << 130  # the capacity of 26 characters
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _parsed: Callable[[str], dict[str, Any]] = lru_cache(_MAX_PARSED)(json.loads)
@@ -165,3 +171,61 @@ def read_line(line: str, run_id: str, text: Callable[[int], str]) -> UnchangedRe
     """The rows of a line of a run directory; see ``read_unchanged``."""
     message = json.loads(line)["stable"]
     return read_unchanged(message["host"], run_id, message, text)
+
+
+def check_unchanged(
+    check: EventCheck, message: wire.Message, implied: Callable[[int], PlannedFields | None]
+) -> tuple[UnchangedResources, int]:
+    """Check a report of unchanged resources as ``check`` does for events; ProtocolError.
+
+    Returns resources that may be shown and stored, and how many of them were reported before.
+
+    ``implied`` returns the members of an event that follow from the plan, None if they do not.
+    """
+    number, at, rows = message.get("id"), message.get("at"), message.get("rows")
+    if message.keys() != _MESSAGE or type(at) is not int or type(number) is not int:
+        raise _wrong(check)
+    noop, prediction = message["noop"], message["prediction"]
+    if rows_problem(noop, prediction, rows) or not 0 <= number <= _HIGHEST - MAX_ROWS:
+        raise _wrong(check)
+    assert isinstance(rows, list)
+    check.require_next(message["seq"], encode_id(number))
+    if not 0 <= at < LATEST - sum(row[1] for row in rows) // 1000:
+        raise _wrong(check)
+    again, texts = 0, []
+    for row in rows:
+        again += check.take_turn(row[0])
+        texts.append(_implied(check, row, implied))
+    check.counted(len(rows), encode_id(number + len(rows) - 1))
+    plain_rows = [[index, duration, *map(_plain, rest)] for index, duration, *rest in rows]
+    host, run_id = check.origin
+    unchanged = UnchangedResources(
+        host,
+        run_id,
+        number,
+        at,
+        noop=noop,
+        prediction=prediction,
+        rows=plain_rows,
+        implied=tuple(texts),
+    )
+    return unchanged, again
+
+
+def _implied(
+    check: EventCheck, row: list[Any], implied: Callable[[int], PlannedFields | None]
+) -> str:
+    """The members that the plan implies for the resource of a row; the row has the others."""
+    of_plan = implied(row[0])
+    says_requested = len(row) == 5 and row[4] is not None
+    if of_plan is None or of_plan.ensures == says_requested:
+        raise _wrong(check)
+    return of_plan.text
+
+
+def _plain(text: str | None) -> str | None:
+    return None if text is None else plain(text)
+
+
+def _wrong(check: EventCheck) -> ProtocolError:
+    return refuse(f"event {check.count + 1}: the batch of unchanged resources is invalid")

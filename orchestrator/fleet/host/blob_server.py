@@ -3,13 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet.host.framed_link import FramedLink
-from orchestrator.fleet.ports import Blob, Plan
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import PlanError, ProtocolError, ResourceError
 from remote_runtime.protocol import wire
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.ports import Blob, Plan
 
 MAX_READ = 1 << 20
 
@@ -23,7 +25,9 @@ class BlobServer:
     target.
     """
 
-    def __init__(self, link: FramedLink, plan: Plan, aside: Callable[[wire.Message], None]) -> None:
+    def __init__(
+        self, link: FramedLink, plan: "Plan", aside: Callable[[wire.Message], None]
+    ) -> None:
         self._link = link
         self._plan = plan
         # An honest host requests a blob where it is named, and once ahead of time.
@@ -68,7 +72,7 @@ class BlobServer:
         if count > self._maximum + 1:
             raise ProtocolError("the same blobs were requested too often", kind="protocol.flood")
 
-    def _stream(self, blob: Blob, sha: str, out: bytearray) -> None:
+    def _stream(self, blob: "Blob", sha: str, out: bytearray) -> None:
         remaining = blob.size
         try:
             for chunk in self._chunks(blob):
@@ -90,7 +94,7 @@ class BlobServer:
             )
 
     @staticmethod
-    def _chunks(blob: Blob) -> Iterable[bytes]:
+    def _chunks(blob: "Blob") -> Iterable[bytes]:
         return blob.chunks() if blob.size else ()
 
     def render(self, message: wire.Message) -> None:

@@ -11,12 +11,14 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet.outcome import STALLED, TIMED_OUT
-from orchestrator.fleet.ports import Link
 from remote_runtime.errors import ProtocolError, UnreachableError
 from remote_runtime.protocol import wire
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.ports import Link
 
 FRAMES_AT_ONCE = 50_000
 FRAMES_PER_SECOND = 1_000

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome as outcomes
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.bus import Bus, Notices
 from orchestrator.fleet.host.host_task import InterruptedRunError, LinkTask, NotStartedError
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.host.stage_host import host_itself
-from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.outcome import OK, HostResult, Tally
 from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import one_line, plain

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.fleet.bus import Bus, EventCallback
+from orchestrator.fleet.bus import Bus, EventCallback, Notices
 from orchestrator.fleet.events import Event, ResourceEvent
 from orchestrator.fleet.host.framed_link import FramedLink
 from orchestrator.fleet.host.protocol import Conversation, greet
-from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.ports import Plan
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.store.run_directory import new_run_id

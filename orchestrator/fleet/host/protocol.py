@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from orchestrator.fleet import events as run_events
+from orchestrator.fleet.bus import Notices
 from orchestrator.fleet.checks.event_check import EventCheck
-from orchestrator.fleet.checks.unchanged_check import check_unchanged
-from orchestrator.fleet.checks.unchanged_resources import UnchangedResources
+from orchestrator.fleet.checks.unchanged_resources import UnchangedResources, check_unchanged
 from orchestrator.fleet.host.blob_server import BlobServer
 from orchestrator.fleet.host.framed_link import FramedLink, message_of
 from orchestrator.fleet.host.host_facts import (
@@ -23,10 +23,8 @@ from orchestrator.fleet.host.host_facts import (
 from orchestrator.fleet.host.host_task import InterruptedRunError
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.host.stage_host import host_in
-from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.outcome import Tally, is_apply
 from orchestrator.fleet.package_cache import HostPackages, PackageMetadataCache
-from orchestrator.fleet.ports import Plan, Publisher
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.stability import is_stable
 from orchestrator.fleet.store.receipts import marked_runs, note, receipt_of
@@ -37,6 +35,7 @@ from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
     from orchestrator.fleet.host.reboot_wait import Reboot
+    from orchestrator.fleet.ports import Plan, Publisher
     from orchestrator.fleet.store.lost_runs import LostEvents
 
 GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
@@ -149,11 +148,11 @@ class Conversation:
     def __init__(
         self,
         link: FramedLink,
-        plan: Plan,
+        plan: "Plan",
         *,
         settings: RunSettings,
         notices: Notices,
-        publisher: Publisher | None = None,
+        publisher: "Publisher | None" = None,
         package_metadata: PackageMetadataCache | None = None,
     ) -> None:
         self.tally = Tally()
@@ -331,9 +330,8 @@ class Conversation:
 
     def _stable(self, message: wire.Message) -> None:
         self._reboot = None
-        checked = check_unchanged(self._check, message, self._plan.implied)
-        unchanged = checked.unchanged
-        self.tally.add_stable(unchanged.total, checked.again, self._applies_in(unchanged))
+        unchanged, again = check_unchanged(self._check, message, self._plan.implied)
+        self.tally.add_stable(unchanged.total, again, self._applies_in(unchanged))
         self._together.append(run_events.ResourcesStable(self._host, unchanged))
         if self._publisher is None:
             return

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.checks.event_check import EventCheck
-from orchestrator.fleet.checks.unchanged_check import CheckedResources, check_unchanged
-from orchestrator.fleet.checks.unchanged_resources import PlannedFields
+from orchestrator.fleet.checks.unchanged_resources import (
+    PlannedFields,
+    UnchangedResources,
+    check_unchanged,
+)
 from remote_runtime.errors import ProtocolError
 from remote_runtime.protocol.expansion import LATEST
 from remote_runtime.protocol.unchanged_batch import MAX_ROWS
@@ -39,7 +42,7 @@ class Host:
         ]
         self.check = EventCheck("web1", "run-1", planned=[f"file#{name}" for name in names])
 
-    def told(self, message: dict[str, Any]) -> CheckedResources:
+    def told(self, message: dict[str, Any]) -> tuple[UnchangedResources, int]:
         return check_unchanged(self.check, message, self.known.__getitem__)
 
 
@@ -52,13 +55,15 @@ def refusal(message: dict[str, Any], *names: str) -> str:
 def test_rows_are_the_events_that_they_stand_for() -> None:
     """Each resource is named, counted and due no longer; the next event counts on."""
     host = Host(*NAMES)
-    checked = host.told(stable(row(0), row(1), row(3, 30, "po\x1b[2Jsix", "x\x1b[2J", None)))
-    events = [event for event, _ in checked.unchanged.events()]
+    unchanged, again = host.told(
+        stable(row(0), row(1), row(3, 30, "po\x1b[2Jsix", "x\x1b[2J", None))
+    )
+    events = [event for event, _ in unchanged.events()]
     assert [event["name"] for event in events] == ["/a", "/b", "/d"]
     assert [event["final_ensure"] for event in events] == ["present", "present", "x"]
     assert {event["provider"] for event in events} == {"posix"}
     assert {(event["host"], event["run_id"]) for event in events} == {("web1", "run-1")}
-    assert (checked.unchanged.total, checked.again, host.check.unreported) == (3, 0, 1)
+    assert (unchanged.total, again, host.check.unreported) == (3, 0, 1)
     last = make_event(name="/c", event_id=events[-1]["event_id"])
     with pytest.raises(ProtocolError, match="duplicate"):
         host.check.check(4, last)
@@ -68,13 +73,13 @@ def test_rows_are_the_events_that_they_stand_for() -> None:
 def test_a_preview_says_so_of_each_resource() -> None:
     """What a message says of all its rows stands in each event."""
     message = stable(row(0), row(2), noop=True, prediction="certain")
-    events = [event for event, _ in Host(*NAMES).told(message).unchanged.events()]
+    events = [event for event, _ in Host(*NAMES).told(message)[0].events()]
     assert [(event["noop"], event["prediction"]) for event in events] == [(True, "certain")] * 2
 
 
 def test_two_equal_resources_are_told_once_each() -> None:
     """The same resource in two manifests has two turns, of which the second is told again."""
-    assert Host("/a", "/b", "/a").told(stable(row(0), row(1), row(2))).again == 1
+    assert Host("/a", "/b", "/a").told(stable(row(0), row(1), row(2)))[1] == 1
     assert refusal(stable(row(0), row(0)), "/a", "/b", "/a") == "protocol.event"
 
 
@@ -127,7 +132,7 @@ def test_a_flood_is_refused() -> None:
     names = [f"/{n}" for n in range(2 * MAX_ROWS)]
     assert refusal(stable(*map(row, range(MAX_ROWS + 1))), *names) == "protocol.event"
     host = Host(*names)
-    assert host.told(stable(*map(row, range(MAX_ROWS)))).unchanged.total == MAX_ROWS
+    assert host.told(stable(*map(row, range(MAX_ROWS))))[0].total == MAX_ROWS
 
 
 @pytest.mark.parametrize("seq", [0, 2, "1", True, None])
@@ -187,7 +192,7 @@ def test_random_mutations_never_raise_anything_else() -> None:
         else:
             holder[key] = chance.choice(wrong)
         try:
-            for _event, line in Host(*NAMES).told(message).unchanged.events():
+            for _event, line in Host(*NAMES).told(message)[0].events():
                 json.loads(line)
         except ProtocolError:
             refused += 1
