@@ -20,7 +20,7 @@ from orchestrator.manifest.checks.schema_errors import (
     summary,
     whole_number,
 )
-from orchestrator.support.repeat_filter import RepeatFilter
+from orchestrator.support.caches import RepeatFilter
 from remote_runtime import registry
 from remote_runtime.errors import ResourceError
 from remote_runtime.reporting.masking import strings_of

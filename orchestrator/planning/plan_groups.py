@@ -12,7 +12,7 @@ from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.compiled import CompiledResource
 from orchestrator.planning.content.blob_references import PATH
 from orchestrator.planning.resource_templates import ResourceTemplate
-from orchestrator.support.bounded_cache import BoundedCache
+from orchestrator.support.caches import BoundedCache
 
 MAX_BYTES = 8 << 20
 MAX_PROFILES = 1 << 14

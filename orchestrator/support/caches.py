@@ -1,8 +1,11 @@
-"""A cache limited by the size of its values (controller)."""
+"""A cache limited by the size of its values, and what is worth caching (controller)."""
 
+from array import array
 from collections.abc import Hashable
 from threading import Lock
 from typing import Generic, TypeVar
+
+SLOTS = 1 << 14
 
 T = TypeVar("T")
 
@@ -32,3 +35,24 @@ class BoundedCache(Generic[T]):
                 self._bytes = 0
             self._bytes += size
             self._known[key] = value
+
+
+class RepeatFilter:
+    """Finds repeated values, so that only these are cached. It stores a number for each value.
+
+    If two values have the same slot among ``places`` (a power of two), it stores the later one.
+    Thread-safe: at worst, a value counts as new once more, or as known too early.
+    """
+
+    def __init__(self, places: int = SLOTS) -> None:
+        self._last = places - 1
+        self._met = array("q", bytes(8 * places))
+
+    def again(self, key: Hashable) -> bool:
+        """Whether this value occurred before."""
+        mark = hash(key) or 1
+        place = mark & self._last
+        if self._met[place] == mark:
+            return True
+        self._met[place] = mark
+        return False
