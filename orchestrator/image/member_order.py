@@ -7,11 +7,9 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 _COMMAND = ("remote_runtime.system.process.process_io", "remote_runtime.stdlib_light.spawning")
-_LOCK = (
-    "remote_runtime.system.locks",
-    "remote_runtime.system.machine",
-    "remote_runtime.state.run_record",
-)
+# Modules of a preview that the next groups need, too.
+_PREVIEW = ("remote_runtime.system.machine", "remote_runtime.system.inode_flags")
+_LOCK = ("remote_runtime.system.locks", "remote_runtime.state.run_record")
 _PORTS = (
     "remote_runtime.managed",
     "remote_runtime.host.account_reader",
@@ -44,9 +42,9 @@ _ROOTS = (
 
 def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     """The groups of modules that are needed together, in this order: modules of every run, of the
-    first command, of a run that may change something, of the ports of a state type, of types with
-    several steps, of types that act, of a run that changes files, of package managers, of each
-    type, and single ones.
+    first command, of a preview, of a run that may change something, of the ports of a state type,
+    of types with several steps, of types that act, of a run that changes files, of package
+    managers, of each type, and single ones.
 
     ``members`` has the sources of an image by path.
     """
@@ -57,7 +55,7 @@ def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     }
     rows = [_behind(sources, _ROOTS)]
     taken = set(rows[0])
-    for roots in (_COMMAND, _LOCK, _PORTS, _STEPS, _ACTIONS, _CHANGES):
+    for roots in (_COMMAND, _PREVIEW, _LOCK, _PORTS, _STEPS, _ACTIONS, _CHANGES):
         rows.append([name for name in _behind(sources, roots) if name not in taken])
         taken.update(rows[-1])
     for root in (_PACKAGES[0], *_MANAGERS):
