@@ -108,7 +108,7 @@ def each_of(items: Iterable[Item], managed: bool = False) -> Iterator[Item]:
     """
     for item in items:
         yield item
-        if item.managed or not managed:
+        if item.children and (item.managed or not managed):
             yield from each_of(item.children, managed)
 
 

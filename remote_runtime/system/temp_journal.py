@@ -291,4 +291,4 @@ def _forget(journal: str) -> None:
 
 
 def _random(size: int) -> str:
-    return "".join("%02x" % byte for byte in os.urandom(size))
+    return os.urandom(size).hex()
