@@ -158,7 +158,11 @@ class EventMaker(object):
 
     def labelled(self, item: Item, text: str) -> str:
         """A text about a resource in addition to its properties, masked as in its event."""
-        return self._label(item, self._mask_of(item))(text)
+        return self.label(item)(text)
+
+    def label(self, item: Item) -> Callable[[str], str]:
+        """The same for several texts about a resource."""
+        return self._label(item, self._mask_of(item))
 
     def make(self, outcome: Outcome, noop: bool, duration: float) -> Dict[str, Any]:
         """Return the event of one resource; ``duration`` is in seconds."""

@@ -63,9 +63,10 @@ class LastApplied(object):
         except StateError as error:
             if not error.damaged:
                 raise
-        of_plan = {self._memory.digest(item.id) for item in each_of(self._plan.items)}
+        keys = {item.id: self._memory.digest(item.id) for item in each_of(self._plan.items)}
+        of_plan = set(keys.values())
         entries = {key: entry for key, entry in self._entries.items() if key in of_plan}
-        entries.update((self._memory.digest(name), entry) for name, entry in self._notes.items())
+        entries.update((keys[name], entry) for name, entry in self._notes.items())
         self._runs[self._plan.run_id] = [self._plan.user, int(time.time())]
         used = {entry.run for entry in entries.values()}
         runs = {run: told for run, told in self._runs.items() if run in used}

@@ -116,10 +116,10 @@ class RunRecord(object):
 
     def _result(self, ended: "_Ended") -> Dict[str, Any]:
         outcome, item = ended.outcome, ended.outcome.item
-        label = self._maker.labelled
+        label = self._maker.label(item)
 
         def short(text: str) -> str:
-            return label(item, text)[:MAX_TEXT_LENGTH]
+            return label(text)[:MAX_TEXT_LENGTH]
 
         told: Dict[str, Any] = {
             "index": item.index,
