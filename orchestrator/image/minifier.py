@@ -4,8 +4,8 @@ It removes docstrings, annotations and ``typing``, so targets read, hash and unp
 (``remote_runtime.stdlib_light`` explains why). Line numbers do not change, so a traceback of a
 target names the line of the source.
 
-``remote_runtime.stdlib_light.tuples`` replaces ``typing`` for named tuples. Their constructors are
-written out, because compiling one costs a target more than the rest of the class.
+``remote_runtime.stdlib_light.tuples`` replaces ``typing`` for named tuples. Their constructors and
+fields are written out, because creating them costs a target more than the rest of the class.
 """
 
 import ast
@@ -80,11 +80,11 @@ class _Finder(ast.NodeVisitor):
         self._body(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """Turn the fields of a named tuple into calls that create one without typing."""
+        """Write out the fields of a named tuple behind the last one."""
         named = any(isinstance(base, ast.Name) and base.id == "NamedTuple" for base in node.bases)
         fields = [entry for entry in node.body if named and isinstance(entry, ast.AnnAssign)]
         for entry in fields:
-            self._field(entry, f"; {_maker(fields)}" if entry is fields[-1] else "")
+            self._field(entry, _written_out(fields) if entry is fields[-1] else "")
         self._body(node, named)
 
     def generic_visit(self, node: ast.AST) -> None:
@@ -98,7 +98,7 @@ class _Finder(ast.NodeVisitor):
         if node.module == "typing":
             names = {alias.name for alias in node.names}
             self.imported |= names
-            needed = f"from {_TUPLES} import NamedTuple, field, made"
+            needed = f"from {_TUPLES} import NamedTuple, items, made"
             self._cut(_begin(node), node, needed if "NamedTuple" in names else "pass")
 
     def visit_If(self, node: ast.If) -> None:
@@ -131,12 +131,11 @@ class _Finder(ast.NodeVisitor):
 
     def _field(self, node: ast.AnnAssign, behind: str) -> None:
         if node.value is None:
-            self._cut(_end(node.target), node.annotation, " = field()" + behind)
+            self._cut(_begin(node), node, behind or "pass")
         else:
-            line, column = _end(node.annotation)
-            value = (line, self._lines[line - 1].index(b"=", column) + 1)  # or its parenthesis
-            self.edits.append(_Edit(_end(node.target), value, " = field("))
-            self.edits.append(_Edit(_end(node), _end(node), ")" + behind))
+            self._cut(_end(node.target), node.annotation)
+            if behind:
+                self.edits.append(_Edit(_end(node), _end(node), "; " + behind))
 
     def _body(self, node: ast.Module | ast.ClassDef | ast.FunctionDef, named: bool = False) -> None:
         rest = node.body
@@ -151,12 +150,24 @@ class _Finder(ast.NodeVisitor):
         self.edits.append(_Edit(begin, _end(last), text))
 
 
-def _maker(fields: Sequence[ast.AnnAssign]) -> str:
-    """The constructor of a tuple with these fields, which accepts positional and keyword
-    arguments."""
+def _written_out(fields: Sequence[ast.AnnAssign]) -> str:
+    """What makes a class a named tuple with these fields: ``_fields``, ``_field_defaults``, a
+    constructor that accepts positional and keyword arguments, and the properties, which replace the
+    defaults.
+    """
     names = [ast.unparse(entry.target) for entry in fields]
-    given = [f"{n}={n}.default" if entry.value else n for n, entry in zip(names, fields)]
-    return f"__new__ = lambda cls, {', '.join(given)}: made(cls, ({', '.join(names)},))"
+    defaults = [name for name, entry in zip(names, fields) if entry.value]
+    given = [f"{name}={name}" if name in defaults else name for name in names]
+    row = f"{', '.join(names)},"
+    return "; ".join(
+        [
+            "__slots__ = ()",
+            f"_fields = ({', '.join(map(repr, names))},)",
+            f"_field_defaults = {{{', '.join(f'{name!r}: {name}' for name in defaults)}}}",
+            f"__new__ = lambda cls, {', '.join(given)}: made(cls, ({row}))",
+            f"{row} = items[:{len(names)}]",
+        ]
+    )
 
 
 def _begin(node: ast.AST) -> tuple[int, int]:

@@ -1,24 +1,22 @@
 """A fast replacement for ``typing.NamedTuple`` in the shipped runtime (target).
 
-``orchestrator.image.minifier`` replaces the original base with this one, writes each field as
-``name = field()`` or ``name = field(DEFAULT)``, and adds the constructor after the last field::
+``orchestrator.image.minifier`` replaces the original base with this one and writes out the fields::
 
-    __new__ = lambda cls, x, y=y.default: made(cls, (x, y,))
+    y = 2  # a default
+    __slots__ = ()
+    _fields = ("x", "y",)
+    _field_defaults = {"y": y}
+    __new__ = lambda cls, x, y=y: made(cls, (x, y,))
+    x, y, = items[:2]
 """
 
 from operator import itemgetter
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
-_REQUIRED = object()
+_MAX_FIELDS = 40  # of one class
 
 made: Callable[..., Any] = tuple.__new__
-
-
-class field(object):  # noqa: N801 - it reads as a word of the language
-    """Declare one field of a class, with an optional default."""
-
-    def __init__(self, default: Any = _REQUIRED) -> None:
-        self.default = default
+items: List[Any] = [property(itemgetter(at)) for at in range(_MAX_FIELDS)]
 
 
 class NamedTuple(tuple):  # type: ignore[type-arg]  # fields of any type
@@ -28,22 +26,11 @@ class NamedTuple(tuple):  # type: ignore[type-arg]  # fields of any type
     _fields: Tuple[str, ...] = ()
     _field_defaults: Dict[str, Any] = {}
 
-    def __init_subclass__(cls) -> None:
-        fields = {name: value for name, value in vars(cls).items() if isinstance(value, field)}
-        cls._fields = tuple(fields)
-        cls._field_defaults = {
-            name: value.default for name, value in fields.items() if value.default is not _REQUIRED
-        }
-        for at, name in enumerate(fields):
-            setattr(cls, name, property(itemgetter(at)))
-
     def _replace(self, **changed: Any) -> Any:
         """Return a copy with these fields changed."""
         values = [changed.pop(name, value) for name, value in zip(self._fields, self)]
         if changed:
-            raise TypeError(
-                "%s: no such field: %s" % (type(self).__name__, ", ".join(sorted(changed)))
-            )
+            raise TypeError("%s: what is %s?" % (type(self).__name__, ", ".join(sorted(changed))))
         return made(type(self), values)
 
     def __repr__(self) -> str:

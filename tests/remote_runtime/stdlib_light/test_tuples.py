@@ -3,13 +3,14 @@
 import unittest
 from typing import Any
 
-from remote_runtime.stdlib_light.tuples import NamedTuple, field, made
+from remote_runtime.stdlib_light.tuples import NamedTuple, items, made
 
 
 class Point(NamedTuple):
-    x = field()  # type: Any
-    y = field(2)  # type: Any
-    __new__ = lambda cls, x, y=y.default: made(cls, (x, y))  # noqa: E731 - as the image has it
+    y = 2  # type: Any
+    _fields = ("x", "y")
+    __new__ = lambda cls, x, y=y: made(cls, (x, y))  # noqa: E731 - as the image has it
+    x, y = items[:2]
     kind = "point"
 
     def sum(self) -> Any:
