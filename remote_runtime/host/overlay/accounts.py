@@ -3,12 +3,13 @@
 import os
 import stat
 from contextlib import contextmanager
-from typing import Iterator, Sequence
+from typing import Iterator, List, Sequence
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import (
     UNKNOWN,
     AccountEffect,
+    Effect,
     PathEffect,
     Uncertainty,
     UnknownEffect,
@@ -22,8 +23,11 @@ from remote_runtime.host.command import CommandReader
 from remote_runtime.host.machine.accounts import require_idle
 from remote_runtime.host.overlay.files import Files
 from remote_runtime.host.overlay.record import Record
+from remote_runtime.overlay.host_content import HostContent
 from remote_runtime.system import account_files
 from remote_runtime.system.account_files import User
+from remote_runtime.system.files import Files as Adapter
+from remote_runtime.system.paths import Status
 
 _TABLES = ("passwd", "shadow", "group", "gshadow")
 _BESIDE = ("passwd-", "shadow-", "group-", "gshadow-", "subuid", "subgid", "subuid-", "subgid-")
@@ -115,14 +119,34 @@ class Accounts(accounts.Accounts):
         if node is None:
             raise Unknowable("%s is not known until the push moves it" % old)
         self.files.require_movable(old, new)
+        contents = self._relocated(old, new)
         self._record.add(PathEffect(old, "absent", once=True))
         made = PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid, once=True)
-        self._record.add(made)
-        uncertainty = Uncertainty(
-            UNKNOWN, "%s moves the contents of %s there" % (self._record.by, old)
-        )
-        self._record.add(UnknownEffect(uncertainty, below(new)))
+        self._record.add(made, *contents)
         yield
+
+    def _relocated(self, old: str, new: str) -> List[Effect]:
+        """Return the contents of a directory at its new path."""
+        before = self._record.overlay.fork().files  # later changes do not affect it
+        found: List[Effect] = []
+        waiting = [old]
+        while waiting:
+            directory = waiting.pop()
+            for name in before.entries(directory):
+                path = os.path.join(directory, name)
+                status = before.look(path)
+                if status is None:
+                    continue
+                if len(found) >= _LIMIT:
+                    uncertainty = Uncertainty(
+                        UNKNOWN, "%s moves the contents of %s there" % (self._record.by, old)
+                    )
+                    return [UnknownEffect(uncertainty, below(new))]
+                there = new + path[len(old) :]
+                found.append(_at_new_path(there, path, status, before))
+                if status.kind == "directory":
+                    waiting.append(path)
+        return found
 
     def _give(self, top: str, user: User, new: User) -> None:
         """Plan the new numbers of the files in a tree that belong to the user or to its group."""
@@ -148,3 +172,19 @@ class Accounts(accounts.Accounts):
                 self._record.add(PathEffect(*of, gid=gid, target=node.target, once=True))
             if node.kind == "directory":
                 waiting += [os.path.join(path, name) for name in self.files.entries(path)]
+
+
+def _at_new_path(there: str, path: str, status: Status, files: Adapter) -> PathEffect:
+    """Return the effect of a path that gets another name with its directory."""
+    if status.kind == "other":
+        return PathEffect(there, "something", once=True)
+    return PathEffect(
+        there,
+        status.kind,
+        mode=status.mode,
+        uid=status.uid,
+        gid=status.gid,
+        content=HostContent(path, status, files) if status.kind == "file" else None,
+        target=files.link(path) if status.kind == "symlink" else "",
+        once=True,
+    )

@@ -14,7 +14,7 @@ from remote_runtime.resources.user.resource import Resource
 from remote_runtime.system import account_files
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.files import Files
-from tests.remote_runtime.fakes import ROOT, DirectoryTest, context, item, one
+from tests.remote_runtime.fakes import ROOT, DirectoryTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import run
 
 OWN = os.getuid()
@@ -376,6 +376,32 @@ class RefusalTest(UserTest):
         with open(self.path("passwd"), "a") as file:
             file.write("%s:x:%d:1000::%s:/bin/sh\n" % (name, uid, home))
         self.users[name] = uid
+
+    def test_contents_of_a_moved_home(self) -> None:
+        """A preview knows them at their new paths."""
+        home, new = self.mkdir("eva"), self.path("new")
+        self.mkdir("eva/d")
+        self.write("eva/d/f", b"x\n")
+        os.symlink("d", self.path("eva/l"))
+        self.add("eva", home, OWN)
+        own = {"owner": str(OWN), "group": str(os.getgid()), "mode": "0644"}
+        events = run_items(
+            [
+                item("user", "eva", properties={"home": new, "move_home": True, "force": True}),
+                item("file", new + "/d/f", 1, properties={"content": "x\n", **own}),
+                item("link", new + "/l", 2, properties={"target": "d"}),
+                item("file", new + "/d/g", 3, properties={"content": "x\n", **own}),
+                item("file", home, 4, properties={"ensure": "absent"}),
+            ],
+            noop=True,
+        )
+        self.assertEqual(
+            [(event["status"], event["prediction"]) for event in events],
+            [
+                (status, "certain")
+                for status in ("changed", "stable", "stable", "changed", "stable")
+            ],
+        )
 
     def test_homes_of_others(self) -> None:
         """Only a directory of the user, with nobody else's home in it, is moved or removed."""
