@@ -15,6 +15,7 @@ from remote_runtime.units.status import (
     ENABLE,
     ENDS,
     MASK,
+    NOT_MASKABLE,
     RELOAD,
     RESTART,
     START,
@@ -382,7 +383,7 @@ class Systemd(object):
         raise ResourceError(
             "%s failed: %s" % (what, text or "exit code %d" % result.code),
             kind="service.failed",
-            hint=_hint(text) if denied else "",
+            hint=_hint(text) if denied else NOT_MASKABLE if verb == MASK else "",
             output=self._log(log_of) if log_of and not denied else "",
         )
 

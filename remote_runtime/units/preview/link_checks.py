@@ -13,6 +13,7 @@ from remote_runtime.units.files import (
     links_of,
 )
 from remote_runtime.units.preview.planned_units import PlannedUnits
+from remote_runtime.units.status import NOT_MASKABLE
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -59,7 +60,7 @@ class LinkChecks(object):
             raise ResourceError(
                 "masking %s failed: %s already exists" % (name, link),
                 kind="service.failed",
-                hint="check what exists at that path",
+                hint=NOT_MASKABLE,
             )
         self._files.obstacles(link).writing(0)
 

@@ -48,6 +48,14 @@ class LinkingTest(DirectoryTest):
             os.symlink(target, self.path("y.service"))
             self.assertEqual(self.refused("n.service"), kind)
 
+    def test_a_mask_over_the_file_of_a_unit(self):
+        """The error says how to do without a mask."""
+        self.write("x.service", b"")
+        with self.assertRaises(ResourceError) as caught:
+            LinkChecks(context(noop=True), self.units).preflight_mask("x.service")
+        self.assertIn("x.service already exists", caught.exception.message)
+        self.assertIn("leave out masked", caught.exception.hint)
+
     def test_one_that_conflicts_with_its_other_name(self):
         """It may stop as soon as it has it."""
         self.units = FakeUnits({"n.service": "[Unit]\nConflicts=y.service\n" + NAMED}, self.places)

@@ -248,6 +248,16 @@ class Acting(unittest.TestCase):
         self.assertIn("become: true", caught.exception.hint)
         self.assertEqual(commands.count("systemctl status"), 0)
 
+    def test_a_mask_over_the_file_of_a_unit(self):
+        """systemd's own words, and how to do without a mask."""
+        commands = RecordedHost()
+        there = "Failed to mask unit: File /etc/systemd/system/a.service already exists.\n"
+        commands.on("systemctl mask", Result(1, "", there))
+        with self.assertRaises(ResourceError) as caught:
+            Plan(commands, ("ccm-app@1", {"ensure": "stopped", "masked": True})).carry_out()
+        self.assertIn("already exists", caught.exception.message)
+        self.assertIn("leave out masked", caught.exception.hint)
+
 
 class Reload(unittest.TestCase):
     def reloads(self, plan):
