@@ -129,6 +129,14 @@ RPMS: tuple[Rpm, ...] = (
             "OnCalendar=yearly\n[Install]\nWantedBy=timers.target\n",
         },
     ),
+    Whole("pv-part", "1.0-1.el9", files={"/usr/share/pv-part/moved": "1\n"}),
+    Whole(
+        "pv-part",
+        "2.0-1.el9",
+        fields={"Requires": "pv-piece"},
+        files={"/usr/share/pv-part/new": "2\n"},
+    ),
+    Whole("pv-piece", "2.0-1.el9", files={"/usr/share/pv-part/moved": "2\n"}),
     Whole(
         "pv-wants",
         "1.0-1.el9",

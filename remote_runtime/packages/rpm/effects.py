@@ -36,6 +36,7 @@ class RpmEffects(TransactionEffects):
     """The effects as for Debian packages, except for configuration files, scripts and units."""
 
     _before: Dict[str, InstalledPackage] = {}  # the previous versions of the packages that change
+    _brought: AbstractSet[str] = frozenset()  # the paths of all packages that come
     _accounts_made: Sequence[AccountEffect] = ()  # by scripts before the files are installed
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
@@ -44,6 +45,7 @@ class RpmEffects(TransactionEffects):
             change.name: self._registry.kept(change.name) for change in coming if change.before
         }
         found = {change.name: self._contents(change.name) for change in coming}
+        self._brought = {m.path for c in found.values() if c is not None for m in c.members}
         self._accounts_made = [
             effect for change in coming for effect in self._made_first(change, found[change.name])
         ]
@@ -153,6 +155,8 @@ class RpmEffects(TransactionEffects):
         self._left_out(kept, kept.paths)
 
     def _left_out(self, before: InstalledPackage, leaving: Sequence[str]) -> None:
+        """See the base class. A path that another package brings does not go."""
+        leaving = [path for path in leaving if path not in self._brought]
         saved = [path for path in leaving if path in before.conffiles and self._save(path, before)]
         directories = {os.path.dirname(path) for path in saved}
         gone = self._without(leaving, directories)

@@ -272,6 +272,17 @@ class Host(fakes.DirectoryTest):
         effects = self.effects(Contents([], [], {}), old)
         self.assertEqual(self.changes(effects), ["d/edited.rpmsave", "-plain", "-d/edited"])
 
+    def test_a_file_that_another_package_takes_over(self):
+        """It does not go with the version that had it."""
+        self.write("f", b"old\n")
+        records = RpmInstallations(["a"], set(), lambda argv: self.installed(("f", 0, b"old\n")))
+        contents = {"a": Contents([], [], {}), "b": Contents([self.member("f")], [], {})}
+        consequences = RpmEffects(self.context, records, contents.get, {})
+        effects = consequences.of(
+            [VersionChange("b", "", "0:1-1"), VersionChange("a", "0:1-1", "0:2-1")]
+        )
+        self.assertEqual(self.changes(effects), ["f"])
+
     def test_a_removal(self):
         """Files go with their directories, but for those of other packages too."""
         for name in ("own/f", "shared/f"):
