@@ -129,6 +129,18 @@ RPMS: tuple[Rpm, ...] = (
             "OnCalendar=yearly\n[Install]\nWantedBy=timers.target\n",
         },
     ),
+    Whole(
+        "pv-choice",
+        "1.0-1.el9",
+        {
+            "post": "update-alternatives --install /usr/bin/pv-chosen pv-chosen"
+            " /usr/bin/pv-choice 10\n",
+            "preun": "if [ $1 -eq 0 ]; then\n"
+            "    update-alternatives --remove pv-chosen /usr/bin/pv-choice\nfi\n",
+        },
+        fields={"Requires": "/bin/sh"},
+        files={"/usr/bin/pv-choice": "#!/bin/sh\n"},
+    ),
     Whole("pv-part", "1.0-1.el9", files={"/usr/share/pv-part/moved": "1\n"}),
     Whole(
         "pv-part",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Callable, List, Mapping, NamedTuple, Optional,
 
 from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.packages import tmpfiles
-from remote_runtime.packages.maintainer_scripts import maintscript_helper
+from remote_runtime.packages.maintainer_scripts import alternatives, maintscript_helper
 from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
 from remote_runtime.packages.maintainer_scripts.effects import (
     Declared,
@@ -77,7 +77,8 @@ def follow(
 
     def declared(call: Call) -> Optional[Declared]:
         found = declare(overlay, call)
-        return found or tmpfiles.declared(overlay.files, overlay.accounts, call)
+        found = found or tmpfiles.declared(overlay.files, overlay.accounts, call)
+        return found or alternatives.declared(overlay.files, call)
 
     follower = ScriptEffects(overlay.files, overlay.accounts, lay, declared)
     return follower.follow(run.package, run.name, run.text, run.arguments)

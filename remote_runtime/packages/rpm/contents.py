@@ -12,7 +12,7 @@ from remote_runtime.packages.dpkg.contents import (
 _SHELLS = ("/bin/sh", "/bin/bash", "/usr/bin/sh", "/usr/bin/bash")
 # An RPM's scripts by those of a .deb that are run when it comes.
 _SCRIPTS = (("preinst", ("PRETRANS", "PREIN")), ("postinst", ("POSTIN", "POSTTRANS")))
-_NONE = "(none)"
+NONE = "(none)"
 CONFIG, MISSINGOK, NOREPLACE = "config", "missingok", "noreplace"
 _FLAGS = ((CONFIG, 1 << 0), (MISSINGOK, 1 << 3), (NOREPLACE, 1 << 4))
 _GHOST = 1 << 6  # the package owns it and does not bring it
@@ -45,7 +45,8 @@ class Header(object):
         if len(words) % 4:
             raise ValueError("unexpected output of rpm")
         rows = list(zip(words[::4], words[1::4], words[2::4], words[3::4]))
-        brought = [row for row in rows if not int(row[1]) & _GHOST]
+        named = [row for row in rows if row[0] != NONE]  # else of a package without files
+        brought = [row for row in named if not int(row[1]) & _GHOST]
         self.paths = [row[0] for row in brought]
         self._rows = {row[0]: row[1:] for row in brought}
 
@@ -96,8 +97,8 @@ def fingerprints(printed: str) -> Dict[str, str]:
 
 def script_text(program: str, text: str) -> str:
     """Return a script for the shell; a script for another program is an unknown command."""
-    text = "" if text == _NONE else text
-    if program not in (_NONE, *_SHELLS):
+    text = "" if text == NONE else text
+    if program not in (NONE, *_SHELLS):
         return "%s %s\n" % (program, " ".join(text.split()))
     if len(text) > MAX_SCRIPT:
         raise ValueError("a script is too long")

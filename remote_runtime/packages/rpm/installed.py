@@ -79,6 +79,7 @@ def _parsed(printed: str) -> "tuple[str, _Record]":
     head, files, *rest = printed.lstrip("\n").split(_PART) if _PART in printed else ("", "")
     name, _, evr = head.partition(_FIELD)
     rows = [line.split(_FIELD) for line in files.splitlines()]
+    rows = [row for row in rows if row[0] != rpm_contents.NONE]  # of a package without files
     well = len(rest) == 2 * len(_SCRIPTS) and all(len(r) == 3 and r[1].isdigit() for r in rows)
     if not (name and evr and well):
         raise Unknowable("unexpected output of rpm about installed packages")

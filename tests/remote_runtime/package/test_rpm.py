@@ -308,6 +308,14 @@ class Host(fakes.DirectoryTest):
         self.assertEqual(self.changes(self.effects(Contents([], [], {}), old)), ["-y"])
         self.assertEqual(self.changes(self.removal(old)), ["-x"])
 
+    def test_a_package_without_files(self):
+        """rpm prints a word for no name."""
+        printed = "a\t0:1-1\x1e(none)\t(none)\t(none)\n" + "\x1e(none)" * 4 + "\x1d"
+        kept = RpmInstallations(["a"], set(), lambda argv: printed).kept("a")
+        self.assertEqual((kept.paths, kept.scripts), ([], {}))
+        nothing = "(none) (none) " * 4 + "'(none)' (none) '(none)' '(none)'\n"
+        self.assertEqual(rpm_contents.Header(nothing).paths, [])
+
     def test_what_is_not_clear(self):
         """Several versions side by side, a package that is not there, and odd output."""
         one = self.installed()
