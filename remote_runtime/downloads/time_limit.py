@@ -63,8 +63,8 @@ class ProgressCheck(object):
         self._checked = now
         if now - self._told >= 0.5:
             self._told = now
-            told = _progress(done, whole)
-            self._context.progress("%s: %s" % (self._doing, told) if told else self._doing)
+            progress = _progress(done, whole)
+            self._context.progress("%s: %s" % (self._doing, progress) if progress else self._doing)
 
 
 def _progress(size: int, whole: Optional[int]) -> str:

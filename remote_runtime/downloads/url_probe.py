@@ -24,9 +24,9 @@ _OURS = ("", "localhost", "::1", "0.0.0.0")
 def require(context: Context, path: str, request: Request, checksum: str) -> None:
     """Raise the error of downloading the file ``path``, as far as a server reports it without
     sending the file; ``checksum`` is the required one in its canonical form, "" for any."""
-    told = probe(context, path, request)
-    if told and checksum.startswith(HASHED) and checksum != HASHED + told:
-        raise mismatch(path, checksum, HASHED + told)
+    digest = probe(context, path, request)
+    if digest and checksum.startswith(HASHED) and checksum != HASHED + digest:
+        raise mismatch(path, checksum, HASHED + digest)
 
 
 def probe(context: Context, path: str, request: Request) -> str:

@@ -44,18 +44,18 @@ class AdhocLifecycle(Lifecycle):
         from remote_runtime.protocol.file_sender import Fetch
 
         files = Fetch(self._context, self._context.to_controller(), given)
-        told: List[str] = []
+        messages: List[str] = []
         wrong: List[str] = []
         for number, path in enumerate(given["paths"]):
             self._context.progress("fetching %s" % path)
             try:
-                told.append(files.path(number, path))
+                messages.append(files.path(number, path))
             except ResourceError as error:
-                told.append(str(error))
+                messages.append(str(error))
                 wrong.append(str(error))
-        outcome.ended = Ended(None, "\n".join(told) + "\n", "")
+        outcome.ended = Ended(None, "\n".join(messages) + "\n", "")
         if wrong:
-            text = "%d of %d paths could not be fetched" % (len(wrong), len(told))
+            text = "%d of %d paths could not be fetched" % (len(wrong), len(messages))
             raise ResourceError(text, kind="resource.fetch", output="\n".join(wrong))
 
     def _run(self, given: Properties, outcome: Outcome) -> None:

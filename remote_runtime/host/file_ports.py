@@ -57,11 +57,11 @@ class FileReader(object):
     everywhere in ccm."""
 
     def __init__(self, adapter: "Adapter") -> None:
-        self._own_adapter = adapter
+        self._default_adapter = adapter
 
     @property
     def _adapter(self) -> "Adapter":
-        return self._own_adapter
+        return self._default_adapter
 
     def lstat(self, path: str) -> Optional[Node]:
         """Return the node at the path itself, None if there is none."""

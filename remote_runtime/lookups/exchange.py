@@ -53,8 +53,8 @@ def _questions(message: Dict[str, Any]) -> List[Question]:
     if not isinstance(questions, list):
         raise ProtocolError("an ask frame without questions")
     for one in questions:
-        told = isinstance(one, dict) and isinstance(one.get("kind"), str)
-        if not (told and isinstance(one.get("of"), str)):
+        valid = isinstance(one, dict) and isinstance(one.get("kind"), str)
+        if not (valid and isinstance(one.get("of"), str)):
             raise ProtocolError("a question without its kind or subject")
     return questions
 

@@ -413,14 +413,14 @@ class ManagedResource(object):
     def unachieved(self, state: Any) -> str:
         """After acting: return why the desired state was not achieved, or ""."""
         left = self.actions(state, False)
-        told = [
+        reasons = [
             "%s differs from the desired state" % c.what  # both values are secret
             if c.before == c.after
             else "%s is %r, not %r" % (c.what, c.before, c.after)
             for action in left
             for c in action.changes
         ]
-        return "; ".join(told) or ("still to do: " + self.describe(left) if left else "")
+        return "; ".join(reasons) or ("still to do: " + self.describe(left) if left else "")
 
     def describe(self, actions: Sequence[Action]) -> str:
         """The noop message of these actions: each text once, joined by commas."""

@@ -48,8 +48,8 @@ class FileOverlay(object):
         other._uncounted = dict(self._uncounted)
         return other
 
-    def _lay(self, path: str, node: Node) -> None:
-        self._leave_out(path)
+    def _set_node(self, path: str, node: Node) -> None:
+        self._uncount(path)
         self.nodes[path] = node
         self._uncounted[path] = None
         while path.strip("/"):
@@ -60,12 +60,12 @@ class FileOverlay(object):
             names[name] = None
             path = directory
 
-    def _leave_out(self, path: str) -> None:
+    def _uncount(self, path: str) -> None:
         """Stop counting a node."""
         self._uncounted.pop(path, None)
-        self._count(self._shares.pop(path, (0, 0, 0)), -1)
+        self._add_usage(self._shares.pop(path, (0, 0, 0)), -1)
 
-    def _count(self, share: Tuple[int, int, int], sign: int) -> None:
+    def _add_usage(self, share: Tuple[int, int, int], sign: int) -> None:
         device, size, count = share
         sizes, counts = self._sums.get(device, (0, 0))
         self._sums[device] = (sizes + sign * size, counts + sign * count)
@@ -90,7 +90,7 @@ class FileOverlay(object):
             if node is not None:
                 laid, since = True, max(since, node.counts_since(bool(waiting)))
             if node is None and not hidden and not waiting:
-                node = self._of_other_name(full)
+                node = self._node_of_other_name(full)
                 laid = laid or node is not None
             if node is None and not hidden and not waiting and not follow:
                 return ResolvedPath(full, None, True, laid, since, links=tuple(links))
@@ -139,7 +139,7 @@ class FileOverlay(object):
         """Return the planned node at a path without links; ``hidden``: the host's own node is
         ignored."""
         node = self.nodes.get(path)
-        return self._of_other_name(path) if node is None and not hidden else node
+        return self._node_of_other_name(path) if node is None and not hidden else node
 
     def is_hidden(self, path: str) -> bool:
         """Return whether the host's content below a path without links is ignored."""
@@ -154,19 +154,19 @@ class FileOverlay(object):
         """Mount a file system over a directory, or unmount it; earlier plans below it
         are dropped.
         """
-        path = self._place(effect.path)
+        path = self._resolve_parent(effect.path)
         self._drop_below(path)
         self.remounted.pop(path, None)
         old = self.nodes.get(path)
         if effect.present:
             node = Node("directory", effect.mode, effect.uid, effect.gid, since=since, by=by)
-            self._lay(path, node._replace(device=-since, once=True, mount=effect))
-            self._imply(os.path.dirname(path), since, by)
+            self._set_node(path, node._replace(device=-since, once=True, mount=effect))
+            self._record_parents(os.path.dirname(path), since, by)
         elif old is not None and old.mount is not None:
-            self._leave_out(path)
+            self._uncount(path)
             del self.nodes[path]
 
-    def _place(self, path: str) -> str:
+    def _resolve_parent(self, path: str) -> str:
         """Return a path without links in its parents."""
         directory, name = os.path.split(path)
         return os.path.join(self.find(directory, follow=True).path, name)
@@ -184,7 +184,7 @@ class FileOverlay(object):
 
     def remount(self, effect: MountEffect) -> None:
         """Record the options of a file system of the host."""
-        self.remounted[self._place(effect.path)] = effect
+        self.remounted[self._resolve_parent(effect.path)] = effect
 
     def limits(self, resolved: ResolvedPath) -> Iterator[MountEffect]:
         """The planned mounts whose options limit what can be done at a path."""
@@ -202,10 +202,12 @@ class FileOverlay(object):
             node = self.nodes.get(link)
             if node is not None and node.mount is not None and node.mount.source:
                 inside = is_within(resolved.path, self.find(node.mount.source, True).path)
-                if inside and not any(self._leads_out(one) for one, _ in resolved.links[number:]):
+                if inside and not any(
+                    self._is_absolute_link(one) for one, _ in resolved.links[number:]
+                ):
                     yield node.mount
 
-    def _leads_out(self, path: str) -> bool:
+    def _is_absolute_link(self, path: str) -> bool:
         """Return whether an absolute symlink at a path without links leads out of its mount."""
         kind, target = kind_at(self.nodes.get(path), path, hidden=False)
         return kind == "symlink" and target.startswith("/")
@@ -216,7 +218,7 @@ class FileOverlay(object):
 
     def mount_points(self, path: str) -> List[str]:
         """Return the planned mount points at a path and below it."""
-        place = self._place(path)
+        place = self._resolve_parent(path)
         mounts = [at for at, node in self.nodes.items() if node.mount is not None]
         return sorted(at for at in mounts if is_within(at, place))
 
@@ -232,12 +234,12 @@ class FileOverlay(object):
     def planned(self, path: str) -> Tuple[int, int]:
         """Return the bytes and files that will be written to the file system of a path."""
         for at in self._uncounted:
-            self._shares[at] = share = self._share(at)
-            self._count(share, 1)
+            self._shares[at] = share = self._usage(at)
+            self._add_usage(share, 1)
         self._uncounted.clear()
         return self._sums.get(self._device(path), (0, 0))
 
-    def _share(self, path: str) -> Tuple[int, int, int]:
+    def _usage(self, path: str) -> Tuple[int, int, int]:
         node = self.nodes[path]
         device = node.device or self._device(path)
         held = node.content.size if node.content is not None else 0
@@ -259,7 +261,7 @@ class FileOverlay(object):
         # Only a directory is changed where a link leads to; all else replaces the link.
         found = self.find(effect.path, follow=effect.kind == "directory")
         path = found.path
-        node = self._node(effect, found)._replace(since=since, by=by)
+        node = self._planned_node(effect, found)._replace(since=since, by=by)
         unsure = not sure and effect.kind == "directory" and self._may_be_new(found)
         node = node._replace(firm=effect.firm, once=effect.once, part=effect.part)
         node = node._replace(unsure=unsure, via=tuple(link for link, _ in found.links))
@@ -267,29 +269,29 @@ class FileOverlay(object):
         for other in [path, *others]:
             if effect.kind in ("absent", "file", "symlink"):
                 self._drop_below(other)
-            self._lay(other, node)
+            self._set_node(other, node)
         if node.inode is not None:
             self._inodes[node.inode] = node
             for other in [p for p, n in self.nodes.items() if n.inode == node.inode]:
-                self._lay(other, node)
+                self._set_node(other, node)
         if effect.kind != "absent":
             for other in [path, *others]:
-                self._imply(os.path.dirname(other), since, by)
+                self._record_parents(os.path.dirname(other), since, by)
         old = found.node
         return old.by if old is not None and old.by != by and undoes(node, old) else ""
 
     def _may_be_new(self, found: ResolvedPath) -> bool:
         """Return whether an uncertain effect may create the directory."""
-        old = found.node or self._of_host(found)
+        old = found.node or self._host_node(found)
         return old is None or old.kind != "directory" or old.unsure
 
-    def _of_other_name(self, path: str) -> Optional[Node]:
+    def _node_of_other_name(self, path: str) -> Optional[Node]:
         """Return the change under another name of the file that the host has at a path. The file
         may no longer be there."""
         inode = shared(path) if self._inodes else None
         return None if inode is None else self._inodes.get(inode)
 
-    def _imply(self, path: str, since: int, by: str) -> None:
+    def _record_parents(self, path: str, since: int, by: str) -> None:
         """Record that the parents of an existing path are directories."""
         while path.strip("/"):
             found = self.find(path, follow=False)
@@ -298,17 +300,17 @@ class FileOverlay(object):
                 return
             if node is None and found.there and os.path.lexists(path):
                 return
-            node = self._born("directory", path)
-            self._lay(path, node._replace(since=since, by=by, implied=True))
+            node = self._new_node("directory", path)
+            self._set_node(path, node._replace(since=since, by=by, implied=True))
             path = os.path.dirname(path)
 
-    def _node(self, effect: PathEffect, resolved: ResolvedPath) -> Node:
+    def _planned_node(self, effect: PathEffect, resolved: ResolvedPath) -> Node:
         if effect.kind in ("absent", UNTOLD):
             return Node(effect.kind)
-        old = resolved.node or self._of_host(resolved)
+        old = resolved.node or self._host_node(resolved)
         same = old is not None and old.kind == effect.kind
         if old is None or not same:
-            old = self._born(effect.kind, resolved.path)
+            old = self._new_node(effect.kind, resolved.path)
         # A directory that stays, perhaps with other attributes, adds nothing about its content.
         stays = same and effect.kind == "directory" and old.since
         return old._replace(
@@ -321,29 +323,29 @@ class FileOverlay(object):
             inode=old.inode if effect.content is None else None,
         )
 
-    def _born(self, kind: str, path: str) -> Node:
+    def _new_node(self, kind: str, path: str) -> Node:
         """Return a path that our user creates; below a setgid directory, it gets that directory's
         group.
         """
         mode = {"directory": 0o755, "file": 0o644, "symlink": 0o777}.get(kind, 0)
         new = Node(kind, mode, os.geteuid(), os.getegid(), device=self._device(path))
-        above = self._nearest(path)
+        above = self._nearest_directory(path)
         if above is None or not above.mode & stat.S_ISGID:
             return new
         inherited = stat.S_ISGID if kind == "directory" else 0
         return new._replace(mode=mode | inherited, gid=above.gid)
 
-    def _nearest(self, path: str) -> Optional[Node]:
+    def _nearest_directory(self, path: str) -> Optional[Node]:
         """Return the innermost directory above a path that will exist."""
         while path.strip("/"):
             path = os.path.dirname(path)
             found = self.find(path, follow=False)
-            node = found.node or self._of_host(found)
+            node = found.node or self._host_node(found)
             if node is not None and node.kind != "absent":
                 return node
         return None
 
-    def _of_host(self, resolved: ResolvedPath) -> Optional[Node]:
+    def _host_node(self, resolved: ResolvedPath) -> Optional[Node]:
         """Return the current path of the host, as a node without changes."""
         if not resolved.there:
             return None
@@ -390,5 +392,5 @@ class FileOverlay(object):
                 below = os.path.join(directory, name)
                 directories.append(below)
                 if below in self.nodes:
-                    self._leave_out(below)
+                    self._uncount(below)
                     del self.nodes[below]

@@ -73,7 +73,7 @@ class OverlayCommand(object):
                 "%s cannot run on the planned state: unshare is not installed" % program
             )
 
-        def told(stream: str, line: str) -> None:
+        def read_line(stream: str, line: str) -> None:
             if line.startswith(self._token):
                 self._told.append(line[len(self._token) + 1 :].rstrip("\n"))
                 self._ready = self._ready or time.monotonic()
@@ -88,7 +88,7 @@ class OverlayCommand(object):
             input=marshal.dumps(([f.__code__ for f in FUNCTIONS], self._plan(start))),
             timeout=timeout + _BUILDING if timeout else None,
             limit=limit,
-            on_output=told,
+            on_output=read_line,
             until=until,
         )
         return self._judge(result, program)

@@ -20,9 +20,9 @@ class MemoryBudget(object):
 class CachedContent(Content):
     """Content whose bytes stay in memory after the first read, if there is room."""
 
-    def __init__(self, content: Content, room: MemoryBudget) -> None:
+    def __init__(self, content: Content, budget: MemoryBudget) -> None:
         self._content = content
-        self._room = room
+        self._budget = budget
         self._data: Optional[bytes] = None
         self.size = content.size
         self.uncertainty = content.uncertainty
@@ -36,12 +36,12 @@ class CachedContent(Content):
         """Return at most ``maximum`` bytes; None if there is no room for them, or if only the push
         has them.
         """
-        if self._data is None and self.size <= min(maximum, self._room.left):
+        if self._data is None and self.size <= min(maximum, self._budget.left):
             try:
                 self._data = self._content.read()
             except Unknowable:
                 return None
-            self._room.left -= self.size
+            self._budget.left -= self.size
         return self._data
 
     def fetch(self) -> None:

@@ -136,29 +136,29 @@ class Probe(object):
         one cannot.
         """
         shas = [i.sha256 for i in unknown]
-        told = self._shared.known(shas)
+        shared = self._shared.known(shas)
         self._asked.update(shas)
-        ours = [sha for sha in shas if sha in told.left or sha not in told.alone]
-        self._left = {sha for sha in ours if sha not in told.known}
+        ours = [sha for sha in shas if sha in shared.left or sha not in shared.alone]
+        self._left = {sha for sha in ours if sha not in shared.known}
         for one in unknown:
             sha = one.sha256
             try:
-                contents = deb_contents.parse(told.known.get(sha) or told.alone.get(sha))
+                contents = deb_contents.parse(shared.known.get(sha) or shared.alone.get(sha))
             except ValueError:
                 continue  # from a host that sends false data: examine it here
-            if sha in told.known:
+            if sha in shared.known:
                 self._known[sha] = contents
                 continue
             self._alone[sha] = contents._replace(is_so=self._check(one, contents, packages))
             if sha not in ours:
                 self._known[sha] = self._alone[sha]
 
-    def _check(self, one: Indexed, told: Contents, packages: Packages) -> Callable[[], bool]:
+    def _check(self, one: Indexed, contents: Contents, packages: Packages) -> Callable[[], bool]:
         """Check another host's report."""
 
         def is_so() -> bool:
             self._read([one], packages)
-            return self._known[one.sha256] == told
+            return self._known[one.sha256] == contents
 
         return is_so
 

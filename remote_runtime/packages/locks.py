@@ -79,21 +79,21 @@ def _program(pid: int) -> str:
     return content_of("/proc/%d/comm" % pid).decode("utf-8", "replace").strip()
 
 
-def wait(context: "Context", look: Look, deadline: float) -> None:
-    """Return once ``look`` finds no holder; report once if there is one.
+def wait(context: "Context", find_holder: Look, deadline: float) -> None:
+    """Return once ``find_holder`` finds no holder; report once if there is one.
 
     ``deadline`` is a time of ``time.monotonic``; ``ResourceError`` when it has passed.
     """
-    told = False
+    reported = False
     while True:
-        found = look()
+        found = find_holder()
         if found is None:
             return
         left = deadline - time.monotonic()
         if left <= 0:
             raise held_too_long(found)
-        if not told:
-            told = True
+        if not reported:
+            reported = True
             text = "waiting up to %.0f s for the package lock %s" % (left, found)
             context.progress(text)
             context.notice("waiting", text)

@@ -85,5 +85,5 @@ def _words(changes: Sequence[Change], item: Item) -> str:
     """The changes, without the values of a sensitive resource."""
     if item.sensitive:
         return ", ".join([change.what for change in changes])
-    told = [(c.what, shortened(c.before), shortened(c.after)) for c in changes]
-    return ", ".join(["%s %s → %s" % one for one in told])
+    values = [(c.what, shortened(c.before), shortened(c.after)) for c in changes]
+    return ", ".join(["%s %s → %s" % one for one in values])

@@ -160,8 +160,8 @@ def _places(parts: Sequence[Tuple[Any, ...]], outcome: Outcome) -> List[str]:
 
     if not parts:
         return []
-    told = [(one["kind"], one["name"]) for one in operations(outcome.recorded)]
-    places = [told.index(part[2:4]) for part in parts if part[2:4] in told]
+    entries = [(one["kind"], one["name"]) for one in operations(outcome.recorded)]
+    places = [entries.index(part[2:4]) for part in parts if part[2:4] in entries]
     return [OPERATION + str(place) for place in places] or [OPERATION]
 
 
@@ -214,19 +214,19 @@ class PushPreview(object):
         found = self._observer.differing(outcome, known or "")
         if not found:
             return
-        told = _told(self._maker.make(outcome, noop, seconds), found)
+        drift = _told(self._maker.make(outcome, noop, seconds), found)
         # A resource that only reacts to others has not drifted.
         follows = found == [FIRED] or (found == [STATUS] and outcome.unmet)
-        (self._behind if follows else self._drifted).append(told)
+        (self._behind if follows else self._drifted).append(drift)
 
     def require_no_drift(self) -> None:
         """Raise ``HostError`` with the differing observations, followed by diffs."""
         drifted = self._drifted or self._behind
         if not drifted and self._seen == len(self._observed):
             return
-        told = [words for words, _ in drifted[:_TOLD]]
-        more = len(drifted) - len(told)
-        told += ["%d more" % more] if more else []
+        entries = [words for words, _ in drifted[:_TOLD]]
+        more = len(drifted) - len(entries)
+        entries += ["%d more" % more] if more else []
         diffs = [line for _, lines in drifted[:_TOLD] for line in lines]
         left = len(diffs) - _MAX_LINES
         diffs[_MAX_LINES:] = ["... %d more lines" % left] if left > 0 else []
@@ -234,7 +234,7 @@ class PushPreview(object):
             "\n".join(
                 [
                     "the host has drifted since the plan was made: "
-                    + ("; ".join(told) or "different resources would run")
+                    + ("; ".join(entries) or "different resources would run")
                 ]
                 + diffs
             ),
@@ -271,7 +271,7 @@ def _told(event: Dict[str, Any], drifted: Sequence[str]) -> Tuple[str, List[str]
 def _operations_told(event: Dict[str, Any], drifted: Sequence[str]) -> str:
     """The operations at these positions of an event, as text."""
     places = [name[len(OPERATION) :] for name in drifted]
-    told = [event["operations"][int(place)] for place in places if place]
-    words = ["%s %s %s" % (one["kind"], one["name"], one["state"]) for one in told[:_TOLD]]
+    entries = [event["operations"][int(place)] for place in places if place]
+    words = ["%s %s %s" % (one["kind"], one["name"], one["state"]) for one in entries[:_TOLD]]
     more = len(drifted) - len(words)
     return ", ".join(words + (["%d more" % more] if words and more else [])) or "other operations"

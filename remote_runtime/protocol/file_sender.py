@@ -46,9 +46,9 @@ class Fetch(object):
             if not self._recursive:
                 hint = "use --recursive to fetch its contents"
                 raise ResourceError("%s is a directory" % path, hint=hint)
-            self._tree(number, path)
+            self._send_tree(number, path)
         elif found.kind == "file":
-            self._file(number, path, ())
+            self._send_file(number, path, ())
         elif found.kind == "symlink":
             to = self._context.files.link(path)
             raise ResourceError(
@@ -58,18 +58,18 @@ class Fetch(object):
             raise ResourceError("%s is not a regular file" % path)
         if self._lacking:
             more = len(self._lacking) - _TOLD
-            told = "; ".join(self._lacking[:_TOLD]) + ("; %d more" % more if more > 0 else "")
-            raise ResourceError("%s, but not %s" % (self._sum(path), told))
-        return self._sum(path)
+            message = "; ".join(self._lacking[:_TOLD]) + ("; %d more" % more if more > 0 else "")
+            raise ResourceError("%s, but not %s" % (self._summary(path), message))
+        return self._summary(path)
 
-    def _sum(self, path: str) -> str:
+    def _summary(self, path: str) -> str:
         files = "1 file" if self._files == 1 else "%d files" % self._files
         text = "%s: %s, %d bytes" % (path, files, self._bytes)
         if self._skipped:
             text += ", %d links and special files left out" % self._skipped
         return text
 
-    def _tree(self, number: int, top: str) -> None:
+    def _send_tree(self, number: int, top: str) -> None:
         waiting: List[Parts] = [()]
         while waiting:
             parts = waiting.pop()
@@ -84,13 +84,13 @@ class Fetch(object):
                 self._context.check_cancelled()
                 one = parts + (name,)
                 try:
-                    if self._entry(number, os.path.join(directory, name), one):
+                    if self._send_entry(number, os.path.join(directory, name), one):
                         below.append(one)
                 except ResourceError as error:
                     self._lacking.append(error.message)
             waiting += reversed(below)
 
-    def _entry(self, number: int, path: str, parts: Parts) -> bool:
+    def _send_entry(self, number: int, path: str, parts: Parts) -> bool:
         """Send an entry of a directory; return whether it is a directory to descend into."""
         found: Any = self._context.files.status(path)
         if found is None:
@@ -103,27 +103,27 @@ class Fetch(object):
         if len(parts) > MAX_DEPTH:
             raise ResourceError("%s, which is nested too deeply" % path)
         if found.kind == "file":
-            self._file(number, path, parts)
+            self._send_file(number, path, parts)
         return bool(found.kind == "directory")
 
-    def _file(self, number: int, path: str, parts: Parts) -> None:
+    def _send_file(self, number: int, path: str, parts: Parts) -> None:
         descriptor = self._context.files.opened(path, "read")
         try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 raise ResourceError("%s is no longer a regular file" % path)
-            self._admit(path, found.st_size)
+            self._check_limits(path, found.st_size)
             self._channel.send({"t": "file", "path": number, "name": list(parts)})
             whole = False
             try:
                 # Files that the kernel generates have no size before they are read.
-                room = min(self._maximum, self._left)
-                sent = self._send(descriptor, found.st_size or room + 1)
-                self._admit(path, sent)
+                limit = min(self._maximum, self._left)
+                sent = self._send_content(descriptor, found.st_size or limit + 1)
+                self._check_limits(path, sent)
                 left = os.fstat(descriptor).st_size
                 if left < found.st_size:
-                    told = "%s: it shrank from %d bytes to %d while it was read"
-                    raise ResourceError(told % (path, found.st_size, left))
+                    message = "%s: it shrank from %d bytes to %d while it was read"
+                    raise ResourceError(message % (path, found.st_size, left))
                 whole = True
             except OSError as error:
                 raise failure("read", path, error) from error
@@ -135,19 +135,19 @@ class Fetch(object):
         finally:
             os.close(descriptor)
 
-    def _admit(self, path: str, size: int) -> None:
+    def _check_limits(self, path: str, size: int) -> None:
         if size > self._maximum:
             raise ResourceError(
                 "%s: it has %d bytes, more than the limit of %d (--max-size)"
                 % (path, size, self._maximum)
             )
         if size > self._left:
-            told = "%s: it has %d bytes, but only %d remain of --max-total"
-            raise ResourceError(told % (path, size, self._left))
+            message = "%s: it has %d bytes, but only %d remain of --max-total"
+            raise ResourceError(message % (path, size, self._left))
         if self._files >= MAX_FILES:
             raise ResourceError("%s: that would be more than %d files" % (path, MAX_FILES))
 
-    def _send(self, descriptor: int, size: int) -> int:
+    def _send_content(self, descriptor: int, size: int) -> int:
         sent = 0
         while sent < size:
             self._context.check_cancelled()

@@ -16,8 +16,8 @@ from remote_runtime.stdlib_light.digest import sha256
 def fingerprint(paths: Iterable[str], scripts: Mapping[str, str]) -> str:
     """Return the common fingerprint of a package and its installation (both sides): paths and
     scripts."""
-    told = [sorted(paths), [[name, scripts[name]] for name in sorted(scripts)]]
-    return str(sha256(jsontext.dumps(told).encode("utf-8")).hexdigest())
+    description = [sorted(paths), [[name, scripts[name]] for name in sorted(scripts)]]
+    return str(sha256(jsontext.dumps(description).encode("utf-8")).hexdigest())
 
 
 class SharedMetadata(NamedTuple):

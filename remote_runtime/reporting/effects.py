@@ -44,11 +44,15 @@ def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
             _of_unit(one, found)
         elif isinstance(one, UnknownEffect) and _is_reported(one, packages):
             found[UNKNOWN, one.uncertainty.reason] = UNKNOWN
-    told = [{"kind": kind, "name": name, "state": state} for (kind, name), state in found.items()]
-    if len(told) > MAX_EFFECTS:
-        left = len(told) - MAX_EFFECTS
-        told[MAX_EFFECTS:] = [{"kind": UNKNOWN, "name": "%d more effects" % left, "state": UNKNOWN}]
-    return told
+    entries = [
+        {"kind": kind, "name": name, "state": state} for (kind, name), state in found.items()
+    ]
+    if len(entries) > MAX_EFFECTS:
+        left = len(entries) - MAX_EFFECTS
+        entries[MAX_EFFECTS:] = [
+            {"kind": UNKNOWN, "name": "%d more effects" % left, "state": UNKNOWN}
+        ]
+    return entries
 
 
 def _is_reported(effect: UnknownEffect, packages: bool) -> bool:

@@ -324,8 +324,8 @@ def _predicted(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
     if outcome.recorded:
         from remote_runtime.reporting.operations import operations
 
-        told = [_masked(one, mask) for one in operations(outcome.recorded)]
-        extra.update({"operations": told} if told else {})
+        details = [_masked(one, mask) for one in operations(outcome.recorded)]
+        extra.update({"operations": details} if details else {})
     if item.noop and (outcome.status != "stable" or outcome.prediction_reason):
         extra["always_noop"] = True
     return extra
@@ -340,15 +340,15 @@ def _masked(effect: Dict[str, str], mask: Mask) -> Dict[str, str]:
 
 def _of_command(outcome: Outcome, ended: Ended, mask: Mask) -> Dict[str, Any]:
     """Return the exit code, if there is one, and the output, with standard error at the end."""
-    told: Dict[str, Any] = {}
+    details: Dict[str, Any] = {}
     if ended.code is not None and ended.code >= 0:
-        told["exit_code"] = ended.code
+        details["exit_code"] = ended.code
     end = "\n" if ended.stdout and ended.stderr and not ended.stdout.endswith("\n") else ""
     output = ended.before + ended.stdout + end + ended.stderr
     if output:
         hidden = outcome.item.sensitive
-        told["output"] = MASKED if hidden else _tail(mask.text(output), outcome.longest)
-    return told
+        details["output"] = MASKED if hidden else _tail(mask.text(output), outcome.longest)
+    return details
 
 
 def _tail(output: str, longest: int) -> str:

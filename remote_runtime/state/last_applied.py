@@ -69,7 +69,7 @@ class LastApplied(object):
         entries.update((keys[name], entry) for name, entry in self._notes.items())
         self._runs[self._plan.run_id] = [self._plan.user, int(time.time())]
         used = {entry.run for entry in entries.values()}
-        runs = {run: told for run, told in self._runs.items() if run in used}
+        runs = {run: drift for run, drift in self._runs.items() if run in used}
         self._memory.write(APPLIED, self._name, {"runs": runs, "resources": entries})
         if mark and self._whole:
             self._memory.mark(APPLIED, self._name, mark)
@@ -86,7 +86,9 @@ class LastApplied(object):
         runs, entries = found.get("runs"), found.get("resources")
         if isinstance(runs, dict) and isinstance(entries, dict):
             self._runs = {
-                run: told for run, told in runs.items() if isinstance(told, list) and len(told) == 2
+                run: drift
+                for run, drift in runs.items()
+                if isinstance(drift, list) and len(drift) == 2
             }
             self._entries = {
                 key: Entry(*map(str, entry))
@@ -109,12 +111,12 @@ class LastApplied(object):
         desired, found = now.desired != last.desired, now.found != last.found
         if not (desired or found):
             return {}  # it always runs, like a command without conditions
-        told: Dict[str, Any] = {"by": BOTH if desired and found else YOU if desired else SOMEONE}
+        drift: Dict[str, Any] = {"by": BOTH if desired and found else YOU if desired else SOMEONE}
         user, at = self._runs.get(last.run, ["", 0])
-        told.update(run=last.run, user=str(user), at=_when(at))
+        drift.update(run=last.run, user=str(user), at=_when(at))
         if found:
-            told.update(outcome.provenance)
-        return told
+            drift.update(outcome.provenance)
+        return drift
 
     def _entry(self, outcome: Outcome) -> Entry:
         item = outcome.item

@@ -121,7 +121,7 @@ class RunRecord(object):
         def short(text: str) -> str:
             return label(text)[:MAX_TEXT_LENGTH]
 
-        told: Dict[str, Any] = {
+        record: Dict[str, Any] = {
             "index": item.index,
             "status": outcome.status,
             "at": int(ended.at * 1e6),
@@ -132,19 +132,19 @@ class RunRecord(object):
         }
         for name in ("changed", "refreshed", "failed", "skipped", "health_only"):
             if getattr(outcome, name):
-                told[name] = True
+                record[name] = True
         if ended.noop:
-            told["noop"] = True
+            record["noop"] = True
         if outcome.ended is not None and (outcome.ended.code or -1) >= 0:
-            told["exit_code"] = outcome.ended.code
+            record["exit_code"] = outcome.ended.code
         if outcome.left_out:
-            told["left_out"] = outcome.left_out
+            record["left_out"] = outcome.left_out
         if outcome.unmet:
-            told["unmet"] = [short(name) for name in outcome.unmet[:MAX_TEXTS]]
+            record["unmet"] = [short(name) for name in outcome.unmet[:MAX_TEXTS]]
         if outcome.errors:
-            told["error"] = "" if item.sensitive else short(outcome.errors[0].partition("\n")[0])
+            record["error"] = "" if item.sensitive else short(outcome.errors[0].partition("\n")[0])
         if outcome.health:
-            told["health"] = [
+            record["health"] = [
                 {
                     "name": short(str(check["name"])),
                     "status": check["status"],
@@ -152,7 +152,7 @@ class RunRecord(object):
                 }
                 for check in outcome.health[:MAX_TEXTS]
             ]
-        return told
+        return record
 
     def _write(self, sync: bool = False) -> None:
         if self._off:

@@ -165,7 +165,7 @@ class Lock(object):
         notice: Callable[[str], None],
     ) -> None:
         """Return once ``look`` returns ""; otherwise, it returns what the run is waiting for."""
-        told = False
+        reported = False
         while True:
             what = look()
             if not what:
@@ -176,9 +176,9 @@ class Lock(object):
                     kind="host.locked",
                     hint="ccm waited %g s; try again later, or raise --lock-timeout" % timeout,
                 )
-            if not told:
+            if not reported:
                 notice("waiting for %s" % what)
-                told = True
+                reported = True
             self._cancellation.sleep(min(_POLL, max(0.01, deadline - time.monotonic())))
 
     def _held(self) -> str:

@@ -87,8 +87,8 @@ class CheckErrors(object):
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, OSError):
-            told = failure(self._doing, self._path, error)
-            raise UncheckedError(told.message, told.kind, told.hint) from error
+            failed = failure(self._doing, self._path, error)
+            raise UncheckedError(failed.message, failed.kind, failed.hint) from error
 
 
 class Preconditions(object):

@@ -123,11 +123,11 @@ class FileWriter(Ahead):
 
     def _write_all(self, upcoming: Iterable[Upcoming], latest: Temporary) -> None:
         self.drop()
-        room = _LARGEST
+        budget = _LARGEST
         for item, file in upcoming:
             if file is not None:
-                room -= file.content.size
-                if room < 0 or len(self._written) + 1 >= _MAX_FILES or file.path in self._written:
+                budget -= file.content.size
+                if budget < 0 or len(self._written) + 1 >= _MAX_FILES or file.path in self._written:
                     break
                 new = file.replaces is None
                 try:

@@ -37,5 +37,5 @@ class RebootCoverage(object):
 def _fields(path: str) -> List[List[str]]:
     """The lines of a table of mounts, as far as they can be read: what, where, kind and so on."""
     lines = [line.split() for line in content_of(path).split(b"\n")]
-    told = [line for line in lines if len(line) > 2 and not line[0].startswith(b"#")]
-    return [[unescape(os.fsdecode(field)) for field in line] for line in told]
+    fields = [line for line in lines if len(line) > 2 and not line[0].startswith(b"#")]
+    return [[unescape(os.fsdecode(field)) for field in line] for line in fields]

@@ -97,7 +97,7 @@ def store(
     *,
     given: "Sequence[Answer]",
     env: Mapping[str, str],
-    look: locks.Look,
+    find_holder: locks.Look,
     lock_timeout: float,
 ) -> None:
     """Set answers for a package, which may not be installed yet.
@@ -109,7 +109,7 @@ def store(
     text = "".join(lines).encode("utf-8", "surrogateescape")
     deadline = time.monotonic() + lock_timeout
     while True:
-        locks.wait(context, look, deadline)
+        locks.wait(context, find_holder, deadline)
         context.progress("setting the debconf answers for %s" % package)
         with context.unkillable():
             result = context.commands.run([SET], env=env, input=text)

@@ -169,11 +169,11 @@ class TransactionEffects(object):
         known = {member.path for member in contents.members}
         for run in self._runs(change, contents):
             if run.name == "preinst":
-                told = package_scripts.follow(self._context, self._effects, run, declare)
-                mixed = [effect.path for effect in told.effects if effect.path in known]
-                self._effects += [effect for effect in told.effects if effect.path not in known]
+                result = package_scripts.follow(self._context, self._effects, run, declare)
+                mixed = [effect.path for effect in result.effects if effect.path in known]
+                self._effects += [effect for effect in result.effects if effect.path not in known]
                 self._open(
-                    change.name, [*told.open, Open("", mixed)] if mixed else told.open, contents
+                    change.name, [*result.open, Open("", mixed)] if mixed else result.open, contents
                 )
 
     def _configured(self, change: VersionChange, contents: Contents) -> None:
@@ -181,9 +181,9 @@ class TransactionEffects(object):
         declare = self._declared(change)
         for run in self._runs(change, contents):
             if run.name != "preinst":
-                told = package_scripts.follow(self._context, self._effects, run, declare)
-                self._effects += told.effects
-                self._open(change.name, told.open, contents)
+                result = package_scripts.follow(self._context, self._effects, run, declare)
+                self._effects += result.effects
+                self._open(change.name, result.open, contents)
 
     def _open(self, name: str, calls: Sequence[Open], contents: Contents) -> None:
         own = [member.path for member in contents.members if member.kind != "directory"]
@@ -249,11 +249,11 @@ class TransactionEffects(object):
     def _follow(self, change: VersionChange, scripts: Sequence[Run], paths: Sequence[str]) -> None:
         """Plan the effects of the scripts of a removed package."""
         for run in scripts:
-            told = package_scripts.follow(
+            result = package_scripts.follow(
                 self._context, self._effects, run, lambda world, call: None
             )
-            self._effects += told.effects
-            self._scripted += script_uncertainty.unknown_effect(change.name, told.open, paths)
+            self._effects += result.effects
+            self._scripted += script_uncertainty.unknown_effect(change.name, result.open, paths)
 
     def _purged(self, change: VersionChange, kept: InstalledPackage) -> None:
         """Plan the removal of a package's configuration: its files, their copies, and the files
@@ -401,9 +401,9 @@ class TransactionEffects(object):
         """
         if contents.is_so is None:
             return []
-        told = {member.path for member in contents.members}
+        paths = {member.path for member in contents.members}
         reason = "the contents of the package %s are known from only one other host" % change.name
-        return [UnknownEffect(Uncertainty(ASSUMED, reason), self._brought_by(change, told))]
+        return [UnknownEffect(Uncertainty(ASSUMED, reason), self._brought_by(change, paths))]
 
     def _unknown(self, change: VersionChange) -> None:
         """Add an unknown effect: any path that does not exist yet may belong to the package."""
@@ -412,10 +412,10 @@ class TransactionEffects(object):
         )
         self._uncertain.append(UnknownEffect(uncertainty, self._brought_by(change, set())))
 
-    def _brought_by(self, change: VersionChange, told: Set[str]) -> Covers:
+    def _brought_by(self, change: VersionChange, paths: Set[str]) -> Covers:
         """Return the coverage of a package: the paths that it may create or change, including the
-        reported paths in ``told``."""
-        own = set(self._kept(change).paths) | told if change.before else told
+        reported paths in ``paths``."""
+        own = set(self._kept(change).paths) | paths if change.before else paths
         units = set(units_below(sorted(own), UNIT_DIRECTORIES))
 
         def covers(kind: str, value: str, present: bool) -> bool:

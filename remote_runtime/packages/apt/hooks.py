@@ -56,20 +56,20 @@ def unknown(dump: str, of: str = _OF_CHANGE) -> List[str]:
     ]
 
 
-def warn(context: "Context", dump: str, told: List[str]) -> None:
-    """Name each hook with unknown effects once; ``told`` contains those already named."""
-    _warn(context, unknown(dump), told, "when packages change")
+def warn(context: "Context", dump: str, named: List[str]) -> None:
+    """Name each hook with unknown effects once; ``named`` contains those already named."""
+    _warn(context, unknown(dump), named, "when packages change")
 
 
-def warn_of_refresh(context: "Context", dump: str, told: List[str]) -> None:
+def warn_of_refresh(context: "Context", dump: str, named: List[str]) -> None:
     """Do the same for the hooks of a refresh of the package lists."""
-    _warn(context, unknown(dump, _OF_REFRESH), told, "when the package lists are refreshed")
+    _warn(context, unknown(dump, _OF_REFRESH), named, "when the package lists are refreshed")
 
 
-def _warn(context: "Context", hooks: List[str], told: List[str], when: str) -> None:
+def _warn(context: "Context", hooks: List[str], named: List[str], when: str) -> None:
     for hook in hooks:
-        if hook not in told:
-            told.append(hook)
+        if hook not in named:
+            named.append(hook)
             context.notice(
                 "warning",
                 "apt is configured to run this command %s; it may restart services or "

@@ -93,8 +93,8 @@ class Database(Packages):
         self.native = own[0].architecture if own else ""
 
     def records(self, package: str) -> Sequence[Record]:
-        told = [rest.split(" ") for rest in self._told.get(package, ())]
-        return [Record(*fields) for fields in told if len(fields) == len(Record._fields)]
+        records = [rest.split(" ") for rest in self._told.get(package, ())]
+        return [Record(*fields) for fields in records if len(fields) == len(Record._fields)]
 
 
 class StatusFile(Packages):

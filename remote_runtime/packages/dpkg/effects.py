@@ -146,13 +146,13 @@ class DebEffects(TransactionEffects):
         """See the base class. The scripts of the previous version also run."""
         leaving = {"prerm": ["upgrade", change.after], "postrm": ["upgrade", change.after]}
         for run in package_scripts.runs(change.name, kept.scripts, leaving):
-            told = package_scripts.follow(
+            result = package_scripts.follow(
                 self._context,
                 self._effects,
                 run,
                 lambda world, call: package_scripts.no_declared(call),
             )
-            opened = package_scripts.opened(told)
+            opened = package_scripts.opened(result)
             self._scripted += script_uncertainty.unknown_effect(change.name, opened, kept.paths)
         self._asked_before(change, contents)
         wanted = package_scripts.requests(self._runs(change, contents))
@@ -170,13 +170,13 @@ class DebEffects(TransactionEffects):
         """
         given = {CONFIG: ["configure", self._before(change)]}
         for run in package_scripts.runs(change.name, contents.scripts, given):
-            told = package_scripts.follow(
+            result = package_scripts.follow(
                 self._context,
                 self._effects,
                 run,
                 lambda world, call: package_scripts.no_declared(call),
             )
-            self._open(change.name, package_scripts.opened(told), contents)
+            self._open(change.name, package_scripts.opened(result), contents)
 
     def _triggered(
         self, changes: Sequence[VersionChange], incoming: Mapping[str, Contents]
@@ -226,7 +226,7 @@ class DebEffects(TransactionEffects):
             scripts, own = kept.scripts, kept.paths
         arguments = {"postinst": ["triggered", " ".join(triggers)]}
         for run in package_scripts.runs(name, scripts, arguments):
-            told = package_scripts.follow(
+            result = package_scripts.follow(
                 self._context,
                 self._effects,
                 run,
@@ -234,8 +234,8 @@ class DebEffects(TransactionEffects):
             )
             # One that is configured itself may have no need to run again.
             if not comes:
-                self._effects += told.effects
-            opened = package_scripts.opened(told) if comes else told.open
+                self._effects += result.effects
+            opened = package_scripts.opened(result) if comes else result.open
             self._scripted += script_uncertainty.unknown_effect(name, opened, own)
 
     # -- configuration files ----------------------------------------------------------------------

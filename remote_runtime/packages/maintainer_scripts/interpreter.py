@@ -53,14 +53,14 @@ class _Ended(Exception):  # noqa: N818 - it is not an error
 class Interpreter(Shell):
     """Follows one script.
 
-    ``handle`` gets each call and returns whether it succeeds, None if unknown; ``look`` answers the
-    questions of ``test`` about paths. ``variables`` are those of the environment.
+    ``handle`` gets each call and returns whether it succeeds, None if unknown; ``check`` answers
+    the questions of ``test`` about paths. ``variables`` are those of the environment.
     """
 
     def __init__(
-        self, handle: Handle, look: script_tests.Look, variables: Mapping[str, str]
+        self, handle: Handle, check: script_tests.Look, variables: Mapping[str, str]
     ) -> None:
-        self._handle, self._look = handle, look
+        self._handle, self._look = handle, check
         super().__init__(variables)
         self._functions: Dict[str, Node] = {}
         self._certain = True

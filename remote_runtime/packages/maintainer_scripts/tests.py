@@ -38,14 +38,14 @@ def some(found: Sequence[Optional[bool]]) -> Optional[bool]:
     return None if None in found else False
 
 
-def test(words: Sequence[str], look: Look) -> Optional[bool]:
+def test(words: Sequence[str], check: Look) -> Optional[bool]:
     """Return the result of a test of these words, without brackets; None if unknown.
 
-    ``look(kind, path)`` answers ``-e``, ``-d`` and similar tests, by their letter.
+    ``check(kind, path)`` answers ``-e``, ``-d`` and similar tests, by their letter.
     """
     if "(" in words:
         return None
-    return some([_all(part, look) for part in _split(words, "-o")])
+    return some([_all(part, check) for part in _split(words, "-o")])
 
 
 def _split(words: Sequence[str], operator: str) -> List[List[str]]:
@@ -59,23 +59,23 @@ def _split(words: Sequence[str], operator: str) -> List[List[str]]:
     return parts
 
 
-def _all(words: Sequence[str], look: Look) -> Optional[bool]:
-    return every([_one(part, look) for part in _split(words, "-a")])
+def _all(words: Sequence[str], check: Look) -> Optional[bool]:
+    return every([_one(part, check) for part in _split(words, "-a")])
 
 
-def _one(words: Sequence[str], look: Look) -> Optional[bool]:
+def _one(words: Sequence[str], check: Look) -> Optional[bool]:
     if words[:1] == ["!"] and len(words) > 1:
-        return negated(_one(words[1:], look))
+        return negated(_one(words[1:], check))
     if len(words) == 1:
         return None if UNKNOWN in words[0] else bool(words[0])
     if len(words) == 2:
-        return _unary(words[0], words[1], look)
+        return _unary(words[0], words[1], check)
     if len(words) == 3:
         return _binary(words[0], words[1], words[2])
     return None if words else False
 
 
-def _unary(operator: str, word: str, look: Look) -> Optional[bool]:
+def _unary(operator: str, word: str, check: Look) -> Optional[bool]:
     if operator in ("-n", "-z"):
         # A word with any known text is not empty.
         known = word.replace(UNKNOWN, "")
@@ -83,7 +83,7 @@ def _unary(operator: str, word: str, look: Look) -> Optional[bool]:
             return None
         return bool(word) is (operator == "-n")
     if len(operator) == 2 and operator[0] == "-" and operator[1] in _PATHS:
-        return None if UNKNOWN in word else look(operator[1], word) if word else False
+        return None if UNKNOWN in word else check(operator[1], word) if word else False
     return None
 
 

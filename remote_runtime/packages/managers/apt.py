@@ -154,7 +154,7 @@ class Apt(PackageManager):
             package,
             given=given,
             env=ENVIRONMENT,
-            look=self._ready().holder,
+            find_holder=self._ready().holder,
             lock_timeout=lock_timeout,
         )
 
@@ -222,8 +222,8 @@ class Apt(PackageManager):
         settings, place = self._bench().settings(self.context.files, planned)
         env = dict(env, APT_CONFIG=settings)
         found = run(argv, env=env, limit=_LIMIT, **options)
-        told = [text.replace(place, DIRECTORY) for text in (found.stdout, found.stderr)]
-        return found._replace(stdout=told[0], stderr=told[1])
+        texts = [text.replace(place, DIRECTORY) for text in (found.stdout, found.stderr)]
+        return found._replace(stdout=texts[0], stderr=texts[1])
 
     def providers_of(self, name: str) -> Sequence[str]:
         """Return the packages that provide a virtual package, a few at most."""

@@ -149,8 +149,8 @@ class Pip(EnvironmentManager):
             return requirements.needs_of(text.decode("utf-8", "replace"))
 
         values = requirements.values_of(held.environment.version, held.environment.full_version)
-        told = requirements.Environment(installed, needs, values)
-        return requirements.unmet(self._requirements(wanted), told)
+        environment = requirements.Environment(installed, needs, values)
+        return requirements.unmet(self._requirements(wanted), environment)
 
     def _everything(self, wanted: PlannedPackage) -> Inventory:
         entries = self._held(wanted.directory).entries

@@ -83,7 +83,7 @@ def confirm(context: "Context", printed: str, query: Callable[..., str]) -> None
     except ResourceError:  # the installation itself went well
         return
     found = {one.name: one.sha256 for one in dnf_transaction.indexed(index, came)}
-    told = context.commands.run((*rpm_contents.INSTALLED, *names), limit=LIMIT)
-    prints = rpm_contents.fingerprints(told.stdout)
+    result = context.commands.run((*rpm_contents.INSTALLED, *names), limit=LIMIT)
+    prints = rpm_contents.fingerprints(result.stdout)
     both = [(found[name], print_) for name, print_ in prints.items() if name in found]
     context.shared().confirm(dict(both))

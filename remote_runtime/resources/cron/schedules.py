@@ -52,9 +52,9 @@ def problems(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
         return [("schedule", "%s, found %d" % (text, len(words)))]
     given = dict(zip(FIELDS, words))
     found = [(field, _problem(field, given[field])) for field in FIELDS]
-    told = [("schedule", "%s: %s" % (field, problem)) for field, problem in found if problem]
-    never = "" if told else _never(given)
-    return told + ([("schedule", never)] if never else [])
+    problems = [("schedule", "%s: %s" % (field, problem)) for field, problem in found if problem]
+    never = "" if problems else _never(given)
+    return problems + ([("schedule", never)] if never else [])
 
 
 def _problem(field: str, text: str) -> str:

@@ -34,13 +34,13 @@ def of_commands(
     """
     if properties.get("provider", "posix") != "posix":
         return []
-    told = []
+    warnings = []
     for key, text in commands:
         sign = _sign(text) if isinstance(text, str) else ""
         if sign:
             message = "the provider posix passes %s to the program literally" % sign
-            told.append((key, message, HINT))
-    return told
+            warnings.append((key, message, HINT))
+    return warnings
 
 
 def _sign(command: str) -> str:

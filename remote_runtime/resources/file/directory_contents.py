@@ -69,8 +69,8 @@ class Below(object):
         differing = self._differing(uid, gid)
         for one in differing:
             node = one.entry.node
-            told = (node.kind, node.uid, node.gid, node.mode, one.entry.shown)
-            digest.update(os.fsencode("%s %d %d %o %s\0" % told))
+            summary = (node.kind, node.uid, node.gid, node.mode, one.entry.shown)
+            digest.update(os.fsencode("%s %d %d %o %s\0" % summary))
         if differing:
             found["recurse"] = digest.hexdigest()
         return found

@@ -19,48 +19,48 @@ class Extra(NamedTuple):
     last: List[Task]
 
 
-def of_extra(host: HostReader, look: TreeScan, tree: Tree, message: str) -> Extra:
+def of_extra(host: HostReader, scan: TreeScan, tree: Tree, message: str) -> Extra:
     """Remove the files that are not part of the scaffold, and directories that become empty."""
-    extra = look.extra(tree)
+    extra = scan.extra(tree)
     if not extra:
         return Extra([], [])
     ours = directories_of(tree)
-    staying = [p for p in extra if p not in ours and not host.files.is_removable(look.full(p))]
+    staying = [p for p in extra if p not in ours and not host.files.is_removable(scan.full(p))]
     going = [path for path in extra if path not in set(staying)]
-    tasks = [_removing(look, path, message) for path in going]
-    tidying = [_tidying(look, _above(going) - ours)] if going else []
-    return Extra(tasks + tidying, _trying(look, staying, message))
+    tasks = [_removing(scan, path, message) for path in going]
+    tidying = [_tidying(scan, _above(going) - ours)] if going else []
+    return Extra(tasks + tidying, _trying(scan, staying, message))
 
 
-def of_scaffold(host: HostReader, look: TreeScan, tree: Tree) -> List[Task]:
+def of_scaffold(host: HostReader, scan: TreeScan, tree: Tree) -> List[Task]:
     """Return tasks that remove the scaffold's files, then its empty directories, and finally the
     scaffold's directory.
     """
-    there = [file.path for file in tree.files if _is_there(look, file.path)]
-    if look.unmet and host.files.lstat(look.root) is not None and not look.exists:
-        raise look.unmet[0]  # the path itself is not a directory
+    there = [file.path for file in tree.files if _is_there(scan, file.path)]
+    if scan.unmet and host.files.lstat(scan.root) is not None and not scan.exists:
+        raise scan.unmet[0]  # the path itself is not a directory
     if not there:
         return []
     message = REMOVED % len(there)
-    staying = [path for path in there if not host.files.is_removable(look.full(path))]
+    staying = [path for path in there if not host.files.is_removable(scan.full(path))]
     going = [path for path in there if path not in set(staying)]
-    tasks = [_removing(look, path, message) for path in going]
-    tasks.append(_tidying(look, directories_of(tree) | {""}))
-    return tasks + _trying(look, staying, message)
+    tasks = [_removing(scan, path, message) for path in going]
+    tasks.append(_tidying(scan, directories_of(tree) | {""}))
+    return tasks + _trying(scan, staying, message)
 
 
-def of_empty(host: HostReader, look: TreeScan, tree: Tree) -> List[Task]:
+def of_empty(host: HostReader, scan: TreeScan, tree: Tree) -> List[Task]:
     """Remove the directories that an interrupted push left empty."""
     emptied: Set[str] = set()
     for path in _inner_first(directories_of(tree) | {""}):
-        is_empty = look.is_directory(path) and emptied.issuperset(look.names(path))
-        if is_empty and host.files.is_removable(look.full(path)):
+        is_empty = scan.is_directory(path) and emptied.issuperset(scan.names(path))
+        if is_empty and host.files.is_removable(scan.full(path)):
             emptied.add(path)
     changes = [
-        Change(display_path(path) if path else look.root, "present", "absent") for path in emptied
+        Change(display_path(path) if path else scan.root, "present", "absent") for path in emptied
     ]
     message = "Would have removed %d empty scaffold directories" % len(emptied)
-    task = _tidying(look, emptied)
+    task = _tidying(scan, emptied)
     return [task._replace(message=message, changes=changes)] if emptied else []
 
 
@@ -73,12 +73,12 @@ def _above(paths: Iterable[str]) -> Set[str]:
     return {above for path in paths for above in parents(path)}
 
 
-def _is_there(look: TreeScan, path: str) -> bool:
-    node = look.node(path)
+def _is_there(scan: TreeScan, path: str) -> bool:
+    node = scan.node(path)
     return node is not None and node.kind in ("file", "symlink")
 
 
-def _removing(look: TreeScan, path: str, message: str) -> Task:
+def _removing(scan: TreeScan, path: str, message: str) -> Task:
     """Remove one file. A failure does not prevent the removal of others; the final check reports
     it.
     """
@@ -86,7 +86,7 @@ def _removing(look: TreeScan, path: str, message: str) -> Task:
 
     def remove(host: Host) -> None:
         try:
-            _remove(host, look, path)
+            _remove(host, scan, path)
         except ResourceError as error:
             host.tolerate(error)
             changes.clear()
@@ -94,7 +94,7 @@ def _removing(look: TreeScan, path: str, message: str) -> Task:
     return Task(message, remove, changes)
 
 
-def _trying(look: TreeScan, paths: List[str], message: str) -> List[Task]:
+def _trying(scan: TreeScan, paths: List[str], message: str) -> List[Task]:
     """Remove the paths whose removal is likely to fail last, and report a failure."""
     if not paths:
         return []
@@ -104,7 +104,7 @@ def _trying(look: TreeScan, paths: List[str], message: str) -> List[Task]:
         failed: List[ResourceError] = []
         for path in paths:
             try:
-                _remove(host, look, path)
+                _remove(host, scan, path)
             except ResourceError as error:
                 failed.append(error)
         if not failed:
@@ -120,17 +120,17 @@ def _trying(look: TreeScan, paths: List[str], message: str) -> List[Task]:
     ]
 
 
-def _remove(host: Host, look: TreeScan, path: str) -> None:
-    look.ensure_inside(host, path)
-    host.files.unlink(look.full(path))
+def _remove(host: Host, scan: TreeScan, path: str) -> None:
+    scan.ensure_inside(host, path)
+    host.files.unlink(scan.full(path))
 
 
-def _tidying(look: TreeScan, directories: Set[str]) -> Task:
+def _tidying(scan: TreeScan, directories: Set[str]) -> Task:
     """Return the task that removes the directories that are empty by then."""
 
     def tidy(host: Host) -> None:
         for path in _inner_first(directories):
-            _remove_empty(host, look.full(path))
+            _remove_empty(host, scan.full(path))
 
     return Task("", tidy)
 

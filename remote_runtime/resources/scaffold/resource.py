@@ -91,30 +91,30 @@ class Resource(PathTaskStateType):
         """
         tree = tree_of(self.properties.get("source"), host)
         purge = self.properties.get("purge") is True
-        look = TreeScan(host, self.name, purge)
+        scan = TreeScan(host, self.name, purge)
         if self.ensure == "absent":
-            return self._removing(host, look, tree)
+            return self._removing(host, scan, tree)
         self._files = tree.files
         try:
             self._processing.require(host, tree.files)
-            ready = not look.unmet
+            ready = not scan.unmet
         except Missing:
             ready = False
-        extra = removal.of_extra(host, look, tree, _CHANGED) if purge else removal.Extra([], [])
-        tasks = extra.first + self._directories(look, tree)
-        tasks += self._contents(host, look, tree, ready) + extra.last
-        self._unmet = look.unmet
+        extra = removal.of_extra(host, scan, tree, _CHANGED) if purge else removal.Extra([], [])
+        tasks = extra.first + self._directories(scan, tree)
+        tasks += self._contents(host, scan, tree, ready) + extra.last
+        self._unmet = scan.unmet
         if not tasks:  # in a preview later resources may read what would be written
             self._processing.discard()
         return _counted(tasks)
 
-    def _removing(self, host: "HostReader", look: TreeScan, tree: Tree) -> List[Task]:
+    def _removing(self, host: "HostReader", scan: TreeScan, tree: Tree) -> List[Task]:
         """See the base class. Empty directories are tried once; those that remain were already
         reported.
         """
-        tasks = removal.of_scaffold(host, look, tree)
+        tasks = removal.of_scaffold(host, scan, tree)
         if not tasks and not self._tidied:
-            tasks = removal.of_empty(host, look, tree)
+            tasks = removal.of_empty(host, scan, tree)
         self._tidied = True
         return tasks
 
@@ -125,30 +125,30 @@ class Resource(PathTaskStateType):
             names[3:] = ["%d more" % (len(names) - 3)]
         return "still different: " + ", ".join(names) if names else ""
 
-    def _directories(self, look: TreeScan, tree: Tree) -> List[Task]:
-        found = look.missing_directories(tree.directories, tree.files)
-        missing = found if look.exists else ["", *found]
-        return [self._directory(look, path) for path in missing]
+    def _directories(self, scan: TreeScan, tree: Tree) -> List[Task]:
+        found = scan.missing_directories(tree.directories, tree.files)
+        missing = found if scan.exists else ["", *found]
+        return [self._directory(scan, path) for path in missing]
 
-    def _directory(self, look: TreeScan, path: str) -> Task:
+    def _directory(self, scan: TreeScan, path: str) -> Task:
         def create(host: "Host") -> None:
-            look.ensure_inside(host, path)
-            host.files.make_directory(look.full(path), 0o755)
+            scan.ensure_inside(host, path)
+            host.files.make_directory(scan.full(path), 0o755)
 
         change = Change(display_path(path), "absent", "directory")
         return Task("Would have created directory", create, [change])
 
-    def _contents(self, host: "HostReader", look: TreeScan, tree: Tree, ready: bool) -> List[Task]:
+    def _contents(self, host: "HostReader", scan: TreeScan, tree: Tree, ready: bool) -> List[Task]:
         """Return the tasks that put the files in place; ``ready``: the commands can run."""
         made = [self._processing(host, one) if ready else one for one in tree.files]
-        found = [self._file(host, look, wanted) for wanted in made]
+        found = [self._file(host, scan, wanted) for wanted in made]
         return [task for task in found if task is not None]
 
-    def _file(self, host: "HostReader", look: TreeScan, wanted: PlannedFile) -> Optional[Task]:
-        node = look.node(wanted.path)
+    def _file(self, host: "HostReader", scan: TreeScan, wanted: PlannedFile) -> Optional[Task]:
+        node = scan.node(wanted.path)
         if node is not None:
-            look.refuse(wanted, node)
-        full, content = look.full(wanted.path), wanted.content
+            scan.refuse(wanted, node)
+        full, content = scan.full(wanted.path), wanted.content
         mode = file_mode(node, wanted.executable)
         before: Optional[str] = None if node is None else node.kind
         is_file = node is not None and node.kind == "file"
@@ -157,24 +157,24 @@ class Resource(PathTaskStateType):
             if not differs_by_size(node.size, content.size):
                 before = HASHED + host.files.digest(full, known=node)
             if before == HASHED + content.sha256:
-                return self._mode(look, wanted.path, node, mode)
+                return self._mode(scan, wanted.path, node, mode)
         uid, gid = (node.uid, node.gid) if node is not None and is_file else (-1, -1)
 
         def put(host: "Host") -> None:
-            look.ensure_inside(host, wanted.path)
+            scan.ensure_inside(host, wanted.path)
             host.files.put(full, content, mode=mode, uid=uid, gid=gid)
 
         change = Change(display_path(wanted.path), before, HASHED + content.sha256)
         new = NewContent(full, content, mode, node)
         return Task(_CHANGED, put, [change], "writing %s" % full, new)
 
-    def _mode(self, look: TreeScan, path: str, node: "Node", mode: int) -> Optional[Task]:
+    def _mode(self, scan: TreeScan, path: str, node: "Node", mode: int) -> Optional[Task]:
         if node.mode & 0o777 == mode:
             return None
 
         def set_mode(host: "Host") -> None:
-            look.ensure_inside(host, path)
-            host.files.set_mode(look.full(path), mode)
+            scan.ensure_inside(host, path)
+            host.files.set_mode(scan.full(path), mode)
 
         return Task(
             _CHANGED, set_mode, [Change(display_path(path), "%04o" % node.mode, "%04o" % mode)]

@@ -24,10 +24,10 @@ class Capture(object):
         """Receive the next bytes of the stream."""
         if self._on_line is not None:
             self._split(data)
-        room = self._half - len(self._head)
-        if room > 0:
-            self._head += data[:room]
-            data = data[room:]
+        free = self._half - len(self._head)
+        if free > 0:
+            self._head += data[:free]
+            data = data[free:]
         self._tail += data
         if len(self._tail) > 2 * self._half:
             self._trim()

@@ -131,9 +131,9 @@ class UnitEffects(object):
         for other in self._units.upholding(name):
             raise Unknowable(UPHELD % (other, name))
         running[name] = False
-        told = self._units.definition(name).text.words("Unit", _STOPS)
-        told += self._units.by(_STOPPED_FROM, name)
-        for other in told + self._bound(name):
+        words = self._units.definition(name).text.words("Unit", _STOPS)
+        words += self._units.by(_STOPPED_FROM, name)
+        for other in words + self._bound(name):
             self._stop_running(other, running)
 
     def _stop_running(self, name: str, running: Dict[str, bool]) -> None:
