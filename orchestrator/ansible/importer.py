@@ -31,7 +31,9 @@ _PLAYBOOKS = ("site", "main", "playbook", "all", "deploy", "local", "master", "s
 
 @dataclass
 class ImportResult:
-    """Paths of the site, results of tasks, and the imported playbooks and inventories."""
+    """The result of an import: paths of the site, the result of each task, and the imported
+    playbooks and inventories.
+    """
 
     site: str
     inventory: str = ""

@@ -67,7 +67,9 @@ def _parts(data: bytes) -> Iterator[_Part]:
 
 
 def _is_key(parts: list[_Part]) -> bool:
-    """Whether it is PKCS#1, DSA's own form, SEC 1, PKCS#8 or PKCS#12: a version, then content."""
+    """Whether it is PKCS#1, DSA's own form, SEC 1, PKCS#8 or PKCS#12: a version, then
+    the content.
+    """
     tags = [part.tag for part in parts]
     if not tags or tags[0] != _INTEGER or len(parts[0].value) != 1:
         return False
@@ -107,7 +109,9 @@ def _is_pgp(data: bytes) -> bool:
 
 
 def _is_keytab(data: bytes) -> bool:
-    """Whether it is a keytab: entries and holes with a size; the first with a key is read."""
+    """Whether it is a keytab: entries and holes, each with a size; the first entry that has a key
+    is read.
+    """
     orders = _KEYTABS.get(data[:2], "")
     return any(_has_key(data, order, is_first=len(orders) > 1) for order in orders)
 

@@ -1,4 +1,6 @@
-"""Finds private files next to a manifest, which must not go to workers (controller)."""
+"""Finds files next to a manifest that are private to the user and must not go to
+workers (controller).
+"""
 
 import binascii
 import os

@@ -43,7 +43,9 @@ class ClusterMember(NamedTuple):
 
 
 class SchedulerClient:
-    """The connection of a run to a scheduler; ``close`` it. UsageError without a scheduler."""
+    """The connection of one run to a scheduler; ``close`` it at the end. UsageError
+    without a scheduler.
+    """
 
     def __init__(self, address: str, security: Any, run_id: str) -> None:
         self.address = address

@@ -47,7 +47,9 @@ class _MuteError(Exception):
 
 
 def _greet(address: str, context: ssl.SSLContext) -> None:
-    """Perform the handshake and read the response; OSError, also of ssl, or _MuteError."""
+    """Perform the handshake and read the response; OSError, including those of ssl, or
+    _MuteError.
+    """
     host, _, port = address.partition("://")[2].rpartition(":")
     with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE) as line:
         try:

@@ -88,7 +88,9 @@ class Lookup(Runnable):
 
 
 def plain_program(source: str, program: Callable[[], Runnable]) -> Runnable | None:
-    """The program of a source that is a path; None for others, for which Jinja2 makes one."""
+    """The program of a source that is a path, None for other sources; ``program``
+    creates Jinja2's program.
+    """
     if re.fullmatch(_NAME, source, re.ASCII):
         return NamePath(source, program)
     found = re.fullmatch(_LOOKUP, source)

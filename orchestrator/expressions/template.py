@@ -86,7 +86,9 @@ class Template:
     @staticmethod
     @lru_cache(maxsize=256)
     def parse_file(text: str, name: str, lenient: bool, extra: tuple[str, ...]) -> Template:
-        """The template of a local file; EvaluationError, as a host is being planned."""
+        """The template of a local file; EvaluationError, because it is read while a
+        host is planned.
+        """
         positions = Positions(name, text)
         try:
             return Template.parse(text, lambda _, offset: positions.of(offset), lenient, extra)

@@ -164,7 +164,9 @@ def _difference(before: Node, after: Node, unordered: set[int]) -> Node | None:
 
 
 def _ordered(text: str, root: Node, rank: Callable[[str], Rank]) -> str:
-    """The text with the properties of each resource in order, up to each blank line."""
+    """The text with the properties of each resource in their order, within each group of lines
+    without a blank line.
+    """
     lines = text.splitlines(keepends=True)
     scan = Scan(text)
     referring = {token.start_mark.line for token in scan.tokens if isinstance(token, _REFERS)}

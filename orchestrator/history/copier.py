@@ -50,7 +50,9 @@ class RunCopier:
         self._thread.start()
 
     def finish(self) -> str:
-        """Finish the copy within a limited time; a warning, or "" if the run is complete."""
+        """Finish the copy within a limited time; return a warning, or "" if the run was
+        copied completely.
+        """
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join(self._patience)

@@ -49,7 +49,9 @@ def is_run_id(text: str) -> bool:
 
 
 def start_time_of(run_id: str) -> int | None:
-    """The start of the run with this ID, in seconds since the epoch; None without a valid ID."""
+    """The start of the run with this ID, in seconds since the epoch; None if it is not
+    the ID of a run.
+    """
     found = _RUN_ID.fullmatch(run_id)
     if found is None:
         return None

@@ -69,7 +69,9 @@ class PackedFacts(NamedTuple):
     def of(
         cls, gathered: str, facts: Mapping[str, Any], unavailable: Mapping[str, str] | None = None
     ) -> PackedFacts:
-        """The facts of a host as JSON, and the families that it lacks with the reasons."""
+        """The facts of a host as JSON, with the families that it could not gather and
+        the reasons.
+        """
         text = json.dumps([facts, dict(unavailable or {})])
         return cls(gathered, zlib.compress(text.encode("ascii"), 1))
 

@@ -69,7 +69,9 @@ class Generator(CodeGenerator):
         self.write("))")
 
     def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
-        """A constant; infinite numbers, which filters can make from strings, become names."""
+        """A constant; infinite numbers, which filters can produce from strings, are
+        written as names.
+        """
         if isinstance(node.value, float) and not isfinite(node.value):
             self.write(f"float({str(node.value)!r})")
         else:

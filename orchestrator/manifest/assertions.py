@@ -1,4 +1,6 @@
-"""``ccm.assert``: conditions that a host must meet before it is changed (controller)."""
+"""``ccm.assert``: conditions that a host must meet before anything is changed on it
+(controller).
+"""
 
 from collections.abc import Sequence as Entries
 from typing import Any, NamedTuple

@@ -154,7 +154,9 @@ class DataSource:
         return found
 
     def possible(self, entry: Any, files: DataFiles = NO_FILES) -> list[str]:
-        """The overrides and files that an entry of the order can name, for any values."""
+        """The overrides and files that an entry of the order can name, for any values
+        in its expressions.
+        """
         known = dict.fromkeys([*self.overrides, *files.names()])
         if not isinstance(entry, Template):
             return [name for name in known if name == str(entry)]

@@ -77,7 +77,9 @@ class DataFiles:
             self._read(path)
 
     def get(self, entry: str) -> DataFile | None:
-        """The file for an entry of the order, if encrypted opened on first use; EvaluationError."""
+        """The file for an entry name of the order. An encrypted one is opened on first
+        use; EvaluationError.
+        """
         name = entry.replace("/", ":")
         if name in self._sealed:
             with self._lock:

@@ -1,4 +1,6 @@
-"""The identity under which hosts store a manifest, equal for every checkout (controller)."""
+"""The identity under which hosts store a manifest, which is the same for every checkout
+(controller).
+"""
 
 import os
 

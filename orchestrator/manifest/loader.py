@@ -97,7 +97,9 @@ def read_site(path: Path, parent: Site, bounds: Path | None = None) -> Site:
 
 
 def read_unchecked(path: Path) -> Site | None:
-    """Read a manifest unchecked, to find its children; None for a file that is none."""
+    """Read a manifest without checks, to find its children; None for a file that is not
+    a manifest.
+    """
     try:
         children = Children(read_site, Archives(contact=False))
         return _read(path, [], types=None, children=children)

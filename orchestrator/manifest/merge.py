@@ -140,7 +140,9 @@ class _Layer(NamedTuple):
     knockout: str
 
     def merge(self, below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-        """A new map, merged with the strategy; marks in ``above`` remove the values they name."""
+        """A new map, merged from both with the strategy; marks in ``above`` remove the values that
+        they name.
+        """
         merged = _widened(below, above)
         for key, value in raw_items(above):
             known = dict.get(merged, key, _NOTHING)

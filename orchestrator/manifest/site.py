@@ -93,7 +93,9 @@ class Site:
             yield from declared.expressions()
 
     def earlier_names(self) -> frozenset[str] | None:
-        """Further names that ``require`` and ``subscribe`` may use; None without a session."""
+        """The names that ``require`` and ``subscribe`` may use in addition to those of this run;
+        None without a session.
+        """
         return self.earlier.names() if self.earlier else None
 
 

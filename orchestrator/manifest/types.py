@@ -100,7 +100,9 @@ class PropertyType:
         ]
 
     def complaints(self, value: Any) -> list[SchemaError]:
-        """The problems of a value by the schema; those of scalars that occur twice are cached."""
+        """The problems of a value according to the schema. Results for scalars that occurred twice
+        are cached.
+        """
         kind = value.__class__
         if kind is str:
             if self.blob and self._any_text:
@@ -132,7 +134,9 @@ def _allows_any_text(schema: Mapping[str, Any]) -> bool:
 
 
 class Type:
-    """A resource type; ``applies``: its names are paths of child manifests; ``own``: custom."""
+    """One resource type. ``applies``: the name of a resource is the path of a child manifest.
+    ``own``: the type is custom.
+    """
 
     def __init__(
         self,
@@ -197,7 +201,9 @@ class Type:
         )
 
     def hint_for(self, key: str) -> str:
-        """The purpose of a property, as a problem's default hint; ``name`` is the resource's."""
+        """The purpose of a property in one sentence, as the default hint of a problem. ``name`` is
+        the name of a resource.
+        """
         kind = self._name if key == "name" else self.properties.get(key)
         about = summary(str(kind.schema.get("description", ""))) if kind else ""
         return about or f"see 'ccm docs {self.name}'"

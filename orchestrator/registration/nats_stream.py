@@ -51,7 +51,9 @@ for _name in ("nats", "asyncio"):
 
 
 class NatsStream:
-    """See ``Store``. Each call opens a connection; entries are sent in batches."""
+    """See ``Store``. Each call opens a connection; there are few calls, because entries
+    are sent in batches.
+    """
 
     def __init__(self, place: StreamAddress, clock: Callable[[], float] = time.time) -> None:
         self._place = place

@@ -14,7 +14,9 @@ MAX_ROWS = 80
 
 
 def rows_of(collected: RunCollector, hosts: Sequence[str]) -> list[Row]:
-    """A row for each outcome of a resource with its ``hosts``, in the order of their first."""
+    """One row for each outcome of a resource, with all ``hosts`` that share it, in the order of the
+    first host that has it.
+    """
     found: dict[tuple[object, ...], Row] = {}
     for host in hosts:
         seen: Counter[tuple[str, ...]] = Counter()
@@ -41,7 +43,9 @@ def by_manifest(rows: Sequence[Row]) -> list[Row]:
 
 
 def _first_failures(entry: Entry) -> int:
-    """Failures first, then resources that they prevented, otherwise in the order of the run."""
+    """Failures first, then resources that they prevented from running; otherwise the
+    order of the run.
+    """
     return {"failed": 0, "skipped": 1}.get(entry.status, 2)
 
 
@@ -113,7 +117,9 @@ class ChangeList:
         return sum(map(len, pieces)) + headings
 
     def _rarest(self, pieces: Sequence[list[str]], maximum: int, space: int | None) -> set[int]:
-        """The shown rows: skipped ones and those of few hosts first, so that they stay visible."""
+        """The shown rows: skipped ones and those of few hosts come first, so that the limit does
+        not hide what only one host has.
+        """
         rank = {
             at: (_first_failures(next(iter(row))), len(hosts_of(row)))
             for at, row in enumerate(self._rows)

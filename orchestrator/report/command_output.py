@@ -26,7 +26,9 @@ _MAX_ERROR = 1_000  # characters
 
 
 class HostOutput(NamedTuple):
-    """The result of the command on a host: exit code, if any, why it failed, and output."""
+    """The result of the command on a host: its exit code, if any, the reason for a
+    failure, and its output.
+    """
 
     code: int | None = None
     error: str = ""
@@ -34,7 +36,9 @@ class HostOutput(NamedTuple):
 
 
 class OutputGroup(NamedTuple):
-    """Hosts with the same output, shown by the first; ``exact``: without any difference."""
+    """Hosts with the same output, represented by the first; ``exact``: the outputs do
+    not differ at all.
+    """
 
     results: list[HostResult]
     answer: HostOutput

@@ -177,7 +177,9 @@ class Failures:
         return [_failure(key, kept) for key, kept in found]
 
     def all(self) -> list[SharedFailure]:
-        """All, the most hosts first; resources that fail alike on the same hosts are merged."""
+        """Each of them, the most hosts first; resources that failed the same way on the same hosts
+        are merged.
+        """
         found: dict[tuple[object, ...], SharedFailure] = {}
         for key, kept in self._kept.items():
             one = _failure(key, kept)

@@ -109,7 +109,9 @@ class Grid:
 
     @property
     def asked(self) -> RetryOptions:
-        """The command that shows it again, without an ID for a plan's preview."""
+        """The command that shows it again; without an ID for a plan's preview, which is
+        not a run.
+        """
         run_id = self.source.run_id if self.source.kind == SavedRun.kind else ""
         return RetryOptions(run_id, self.source.about.get("again", ()))
 
@@ -130,7 +132,9 @@ class Grid:
         return found if any(len(one.hosts) > 1 or len(one.resources) > 1 for one in found) else []
 
     def statuses(self) -> dict[str, int]:
-        """The number of resources for each status but ``apply``, worst first."""
+        """The number of resources for each status, worst first; ``apply`` resources are
+        not counted.
+        """
         if not self._whole:
             return self._statuses_of_results()
         found = Counter(
@@ -147,7 +151,9 @@ class Grid:
         return {status: number for status, number in found.items() if number}
 
     def findings(self, status: str) -> list[Finding]:
-        """The results of this kind, by hosts with equal results, the largest group first."""
+        """The results of this kind, grouped by hosts with equal results, the largest
+        group first.
+        """
         found: dict[tuple[object, ...], list[tuple[str, Entry, float]]] = {}
         for host in self.hosts:
             for cell in self.cells[host].values():

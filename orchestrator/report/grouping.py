@@ -111,7 +111,9 @@ def applied_by(entry: Entry) -> str:
 
 
 def not_run_resources(left: Mapping[str, Iterable[str]], hosts: Iterable[str]) -> list[NotRun]:
-    """The resources that did not run on some hosts, most hosts first; ``left``: by host."""
+    """The resources that did not run on some hosts, the most hosts first; ``left`` has
+    them by host.
+    """
     where: dict[str, list[str]] = {}
     for host in hosts:
         for name in left.get(host, ()):

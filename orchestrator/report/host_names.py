@@ -8,7 +8,9 @@ Tokens = tuple[str, ...]
 
 
 def fold(names: Iterable[str]) -> list[str]:
-    """The names in order of first appearance; those that differ in one number are merged."""
+    """Return the names in order of first appearance; names that differ in only one
+    number are merged.
+    """
     families: dict[Tokens, list[Tokens]] = {}
     for name in names:
         tokens = tuple(re.split(_NUMBERS, name))

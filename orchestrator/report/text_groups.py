@@ -39,7 +39,9 @@ def folded(text: str, host: str) -> str:
 
 
 def without_host_name(host: str, text: str, name: str = HOST) -> str:
-    """The text with the host's own name, also within a longer name, replaced by ``name``."""
+    """The text with the host's own name, as a word or within a longer name, replaced by
+    ``name``.
+    """
     host, short = host_in(host), short_name(host)
     if short not in text:
         return text

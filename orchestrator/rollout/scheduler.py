@@ -37,7 +37,9 @@ class GateAnswer(NamedTuple):
 
 
 class Gates(Protocol):
-    """The gates after a wave, in other threads, so that the window can update its view."""
+    """The gates after a wave; they run in other threads, so that the window can keep
+    updating its view.
+    """
 
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
         """Start running the gates for the hosts of a wave."""

@@ -1,4 +1,6 @@
-"""Limits how many hosts with the same value of a variable, such as a rack, run (controller)."""
+"""Limits the number of parallel hosts that share the value of a variable, such as a
+rack (controller).
+"""
 
 import json
 import re

@@ -80,7 +80,9 @@ def _recipient(pyrage: Any, text: str) -> Any:
 
 
 def _named(text: str) -> str:
-    """A recipient for messages; a private key that is used by mistake is never shown."""
+    """A recipient for messages. A private key that is used as a recipient by mistake is
+    never shown.
+    """
     if "SECRET-KEY" in text.upper() or "PRIVATE KEY" in text:
         return "a private key"
     return repr(text[:60])

@@ -22,7 +22,9 @@ _MANIFESTS = (".yaml", ".yml", ".j2", ".jet", ".tmpl", ".json")
 
 
 class Audit(NamedTuple):
-    """The findings: ``readers`` and ``unused`` as lines, ``clear`` and ``broken`` as problems."""
+    """The findings; ``readers`` and ``unused`` are lines for the user, ``clear`` and
+    ``broken`` are problems.
+    """
 
     checked: int
     readers: list[str]
@@ -138,7 +140,9 @@ def _unused_keys(
 
 
 def _is_data(path: str, others: Sequence[str]) -> bool:
-    """Whether a file may be read by convention: in a data directory, a manifest, or Ansible's."""
+    """Whether a file may be read by convention: in a data directory, a manifest, or one
+    of Ansible's.
+    """
     parts = Path(os.path.abspath(path)).parts
     if {"group_vars", "host_vars", "vars", "defaults"} & set(parts):
         return True

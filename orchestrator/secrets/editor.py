@@ -166,7 +166,9 @@ def plain_text(path: Path, steps: Steps | None, keyring: Keyring) -> Any:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replace a file atomically, keeping its mode; a new one has 0644: it is encrypted. OSError."""
+    """Replace a file atomically, keeping its mode; a new one has mode 0644, because it is
+    encrypted. OSError.
+    """
     real = Path(os.path.realpath(path))
     mode = real.stat().st_mode & 0o777 if real.exists() else 0o644
     with replacing(real, mode, durable=True) as out:

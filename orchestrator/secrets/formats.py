@@ -29,7 +29,9 @@ def kind_of(data: bytes) -> Kind:
 
 
 def require_whole(data: bytes, name: str) -> Kind:
-    """The kind of a file that can be decrypted, as far as visible without a key; SecretError."""
+    """The kind of a file that can be decrypted, as far as this is visible without a
+    key; SecretError.
+    """
     if _CONFLICT.search(data):
         message = f"{name} has unresolved merge conflicts"
         hint = "encrypted text cannot be merged line by line: keep one side completely"
@@ -77,7 +79,9 @@ def node_below(root: Node, path: tuple[str, ...], name: str) -> Node:
 
 
 def check_path(data: bytes, path: tuple[str, ...] | None, name: str) -> None:
-    """SecretError if a file cannot have a value at the path, as far as visible without a key."""
+    """SecretError if the file cannot have a value at the path, as far as this is
+    visible without a key.
+    """
     kind = require_whole(data, name)
     if kind in ("vault", "age") or path is None:
         return

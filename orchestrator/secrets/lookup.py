@@ -80,7 +80,9 @@ class SecretLookup:
         return str(found.value(None))
 
     def forward_to(self, ask: Ask) -> None:
-        """Forward requests to a process that has the keys; ``ask`` returns its ``answer``."""
+        """Forward requests to another process, which alone has the keys; ``ask`` returns the result
+        of its ``answer``.
+        """
         self._elsewhere = ask
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,7 +157,9 @@ class SecretLookup:
             return call
 
     def _require_own(self, reference: Reference, directory: str) -> None:
-        """SecretError if a manifest that may be someone else's reads a secret of the project."""
+        """SecretError if a manifest that may come from someone else reads a secret of
+        the project.
+        """
         if self._project and _is_below(directory, self._project):
             return
         path = located(reference.source, directory, self._project)

@@ -24,7 +24,9 @@ def is_encrypted(data: bytes) -> bool:
 
 
 def readers_of(data: bytes, name: str, keys: KeySources) -> list[str]:
-    """The users who can read a file, a line for each key; [] for a plain file. SecretError."""
+    """The users who can read a file, one line for each key; [] for a plaintext file.
+    SecretError.
+    """
     kind = require_whole(data, name)
     if kind == "vault":
         return [_of_vault(decoded(data, name), keys)]

@@ -141,7 +141,9 @@ _ADVICE = {
 
 
 def _opener() -> OpenerDirector:
-    """An opener for HTTP, HTTPS and the proxies of the environment only, without redirects."""
+    """An opener for HTTP, HTTPS and the proxies of the environment, without other
+    schemes and redirects.
+    """
     from urllib import request
 
     opener = request.OpenerDirector()

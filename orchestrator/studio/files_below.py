@@ -18,7 +18,9 @@ def refusal(message: str, hint: str, kind: str = KIND) -> InputError:
 
 
 def problem_text(error: Exception, root: Path, action: str = "written") -> str:
-    """An error in one line, with paths below ``root``; ``action`` failed with an OSError."""
+    """An error in one line, with paths relative to ``root``; ``action`` is what failed
+    with an OSError.
+    """
     if isinstance(error, InputError):
         text = "; ".join(map(str, error.problems))
     elif isinstance(error, OSError):

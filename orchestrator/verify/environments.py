@@ -30,7 +30,9 @@ def is_of_environment(subject: Subject) -> bool:
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The package in its environment; for requirements, each one with a version."""
+    """The expectations for the package in its environment; for requirements, for each
+    one with a version.
+    """
     if subject.get("environment"):
         return _of_pip(subject)
     return _of_npm(subject)
@@ -89,7 +91,9 @@ def _of_one(
 
 
 def _is_python_version(found: str, wanted: str) -> bool:
-    """Whether two spellings are the same version; a local part counts only if expected."""
+    """Whether two spellings mean the same version; a local part is compared only if it
+    is expected.
+    """
     try:
         there, asked = Version(found), Version(wanted)
     except InvalidVersion:

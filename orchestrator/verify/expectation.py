@@ -97,7 +97,9 @@ def answer(
 
 
 def lines_before(end: str, host: Any, command: str, *words: str) -> list[str]:
-    """The lines that a command prints before ``end``, its last line; else RuntimeError."""
+    """The lines that a command prints before ``end``, its last line. RuntimeError if
+    that line is missing.
+    """
     text = answer(
         host, command, *words, end, problem="the host did not print all of the output",
         valid=lambda text: text.splitlines()[-1:] == [end],
@@ -185,7 +187,9 @@ def _is_of_others(error: BaseException) -> bool:
 
 
 def _reason(error: BaseException, host: Any) -> str:
-    """Why there is no answer; testinfra's message has the complete command and its bytes."""
+    """The reason why there is no answer: testinfra's message contains the complete
+    command and its bytes.
+    """
     last = getattr(getattr(host, "backend", None), "last", None)
     if last is None or not isinstance(error, AssertionError):
         return str(error) or type(error).__name__

@@ -122,7 +122,9 @@ def of_mode(path: str, wanted: int, mask: int = 0o7777) -> Expectation:
 
 
 def ownership(subject: Subject, path: str = "") -> list[Expectation]:
-    """Expect the owner and group of a path, or of the subject's; only digits are an ID."""
+    """Expect the owner and group of a path, or of the subject's path; a value with only digits is
+    an ID.
+    """
     path = path or subject.name
     owner, group = subject.text("owner"), subject.text("group")
     found = []

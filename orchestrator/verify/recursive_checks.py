@@ -18,7 +18,9 @@ _AT_ONCE = 200  # paths of one command
 
 
 class PathRecord(NamedTuple):
-    """A line of ``find``: the kind of a path as a letter, and the owners' names and numbers."""
+    """One line of the output of ``find``: the kind of a path as a letter, and the names and numbers
+    of its owners.
+    """
 
     kind: str
     user: str

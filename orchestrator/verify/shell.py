@@ -39,7 +39,9 @@ _MAX_LENGTH = 64 << 10  # characters of all arguments: a system limits their tot
 
 
 class Answer(NamedTuple):
-    """The output and result of a command; ``killed``: why it was killed or not run, or ""."""
+    """The output and result of a command: ``killed`` is "", or the reason why it was
+    killed or not run.
+    """
 
     code: int
     out: bytes
@@ -82,7 +84,9 @@ class Shell:
         return self._run([[command]])[0]
 
     def read_all(self, commands: Sequence[bytes]) -> list[Answer]:
-        """Run commands that only read, in few round trips; their answers in the same order."""
+        """Run many commands that only read, in few round trips; return their answers in
+        the same order.
+        """
         return self._run(list(_batches(commands)))
 
     def _run(self, batches: Sequence[Sequence[bytes]]) -> list[Answer]:

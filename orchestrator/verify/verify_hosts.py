@@ -200,7 +200,9 @@ class Fleet:
         return self._picked[pattern]
 
     def close(self) -> None:
-        """Close all connections for good, also those for which another thread waits."""
+        """Close all connections permanently, including those for which another thread
+        still waits.
+        """
         for member in self._members.values():
             member.abandon()
 

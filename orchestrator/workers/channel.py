@@ -58,7 +58,9 @@ class Channel:
         return None if data is None else data.decode("utf-8")
 
     def receive_data(self, timeout: float | None = None) -> bytes | None:
-        """The next message as bytes; None after ``timeout`` seconds, EOFError at the end."""
+        """The next message as bytes; None after ``timeout`` seconds without one,
+        EOFError at the end.
+        """
         while True:
             found = self._take()
             if found is not None:

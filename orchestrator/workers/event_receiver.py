@@ -97,7 +97,9 @@ class EventReceiver:
 
 
 def _plain(text: str) -> tuple[Any, str]:
-    """A value from a worker, which is not trusted, with its JSON, without control characters."""
+    """A value from a worker with its JSON text, without control characters: workers are
+    not trusted.
+    """
     told = json.loads(text)
     if text.isascii() and is_plain_json(text) and not _CONTROL.search(text):
         return told, text
@@ -109,7 +111,9 @@ def _plain(text: str) -> tuple[Any, str]:
 
 
 def _implied(text: str) -> str:
-    """The JSON text of implied members, unchanged; ValueError if invalid or with a line end."""
+    """The JSON text of implied members, stored unchanged; ValueError if it is invalid or could end
+    a line.
+    """
     if _CONTROL.search(text):
         raise ValueError("expected JSON on one line")
     told = json.loads(text)

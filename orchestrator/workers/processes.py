@@ -110,7 +110,9 @@ class ProcessEngine:
         self._of_task.pop(task.name, None)
 
     def begin(self, task: RemoteTask) -> None:
-        """Give the task to the worker with the fewest hosts, or to its host's previous one."""
+        """Give the task to the worker with the fewest hosts, or to the previous worker
+        of its host.
+        """
         name = host_itself(task.host).name
         with self._lock:
             handle = self._of_host.get(name) if self._sticky else None

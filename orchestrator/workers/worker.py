@@ -1,4 +1,6 @@
-"""A worker: runs hosts until its controller closes the channel or exits (controller)."""
+"""A worker: runs the hosts that its controller assigns, until the controller closes the channel or
+exits (controller).
+"""
 
 import contextlib
 import json

@@ -109,7 +109,9 @@ def _have_own_files(entries: list[Entry]) -> bool:
 
 
 def _job_of(entry: Entry) -> str:
-    """The name of the job in a cron.d file; "" for others, such as a file that is removed."""
+    """The name of the job in a cron.d file; "" for anything else, such as a file that
+    is removed.
+    """
     is_cron = entry.type == "cron"
     return entry.properties.get("comment", "").removeprefix(CRON_MARK) if is_cron else ""
 
@@ -194,7 +196,9 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
 
 
 def _without_twins(builder: Conversion, entries: list[Entry]) -> list[Entry]:
-    """Two resources under one condition cannot both exist: merge types of sources, or keep them."""
+    """Two resources under one condition cannot both exist: merge the types of sources,
+    or keep them.
+    """
     left: list[Entry] = []
     for entry in entries:
         twin = next((one for one in left if one.conditions == entry.conditions), None)

@@ -1,4 +1,6 @@
-"""Handlers of tasks become resources that subscribe to them (controller)."""
+"""Handlers: the notified handler of a task becomes a resource that subscribes to it
+(controller).
+"""
 
 from typing import Any
 
@@ -29,7 +31,9 @@ def read(tasks: list[Task | Block], role: str, base: Any) -> list[Handler]:
 
 
 def find(handlers: list[Handler], name: str) -> list[int]:
-    """The positions of the handlers with a name, and of all that listen to it."""
+    """The positions of the handlers that a name notifies: the one with that name, and all that
+    listen to it.
+    """
     found: list[int] = []
     for index, one in enumerate(handlers):
         names = {one.task.name, f"{one.role} : {one.task.name}" if one.role else ""}

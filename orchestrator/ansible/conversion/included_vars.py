@@ -72,7 +72,9 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str]) -> None:
-    """Turn variables of a file that is read under a condition on data into facts under it."""
+    """Turn variables of a file that is read under a condition on data into facts under
+    that condition.
+    """
     for name in names:
         path = _vars_file(builder, name)
         if path is None:
@@ -434,7 +436,9 @@ def _own_expression(name: str) -> str:
 def candidates(
     builder: Conversion, task: Task, name: str, folder: str
 ) -> list[tuple[str, list[str]]]:
-    """Return the files that a computed name can mean, each with its conditions as in Ansible."""
+    """Return the files that a computed name can refer to, each with its conditions in
+    Ansible's syntax.
+    """
     looked = _first_found_of(name, task)
     if looked is not None:
         return _first_of(builder, looked, folder)

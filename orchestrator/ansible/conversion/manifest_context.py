@@ -220,7 +220,9 @@ class Conversion(ABC):
         return found
 
     def reference(self, entry: Entry) -> str:
-        """The reference for ``subscribe``; a resource with a computed name gets an alias."""
+        """The reference to a resource in ``subscribe``; a resource with a computed name
+        gets an alias.
+        """
         if not entry.is_literal and not entry.alias:
             base = slug(entry.comments[0] if entry.comments else entry.name)
             found = numbered(f"{entry.type}#{base}", self.aliases)
@@ -230,7 +232,9 @@ class Conversion(ABC):
 
 
 def _with_even_quotes(name: str) -> str:
-    """The name of an exec, made a valid command line, which even a title must be."""
+    """The name of an exec, made a valid command line, which it must be even if it is
+    only a title.
+    """
     parts = _TEMPLATE.split(name)
     try:
         shell_words.split("".join(parts[::2]))

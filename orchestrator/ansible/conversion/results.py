@@ -218,7 +218,9 @@ def loop_of_results(builder: Conversion, task: Task) -> Register | None:
 
 
 def result_scopes(task: Task, register: Register, scope: Scope) -> list[Scope] | Scope:
-    """The scopes of the elements of ``x.results``: one each, or one for all of a variable."""
+    """The scopes of the elements of ``x.results``: one for each element, or one for all elements of
+    a variable.
+    """
     control = task.keywords.get("loop_control") or {}
     if not isinstance(control, dict) or control.get("index_var") or control.get("extended"):
         raise NotConvertible("loop_control of a loop over results")
@@ -270,7 +272,9 @@ def _page(task: Task, arguments: Arguments) -> dict[str, Any]:
 
 
 def _if_set(user: str, login: list[str]) -> str:
-    """Words of a command; none if the user is empty, as the original then has no credentials."""
+    """Words of a command; none if the user is empty, because the original then sends no
+    credentials.
+    """
     return f"{{{{ {text_expression(' '.join(login))} if {text_expression(user)} else '' }}}}"
 
 

@@ -1,4 +1,6 @@
-"""Variables whose value may differ from the original; their readers are marked (controller)."""
+"""Variables whose value may differ from the original: resources that read them are
+marked (controller).
+"""
 
 import re
 from typing import Any

@@ -256,7 +256,9 @@ class _Writer:
     # --- names that are read
 
     def _close(self) -> set[str]:
-        """Resolve names that nothing here sets: from other roles, else reported as missing."""
+        """Resolve names that nothing in the manifest sets from other roles; return those that no
+        role sets.
+        """
         missing: set[str] = set()
         seen: set[str] = set()
         for name in sorted(self.layered & set(self.manifest.data)):

@@ -283,7 +283,9 @@ def other_host(node: Any) -> tuple[Any, list[Any]]:
 
 
 def fact_of(path: tuple[str, list[Any]]) -> str:
-    """The name, without ``ansible_``, of the fact that a path reads as a whole; else ""."""
+    """The name of the fact that a path reads as a whole, without ``ansible_``; "" for
+    other paths.
+    """
     name, keys = path
     if name == "ansible_facts" and len(keys) == 1:
         return str(keys[0]).removeprefix("ansible_")

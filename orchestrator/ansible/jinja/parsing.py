@@ -81,7 +81,9 @@ def in_role(path: str) -> str:
 
 
 def outputs(text: str) -> list[nodes.Expr] | None:
-    """Return the parts of a string, literal text as TemplateData; None if it has statements."""
+    """Return the parts of a string, with literal text as TemplateData; None if it has
+    statements.
+    """
     parts: list[nodes.Expr] = []
     for one in parse_template(text).body:
         if not isinstance(one, nodes.Output):

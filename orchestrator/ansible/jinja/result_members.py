@@ -1,4 +1,6 @@
-"""Members of results as answers of the host: ``rc``, ``stat.exists``, ``json`` (controller)."""
+"""Members of results, converted to answers of the host: ``rc``, ``stat.exists``,
+``json`` (controller).
+"""
 
 from typing import Any
 

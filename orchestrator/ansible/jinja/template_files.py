@@ -134,7 +134,9 @@ class _Writer:
         return self.scopes[-1]
 
     def piece(self, piece: Piece) -> str:
-        """Convert a piece; if it has a problem, record that and return the piece unchanged."""
+        """Convert a piece; if it has a problem, record the problem and return the piece
+        unchanged.
+        """
         if piece.kind in ("text", "comment"):
             return piece.before + piece.text + piece.after
         try:

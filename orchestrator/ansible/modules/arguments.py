@@ -300,7 +300,9 @@ class Arguments:
         return found if isinstance(found, list) else [found] if found else []
 
     def texts_by_name(self, *names: str, **others: str) -> dict[str, str]:
-        """Return the strings that are set, by property name; ``others`` name their arguments."""
+        """Return the strings that are set, by property name. In ``others``, an argument has another
+        name than its property.
+        """
         own = {**dict.fromkeys(names), **others}
         found = {key: self.text(name or key) for key, name in own.items()}
         return {key: text for key, text in found.items() if text is not None}

@@ -126,7 +126,9 @@ def _again(
 
 
 def _at_boot(context: Context, name: str, enabled: Any, masked: Any) -> list[Entry]:
-    """A service without a state is not started or stopped, which ``service`` cannot express."""
+    """A service without a state keeps running or remains stopped, which ``service``
+    cannot express.
+    """
     if masked is not None:
         if masked is not True and masked is not False:
             raise NotConvertible("masked as a variable without state")

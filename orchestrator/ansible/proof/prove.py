@@ -238,7 +238,9 @@ def _ccm_first(
 
 
 def _is_command(one: TaskResult, resources: Iterable[str]) -> bool:
-    """Whether check mode skips a task that ccm does with a command, of any effect."""
+    """Whether check mode skips a task that ccm performs with a command, regardless of
+    its effect.
+    """
     skipped = one.status == "skipped" and not one.by_condition
     return skipped and any(name.startswith("exec#") for name in resources)
 
@@ -271,7 +273,9 @@ def _name(event: Event) -> str:
 
 
 def _difference(event: Event) -> str | None:
-    """The prediction for a resource that differs from the desired state; None for others."""
+    """The prediction for a resource that differs from the desired state; None if it
+    does not differ.
+    """
     if event["type"] == "apply" and not event.get("failed"):
         return None  # its resources have events of their own
     if event.get("failed"):

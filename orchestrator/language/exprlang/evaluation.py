@@ -45,7 +45,9 @@ class Compiled:
         return evaluation.run(-1, names)
 
     def compile_all(self) -> None:
-        """Compile every body; RecursionError, MemoryError or SyntaxError if nested too deeply."""
+        """Compile every body; RecursionError, MemoryError or SyntaxError if one is
+        nested too deeply.
+        """
         for number in range(-1, len(self.parsed.bodies)):
             self.program(number)
 

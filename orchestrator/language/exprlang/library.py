@@ -1,4 +1,6 @@
-"""The functions of ``string_functions`` and ``list_functions`` for expr-lang (controller)."""
+"""The functions of expr-lang (controller), which ``string_functions`` and
+``list_functions`` implement.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -182,7 +182,9 @@ class Parser(Operands):
         return made
 
     def _comparison(self, left: nodes.Expr, sign: str, at: int) -> nodes.Expr:
-        """One comparison, or a chain such as ``1 < x < 5``; the first operator is consumed."""
+        """One comparison, or a chain such as ``1 < x < 5``; the first operator has been
+        consumed.
+        """
         operands = [self._compared(sign)]
         first = operands[0].expr
         if sign in ("==", "!=") and (_is_nil(left) or _is_nil(first)):

@@ -42,7 +42,9 @@ class Regex:
             raise RegexError(error.args[0].decode("utf-8", "replace")) from error
 
     def steps(self, text: str) -> int:
-        """The maximum cost of a search: its characters times the states of the pattern."""
+        """The maximum cost of a search: the number of characters times the states of
+        the pattern.
+        """
         return len(text) * int(self._compiled.programsize)
 
     def search(self, text: str) -> bool:

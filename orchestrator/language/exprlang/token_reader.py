@@ -55,7 +55,9 @@ def tokenize(source: str) -> list[Token]:
 
 
 def _as_member(source: str, at: int, before: Token, text: str) -> tuple[str, str]:
-    """``list.0.1``: after dots, numbers are integers, and a dot after a value is no fraction."""
+    """``list.0.1``: numbers after dots are integers, and a dot after a value does not
+    start a fraction.
+    """
     if before.sign in (".", "?."):
         digits = _INTEGER.match(source, at)
         return ("number", digits.group()) if digits else ("number", text)

@@ -293,7 +293,9 @@ def extract(environment: Any, key: Any, container: Any, *more: Any) -> Any:
     result="52",
 )
 def random(value: Any, start: Any = 0, step: Any = 1, seed: Any = None) -> Any:
-    """Ansible's result for the same seed. Without one, each run would have another."""
+    """Ansible's result for the same seed. Without a seed, each run would return a
+    different value.
+    """
     if seed.__class__ not in (str, int):
         raise ValueError(
             "random needs a seed, either text or a whole number, such as seed=Host.name"

@@ -47,7 +47,9 @@ def documented(
     cost: int = 1,
     takes_missing: bool = False,
 ) -> Callable[[Function], Function]:
-    """Register a filter, or a test in that family; ``takes_missing``: also for missing values."""
+    """Register a filter, or a test in that family. ``takes_missing``: it accepts a
+    missing value.
+    """
 
     def register(function: Function) -> Function:
         """Add the function to the table of its family, with its checks."""

@@ -67,7 +67,9 @@ def version(one: Any, other: Any, operator: Any = "==") -> bool:
 
 
 def _parts(text: str) -> list[tuple[int, int, str]]:
-    """The parts of a version; words sort before numbers and the end: 1.0rc1 is before 1.0."""
+    """The parts of a version. Words sort before numbers and before the end, so 1.0rc1
+    is before 1.0.
+    """
     found = _PARTS.findall(text.lower().removeprefix("v")[:1000])
     return [(1, int(p), "") if p.isdigit() else (0, 0, p) for p in found]
 

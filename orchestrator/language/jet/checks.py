@@ -159,7 +159,9 @@ def unknown_names(tree: Tree, known: set[str]) -> Iterator[ParseError]:
 
 
 def includes(tree: Tree) -> Iterator[tuple[Const | None, bool]]:
-    """The paths of templates that are run, None if computed, and whether each may be missing."""
+    """The paths of the templates that are run; None for a computed path. Each comes with whether it
+    may be missing.
+    """
     for node in walk(tree.body):
         if isinstance(node, Include):
             yield (node.path if isinstance(node.path, Const) else None), node.optional

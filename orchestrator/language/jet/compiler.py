@@ -148,7 +148,9 @@ def call(name: str, *arguments: Any) -> nodes.Call:
 
 
 class BlockBodies(NamedTuple):
-    """The macros of a block: of its body, and of its place of definition ("" for none)."""
+    """The macros of a block: one for its body, and those for its place of definition
+    ("" for none).
+    """
 
     body: str
     context: str
@@ -156,7 +158,9 @@ class BlockBodies(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """A Jinja2 tree that defines macros, with those of the whole text and of the blocks."""
+    """A Jinja2 tree that defines macros, with the macro of the whole text and those of
+    the blocks.
+    """
 
     tree: nodes.Template
     root: str

@@ -207,7 +207,9 @@ class Run(Operations):
         self._returned = value
 
     def jet_attempt(self, body: str, otherwise: str, error_name: str) -> str:
-        """Run a ``try``: the text of the body or of the catch part. Signals are never caught."""
+        """Run a ``try``: return the body's text, or that of the catch part. Signals are
+        never caught.
+        """
         state = self._frame, self._dot, self._content, self._depth, len(self._running)
         try:
             return self._macro(body)

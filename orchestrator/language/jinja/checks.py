@@ -35,7 +35,9 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 def missing_arguments(
     tree: nodes.Template, filters: Mapping[str, Any], tests: Mapping[str, Any], own: frozenset[str]
 ) -> Iterator[Finding]:
-    """Calls of filters, tests and functions, except ``own``, without a required argument."""
+    """Calls of filters, tests and functions without a required argument; ``own`` names
+    are skipped.
+    """
     for table, kind in ((filters, nodes.Filter), (tests, nodes.Test)):
         for node in tree.find_all(kind):
             message = _complaint(table.get(node.name), node)

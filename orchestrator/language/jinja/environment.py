@@ -58,7 +58,9 @@ class PlacedTemplate(jinja2.Template):
         return self.positions.of(self.get_corresponding_lineno(code_line) - 1)
 
     def _get_default_module(self, ctx: Any = None) -> Any:
-        """Jinja2's hook for ``import``, which would keep a module's variables for all hosts."""
+        """Jinja2's hook for ``import``, which would otherwise keep the variables of a module for
+        all hosts.
+        """
         return self.make_module()
 
 

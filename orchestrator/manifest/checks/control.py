@@ -1,4 +1,6 @@
-"""``exists``, ``absent`` and ``command`` of ``control``, which run on the host (controller)."""
+"""Conditions of ``control`` that run on the host: ``exists``, ``absent`` and
+``command`` (controller).
+"""
 
 from typing import Any
 

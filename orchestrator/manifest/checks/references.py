@@ -1,4 +1,6 @@
-"""Checks that ``require`` and ``subscribe`` refer to earlier resources (controller)."""
+"""Checks that ``require`` and ``subscribe`` refer to resources that come earlier in the
+run (controller).
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -111,7 +113,9 @@ def _unknown(resources: Sequence[NamedResource], final: bool) -> dict[str, int]:
 
 
 def unrendered(declared: DeclaredResource, key: str, text: str, where: Position) -> Problem:
-    """A problem for a reference with a template: references are checked before any contact."""
+    """A problem for a reference that contains a template, because references are checked before any
+    host is contacted.
+    """
     message = f"{declared.id}: {key} is not rendered as a template, so {text} matches no resource"
     hint = "write type#name in full, or give that resource an alias and write type#alias"
     return Problem(message, where, hint, "input.reference")

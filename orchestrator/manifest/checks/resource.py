@@ -131,7 +131,9 @@ def warnings(declared: DeclaredResource) -> list[Problem]:
 
 
 def refuse_loop(defaults: Nodes, problems: list[Problem]) -> None:
-    """Refuse ``foreach`` in defaults: it creates resources, but defaults apply to many."""
+    """Refuse ``foreach`` in defaults, because it creates resources from one entry while defaults
+    apply to many.
+    """
     if "foreach" in defaults:
         key, _ = defaults["foreach"]
         message = "foreach is not allowed in defaults"
@@ -350,7 +352,9 @@ def certain_errors(kind: PropertyType, raw: Any) -> list[SchemaError]:
 
 
 def has_its_form(kind: PropertyType, raw: Any) -> bool:
-    """Whether a type's own rules can read the value: it fits the schema, or is allowed text."""
+    """Whether a type's own rules can read the value: it matches the schema, or is text where text
+    is valid.
+    """
     if isinstance(raw, str) and kind.schema.get("type") == "string":
         return True
     return not kind.complaints(raw)

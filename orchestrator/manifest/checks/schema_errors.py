@@ -81,7 +81,9 @@ class SchemaValidator:
 
 
 def _located(schema: Any) -> Any:
-    """The schema with a longer form of ``false``, for which jsonschema has no path."""
+    """The schema with a longer form of properties that are ``false``, because jsonschema has no
+    path for values that ``false`` refuses.
+    """
     if isinstance(schema, list):
         return [_located(entry) for entry in schema]
     if not isinstance(schema, Mapping):

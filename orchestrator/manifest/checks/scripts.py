@@ -1,4 +1,6 @@
-"""Finds scripts whose first line ends as on Windows, which no kernel can start (controller)."""
+"""Finds scripts whose first line has a Windows line ending, which no kernel can start
+(controller).
+"""
 
 import os
 from collections.abc import Iterator

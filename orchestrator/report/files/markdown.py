@@ -43,7 +43,9 @@ _ENDS = re.compile(r"(.*?)([.,;:]*)")
 
 
 def inline(text: str) -> str:
-    """Text on one line; words that could be mentions, links or markup become a code span."""
+    """Text on one line without active mentions, links or markup: words that could be any of these
+    become a code span.
+    """
     begins_list = bool(_LIST_ITEM.match(text.lstrip()))
     words = [
         (_is_simple(word) and not (begins_list and at == 0), word)
@@ -65,7 +67,9 @@ def cell(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """A code span on one line, with more backticks than the text has in a row; "" for ""."""
+    """A code span on one line, with more backticks than any sequence in the text; empty
+    for empty text.
+    """
     line = " ".join(text.split())
     if not line:
         return ""

@@ -75,7 +75,9 @@ class _Run:
             self._checks[kind, name, check["status"], label] += 1
 
     def _bounded(self, label: str, *of: str) -> str:
-        """The label, or ``other`` if ``of`` has too many, as a host may report any text."""
+        """The label, or ``other`` if ``of`` has too many labels, because a host may
+        report any text.
+        """
         known = self._labels.setdefault(of, set())
         if label in known:
             return label

@@ -76,7 +76,9 @@ class _Groups:
         self._with_hosts = with_hosts
 
     def of(self, hosts: Iterable[str], **members: Any) -> Record:
-        """A record with the short names of the hosts of ``where``, and with their ``total``."""
+        """A record with the abbreviated names of the hosts in ``where`` and their
+        number in ``total``.
+        """
         names = list(dict.fromkeys(hosts))
         where = ", ".join(fold(names)) if self._with_hosts else listed(names, MAX_HOSTS_LENGTH)
         shown = names if self._with_hosts else []

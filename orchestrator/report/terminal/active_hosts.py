@@ -55,7 +55,9 @@ class ActiveHost:
         self._ended_resource()
 
     def _ended_resource(self) -> None:
-        """Clear the activity of a resource that has ended, before the next one reports."""
+        """Clear the activity of a resource that has ended; the next one may report
+        nothing for a while.
+        """
         self.waits = False
         if self.planned and self.done >= self.planned:
             self.enter(FINISHING, time.time())

@@ -1,4 +1,6 @@
-"""Failures as paragraphs: hosts, message, differences and the next command (controller)."""
+"""Failures as paragraphs: the hosts, the message, the differences of other hosts, and the next
+command (controller).
+"""
 
 import shlex
 import sys
@@ -56,7 +58,9 @@ def limit_of(outcome_name: str, hosts: list[str], run_id: str = "") -> str:
 
 
 def retry_line(outcome: str, hosts: list[str], options: RetryOptions) -> tuple[str, str]:
-    """Return how to continue with failed hosts: a title with the command or the option."""
+    """Return how to continue with failed hosts: a title, and the command, or at least the option
+    that selects the hosts.
+    """
     limit = limit_of(outcome, hosts, options.run_id)
     alone = limit == limit_of(outcome, hosts)
     what = "→ plan again" if options.anew else "→ retry"
@@ -67,7 +71,9 @@ def retry_line(outcome: str, hosts: list[str], options: RetryOptions) -> tuple[s
 
 
 def next_steps(failure: SharedFailure, options: RetryOptions) -> Iterator[tuple[str, str]]:
-    """Yield the hint for a failure, and how to continue: titles, each with its command."""
+    """Yield the hint for a failure, and how to continue with its hosts: titles, each
+    with its command.
+    """
     if failure.results and failure.results[0].hint:
         results = list(failure.results)
         yield f"→ {results[0].hint}", retry_text(results)
@@ -140,7 +146,9 @@ def _lines(
 
 
 def _words(failure: SharedFailure, width: int, everything: bool) -> Iterator[str]:
-    """The text of the host with a bar before each line, so that none looks like ccm's."""
+    """The text of the host with a bar before each line, so that it cannot look like
+    ccm's own text.
+    """
     if not failure.errors:
         yield from wrapped("for the reason, run", width, f"ccm report --host {failure.host}")
         return

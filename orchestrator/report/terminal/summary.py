@@ -41,7 +41,9 @@ FEW_HOSTS = 10  # are read one by one
 def failures_first(
     failures: Failures, style: Style, options: RetryOptions, *, everything: bool = False
 ) -> Iterator[str]:
-    """A paragraph for each failure, the most hosts first, or one line if there is no room."""
+    """A paragraph for each failure, the most hosts first; if there is no room, a
+    failure gets one line.
+    """
     found = failures.all()
     space = MAX_FAILURE_LINES
     for at, failure in enumerate(found):
@@ -123,7 +125,9 @@ class Summary:
             yield from self._notices()
 
     def _by_change(self, blocks: list[Block]) -> Iterator[str]:
-        """Different hosts: reasons for failures, the result of each host, every change once."""
+        """Different hosts: the reasons for failures, the result of each host, then
+        every change once.
+        """
         many = len(self._collected.results) > FEW_HOSTS and not self._choice.everything
         top = self._failures()
         if many and not self._choice.quiet:
@@ -172,7 +176,9 @@ class Summary:
         yield from total_lines(self._collected, self._style, run_id)
 
     def _failures(self) -> list[str]:
-        """A paragraph for each reason why hosts failed, after a blank line; none without any."""
+        """A paragraph for each reason why hosts failed, after a blank line; empty if no
+        host failed.
+        """
         found = failures_of(self._collected.entries, self._collected.results)
         self._told = bool(found.all())
         everything = self._choice.everything

@@ -47,7 +47,9 @@ class MaskedText(NamedTuple):
 
 
 class HiddenValues:
-    """The secrets of one manifest; ``known`` has more strings to hide, such as earlier ones."""
+    """The secrets of one manifest; ``known`` has additional strings to hide, such as
+    earlier secrets.
+    """
 
     def __init__(self, manifest: ManifestText, types: Types, known: Iterable[str] = ()) -> None:
         self.manifest = manifest

@@ -92,7 +92,9 @@ class ManifestText:
         return ManifestText(self.yaml.remove(item))
 
     def move(self, number: int, by: int) -> ManifestText:
-        """Move a resource up (-1) or down (1): within its list, or together with the list."""
+        """Move a resource up (-1) or down (1) by one: within its list, or together with
+        its whole list.
+        """
         path = self.resources[number].path
         if self.resources[number].in_list:
             group, at = path[:4], int(path[4])
@@ -111,7 +113,9 @@ class ManifestText:
         return ManifestText(self.yaml.set((*found.path, "name"), name))
 
     def set(self, number: int, key: str, value: Any, rank: Rank | None = None) -> ManifestText:
-        """Set a property of a resource; a new one goes to its place by ``rank``, or to the end."""
+        """Set a property of a resource. A new one is inserted at its position by ``rank``, or at
+        the end.
+        """
         found = self.resources[number]
         at = None
         if rank is not None and key not in found.properties:
@@ -167,7 +171,9 @@ class ManifestText:
 
 
 def _entries(yaml: YamlText) -> Iterator[ResourceEntry]:
-    """The entries with the form of a resource; others are mistakes to fix in the text."""
+    """The entries that have the form of a resource; other entries are mistakes to fix
+    in the text.
+    """
     items = yaml.value(RESOURCES) if yaml.has(RESOURCES) else None
     for at, item in enumerate(items if isinstance(items, list) else ()):
         for type_, value in item.items() if isinstance(item, dict) else ():

@@ -79,7 +79,9 @@ def in_brackets(value: Any) -> str:
 
 
 def written(value: Any, column: int, style: str = "") -> YamlLines:
-    """A value whose further lines start in a given column; ``style`` is that of the old text."""
+    """A value whose continuation lines start in a given column; ``style`` is the style of the
+    previous text.
+    """
     if isinstance(value, str) and _is_block_text(value, style):
         return _block_text(value, column)
     if isinstance(value, dict) and value:

@@ -1,4 +1,6 @@
-"""The state of a host from its last runs: outcome, since when, flapping (controller)."""
+"""The state of a host from its last runs: its outcome, since when, and whether it flaps
+(controller).
+"""
 
 import itertools
 import re

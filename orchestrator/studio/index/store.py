@@ -61,7 +61,9 @@ UPDATE hosts SET outcome = ?, last = ?, since = ?, reached = ?, flips = ?, flaps
 
 
 class IndexStore:
-    """Writes the index, in one thread. OSError; UsageError for an unusable directory."""
+    """Writes the index; to be used by one thread. OSError and UsageError for an
+    unusable directory.
+    """
 
     def __init__(self, state: Path) -> None:
         self.path = make_private(state / DIRECTORY) / FILE

@@ -206,7 +206,9 @@ class IndexKeeper:
         self._due[run_id] = time.monotonic() + SHARE * took
 
     def _note_end(self, run_id: str, found: IndexedRun) -> None:
-        """Report once a run that has ended since this object started, after its verify."""
+        """Report a run that has ended since this object started, once, and only after its verify
+        has ended.
+        """
         if found.state == "running":
             self._active.add(run_id)
             return

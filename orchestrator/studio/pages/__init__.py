@@ -1,1 +1,3 @@
-"""The content of pages: templates and their values from queries, without HTTP (controller)."""
+"""The content of the pages: turns queries into templates and their values, without HTTP
+(controller).
+"""

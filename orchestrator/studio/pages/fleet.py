@@ -199,7 +199,9 @@ def _counts(studio: Studio, condition: str, values: list[Any]) -> dict[str, int]
 
 
 def host_filter(studio: Studio, parameters: Parameters) -> tuple[str, list[Any], str]:
-    """The condition on ``hosts`` for a pattern and a ``group``, its values and problems."""
+    """The condition on ``hosts`` for ``hosts`` (a pattern) and ``group``, with its
+    values and any problems.
+    """
     listed_only = studio.hosts.inventory is not None and not parameters.text("former")
     condition = "listed" if listed_only else "1"
     pattern, group = parameters.text("hosts"), parameters.text("group")
@@ -256,7 +258,9 @@ def _cells(studio: Studio, hosts: list[Row], runs: list[Row]) -> dict[int, dict[
 
 
 def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[str, Any]]:
-    """The problems with their start, users and hosts, each once; the most hosts first."""
+    """The problems with their start, the users of their runs and their hosts, each once; the most
+    hosts first.
+    """
     rows = studio.reader.rows(
         _TROUBLED.format(where=condition), [TROUBLE, NEVER_REACHED, *values, MAX_TROUBLED_HOSTS]
     )

@@ -22,7 +22,9 @@ _REFUSED = frozenset("@~")  # a file, a regular expression
 
 
 class Selection(NamedTuple):
-    """The hosts that match a filter, None for all; ``problem``: why it cannot be used."""
+    """The hosts that match a filter; None for all. ``problem`` is the reason why a
+    filter cannot be used.
+    """
 
     names: frozenset[str] | None
     problem: str = ""
@@ -144,7 +146,9 @@ class FleetHosts:
 
 
 class HostsOfGroups(FleetHosts):
-    """The hosts of some groups of an inventory and no others; empty without an inventory."""
+    """The hosts of some groups of an inventory, with all others hidden; empty without
+    an inventory.
+    """
 
     def __init__(self, whole: FleetHosts, groups: Iterable[str]) -> None:
         super().__init__(whole.sources, whole.state)

@@ -48,7 +48,9 @@ WHERE runs.start > ? AND hosts.name IN (SELECT value FROM json_each(?)) AND (
 
 
 class PlanDesk(NamedTuple):
-    """The project's plans, None without one, and their pushes, None if not allowed."""
+    """The plans of the project, None without a project, and their pushes, None if
+    pushes are not allowed.
+    """
 
     stored_plans: StoredPlans | None = None
     pushes: Pushes | None = None
@@ -95,7 +97,9 @@ def _listed(studio: Studio, stored_plans: StoredPlans, one: PlanSummary) -> dict
 def visible_plans(
     studio: Studio, stored_plans: StoredPlans | None
 ) -> list[PlanSummary | DamagedPlan]:
-    """The plans that a user may see: if limited to some hosts, only those for these hosts."""
+    """The plans that a user may see: for a user who is limited to some hosts, only
+    plans for these hosts.
+    """
     found = stored_plans.summaries() if stored_plans else []
     if not studio.is_part:
         return found
@@ -184,7 +188,9 @@ def _preview(plan: PlanFile) -> tuple[dict[str, Any], Matrix]:
 
 
 def changed_since(studio: Studio, plan: PlanSummary) -> tuple[list[ChangeSince], set[str]]:
-    """The later runs that report changed states of a plan's hosts, with their names."""
+    """The runs after a plan that report changed states of its hosts, and the names of
+    these hosts.
+    """
     rows = studio.reader.rows(_SINCE, (plan.created, json.dumps(plan.hosts)))
     found, every = list[ChangeSince](), set[str]()
     for row in rows:

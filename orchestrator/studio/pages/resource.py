@@ -121,7 +121,9 @@ def _states(studio: Studio, hosts: dict[int, str], last: dict[int, Row]) -> list
 
 
 def _shown(studio: Studio, groups: Collection[_Group]) -> list[dict[str, Any]]:
-    """The hosts of each group, their number, and first and latest run; None if there is none."""
+    """The hosts of each group, their number, and the first and latest run; None if
+    there is none.
+    """
     spans = [(min(one.runs), max(one.runs)) if one.runs else (0, 0) for one in groups]
     runs = runs_by_number(studio, chain.from_iterable(spans))
     return [

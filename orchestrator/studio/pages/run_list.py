@@ -43,7 +43,9 @@ ROWS = 50
 
 
 def run_list_page(studio: Studio, parameters: Parameters) -> Page:
-    """The runs: hosts by outcome, changes, drift and the accuracy of previews."""
+    """The runs with their results: hosts by outcome, changes, drift and the accuracy of
+    previews.
+    """
     found = run_filter(parameters)
     total = studio.reader.value(f"SELECT count(*) FROM runs WHERE {found.condition}", found.values)
     at = pager(total, parameters, ROWS)

@@ -47,13 +47,17 @@ class RoleError(HTTPException):
 
 
 class TrustedProxy(NamedTuple):
-    """A proxy that logs users in: requests from its ``address`` name them in a ``header``."""
+    """A proxy that has logged the user in: requests from its ``address`` name the user
+    in a ``header``.
+    """
 
     address: str
     header: str
 
     def user_of(self, request: Request) -> str | None:
-        """The user in the proxy's header; "" for none, None for another address."""
+        """The user in the header of the proxy; "" for none, None for a request from
+        another address.
+        """
         if request.client is None or not _is_same_address(request.client.host, self.address):
             return None
         names = request.headers.getlist(self.header)
@@ -142,7 +146,9 @@ class Access:
         )
 
     def _is_valid(self, session: Session, request: Request) -> bool:
-        """Whether the user's entry is as at the login, and the proxy still names the user."""
+        """Whether the user's entry is unchanged since the login, and the proxy still
+        names this user.
+        """
         if self._users is None:
             return True
         named = self._proxy.user_of(request) if self._proxy else None

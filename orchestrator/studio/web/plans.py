@@ -84,7 +84,9 @@ class PlanRoutes(NamedTuple):
         return RedirectResponse(done, 303)
 
     def _push(self, sent: Parameters, request: Request, session: Session) -> Page | str:
-        """Push the confirmed plan; the address of the run, or the page with the reason why not."""
+        """Push the confirmed plan; return the address of the run, or the page with the reason for
+        the failure.
+        """
         name, pushes = sent.text("name"), self.plans.pushes
         assert pushes is not None
         try:

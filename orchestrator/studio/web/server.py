@@ -19,7 +19,9 @@ MAX_CONNECTIONS = 200
 
 
 class BoundedProtocol(H11Protocol):
-    """Closes connections whose request does not arrive in time; uvicorn would wait forever."""
+    """Closes a connection whose request does not arrive in time, because uvicorn would
+    wait forever.
+    """
 
     header_time = HEADER_TIME
     _patience: asyncio.TimerHandle | None = None

@@ -48,7 +48,9 @@ class User(NamedTuple):
 
 @cache
 def _nobody() -> str:
-    """The hash of a random password, to refuse unknown users as slowly as known ones."""
+    """The hash of a random password, so that an unknown user takes as long to refuse as
+    a known one.
+    """
     return _hasher.hash(os.urandom(16).hex())
 
 
@@ -83,7 +85,9 @@ class UserFile:
         return found
 
     def user(self, name: str) -> User | None:
-        """The user in the current file; None if there is none or the file is unusable."""
+        """The user with this name, from the current file. None if there is none or the
+        file is unusable.
+        """
         try:
             found = self._path.stat()
             stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)

@@ -1,4 +1,6 @@
-"""The interface of a template language for directories, with common parts (controller)."""
+"""The interface of a template language for directories, and the common parts of the
+engines (controller).
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -54,7 +56,9 @@ class Engine(Protocol):
         ...
 
     def problems(self, path: str, text: str) -> list[Problem]:
-        """The mistakes in a template that only others run, as far as visible in it alone."""
+        """The mistakes in a template that only others run, as far as they are visible
+        in it alone.
+        """
         ...
 
     def unset(self, compiled: Compiled) -> list[Problem]:

@@ -115,7 +115,9 @@ class GoEngine(StandaloneTemplate):
 
 @cache
 def _environment(left: str, right: str) -> gotpl.Environment:
-    """Return the environment for these delimiters; InputError without gotpl."""
+    """Return the environment for templates with these delimiters; InputError if gotpl
+    is not installed.
+    """
     try:
         import gotpl
     except ImportError as error:
@@ -219,7 +221,9 @@ def _root(rendering: Rendering) -> dict[str, Any]:
 
 
 def _explained(error: gotpl.TemplateError, name: str, text: str) -> EvaluationError | NeedFileError:
-    """The error of a rendering: one of ours passed on by gotpl, or its own with a position."""
+    """The error of a rendering: one of ours that gotpl passed on, or gotpl's own with a
+    position.
+    """
     line, column = getattr(error, "line", None), getattr(error, "column", None)
     where = Position(getattr(error, "source_name", None) or name, line or 1, column or 1)
     cause: BaseException | None = error

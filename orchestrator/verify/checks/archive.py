@@ -5,7 +5,9 @@ from orchestrator.verify.paths import absent, content, directory, exists, owners
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The expectations; ``creates`` stands for the archive, whose file may then be gone."""
+    """The expectations; ``creates``, if set, represents the complete archive, whose file may then
+    be gone.
+    """
     path = subject.name
     if subject.get("ensure", "present") == "absent":
         return absent(path)

@@ -1,4 +1,6 @@
-"""authorized_key: a user's keys as ssh-keygen lists them and as written (controller)."""
+"""authorized_key: the keys of a user as listed by ssh-keygen, and as written in the
+file (controller).
+"""
 
 import base64
 import binascii

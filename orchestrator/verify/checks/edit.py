@@ -72,7 +72,9 @@ def _as_re2(pattern: str) -> str:
 
 
 def _block(spec: Mapping[str, Any], removed: bool) -> Judge:
-    """Whether the lines between the markers are the block's, or there are no markers."""
+    """Whether the lines between the markers are those of the block, or whether there
+    are no markers.
+    """
     marker = str(spec.get("marker") or _MARKER)
     begin, end = (marker.replace("{mark}", word) for word in ("BEGIN", "END"))
     wanted = str(spec["block"]).replace("\r\n", "\n").removesuffix("\n").split("\n")
@@ -102,7 +104,9 @@ def _replaced(spec: Mapping[str, Any], removed: bool) -> Judge:
 
 
 def _settings(spec: Mapping[str, Any], removed: bool) -> Judge:
-    """Whether the first line of each key has its value, or all lines those of a list."""
+    """Whether the first line of each key has its value, or all lines of a key have
+    those of a list.
+    """
     form = str(spec.get("format") or "ini")
     wanted = list(_wanted(spec["settings"]))
 
@@ -154,7 +158,9 @@ def _assignments(lines: list[str], form: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _same(found: tuple[str, str], wanted: tuple[str, str], form: str) -> bool:
-    """Whether a line sets a key; those of ssh are compared without case and spaces."""
+    """Whether a line sets a key; keys and sections of ssh are compared without regard
+    to case and spaces.
+    """
     if form != "ssh":
         return found == wanted
     (section, key), (in_section, name) = found, wanted

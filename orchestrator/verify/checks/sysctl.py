@@ -1,4 +1,6 @@
-"""sysctl: the value that sysctl prints, and the last one of systemd's settings (controller)."""
+"""sysctl: the value that sysctl prints, and the last value in systemd's list of
+settings (controller).
+"""
 
 import re
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PendingCommand(BaseException):
-    """A command that has not run yet; nothing between here and ``observe`` may catch it."""
+    """A command that has not been run yet; no code between here and ``observe`` may catch it."""
 
 
 class CommandKilledError(RuntimeError):

@@ -204,7 +204,9 @@ class CheckPlugin:
             self._places[item.nodeid] = host, label.replace(f"[{host}]", ""), derived
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Set its name in the JUnit report; skip tests of a host that cannot be reached."""
+        """Set its name in the JUnit report; skip the user's tests of a host that cannot
+        be reached.
+        """
         host, label, derived = self._places[item.nodeid]
         if host:
             _name_in_junit(item, host, label)
@@ -246,7 +248,9 @@ class CheckPlugin:
             self._refused.append(plain(report.longreprtext).strip())
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Record that the user ended the run; pytest's own stops are subclasses of this."""
+        """Record that the user ended the run; pytest's own reasons to stop are subclasses of the
+        same exception.
+        """
         self._interrupted |= excinfo.type is KeyboardInterrupt
 
     def pytest_internalerror(self) -> None:
