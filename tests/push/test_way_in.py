@@ -55,8 +55,9 @@ def test_socket_in_place_of_the_server(ccm: Ccm, lab: Lab, host: Host) -> None:
 @pytest.mark.parametrize(
     ("resource", "lost"),
     [
-        ("file: [{/etc/sudoers.d/lab: {ensure: absent}}]", "last sudo rule"),
-        ("edit: [{/etc/sudoers.d/lab: {match: ^deploy, ensure: absent}}]", "last sudo rule"),
+        ("file: [{/etc/sudoers.d/lab: {ensure: absent}}]", "the user's last sudo rule"),
+        ("edit: [{/etc/sudoers.d/lab: {match: ^deploy, ensure: absent}}]",
+         "the user's last sudo rule"),
         ("file: [{HOME/.ssh/authorized_keys: {ensure: absent}}]", "the key SHA256:"),
         ("edit: [{HOME/.ssh/authorized_keys: {match: ^ssh, ensure: absent}}]", "the key SHA256:"),
         ("file: [{HOME/.ssh: {ensure: directory, owner: deploy, group: deploy, mode: '0700',"

@@ -38,7 +38,7 @@ class Preconditions(object):
         """Return the reason why an older version is not installed."""
         now = self._package.shown(installed.version)
         return FailedPrecondition(
-            "%s is installed in the newer version %s, and allow_downgrade is false"
+            "a newer version of %s is installed (%s), and allow_downgrade is false"
             % (self._package.title, now),
             "request %s, or set allow_downgrade to true" % now,
         )

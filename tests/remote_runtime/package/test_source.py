@@ -72,7 +72,7 @@ class Sources(DirectoryTest):
         for words, given in (
             ("contains the package ccm-other, not ccm-hello", {"name": "ccm-other"}),
             ("contains ccm-hello 1.1-1, not 3.0", {"ensure": "3.0"}),
-            ("newer version 2.0-1", {"installed": "2.0-1", "allow_downgrade": False}),
+            (r"is installed \(2.0-1\)", {"installed": "2.0-1", "allow_downgrade": False}),
             ("does not exist on this host", {"source": "/nonexistent/a.deb"}),
             ("not a regular file", {"source": self.directory_of_packages()}),
             ("checksum mismatch", {"checksum": "0" * 64}),

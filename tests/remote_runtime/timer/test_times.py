@@ -90,7 +90,7 @@ class RulesTest(unittest.TestCase):
             ({"settings": {"Install": {"WantedBy": "x"}}}, "settings", "omit Install"),
             ({"settings": {"Timer": {"Unit": "x"}}}, "settings", "omit Unit"),
             ({"settings": {"Socket": {"A": "x"}}}, "settings", "Unit, Service and Timer"),
-            ({"settings": {"Service": {"Nice": {}}}}, "settings", "needs text"),
+            ({"settings": {"Service": {"Nice": {}}}}, "settings", "must be text"),
             ({"settings": {"Service": {"A": "x\ny"}}}, "settings", "several lines"),
             ({"name": "job.timer"}, "name", "write it without .timer"),
             ({"name": "a.service"}, "name", "write it without .service"),
