@@ -111,6 +111,11 @@ def explain(
     return error
 
 
+def is_of_caches(error: "ResourceError") -> bool:
+    """Return whether apt has done nothing because it cannot write its caches of the lists."""
+    return error.kind == "package.space" and "IO Error saving source cache" in error.output
+
+
 def _headline(text: str) -> str:
     """Return the most informative line: dpkg's message about a script, an unmet dependency, or else
     apt's first error.

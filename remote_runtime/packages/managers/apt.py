@@ -5,7 +5,19 @@ must change. Changing: one ``apt-get`` for packages of consecutive resources; se
 that only a change needs are imported for the first change: most runs find everything installed.
 """
 
-from typing import TYPE_CHECKING, AbstractSet, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import (
+    TYPE_CHECKING,
+    AbstractSet,
+    Any,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    TypeVar,
+)
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
@@ -33,6 +45,8 @@ if TYPE_CHECKING:
     from remote_runtime.packages.dpkg.contents import Contents
     from remote_runtime.packages.dpkg.host_rules import HostRules
     from remote_runtime.system.process.commands import Result
+
+    Done = TypeVar("Done")
 
 SETTINGS, LISTS_LOCK = "/etc/apt/apt.conf.d", "/var/lib/apt/lists/lock"
 _AFTER_DNF = 3
@@ -68,6 +82,7 @@ class Apt(PackageManager):
         self._architecture = ""
         self.readiness: Optional["Readiness"] = None
         self._workbench: Optional["ScratchCache"] = None
+        self._cannot_cache = False  # whether apt has failed because it cannot write its caches
         self._planned: Dict[Tuple[str, str], "Contents"] = {}
         self._texts: "Optional[ListedTexts]" = None
         self._texts_at: Tuple[object, ...] = ()
@@ -204,13 +219,37 @@ class Apt(PackageManager):
         return apt_preferences.find(self.plain(name))
 
     def _query(self, words: Sequence[str]) -> str:
-        private = self._private() if self.context.noop else []
-        result = self._ask(["apt-cache", words[0], *private, *words[1:]])
-        if result.code != 0:
+        def query() -> str:
+            result = self._ask(["apt-cache", words[0], *self._caches(), *words[1:]])
+            if result.code != 0:
+                from remote_runtime.packages.apt import errors as apt_errors
+
+                raise apt_errors.explain("querying apt-cache", result)
+            return result.stdout
+
+        return self._uncached_if_full(query)
+
+    def _caches(self) -> Sequence[str]:
+        """Return the options for apt's caches: private ones in a preview, none if apt cannot
+        write them.
+        """
+        if self.context.noop:
+            return self._private()
+        return apt_commands.UNCACHED if self._cannot_cache else ()
+
+    def _uncached_if_full(self, step: "Callable[[], Done]") -> "Done":
+        """Run a step that calls apt; again without caches if apt has no space to write them, before
+        it does anything else.
+        """
+        try:
+            return step()
+        except ResourceError as error:
             from remote_runtime.packages.apt import errors as apt_errors
 
-            raise apt_errors.explain("querying apt-cache", result)
-        return result.stdout
+            if self._cannot_cache or not apt_errors.is_of_caches(error):
+                raise
+            self._cannot_cache = True
+            return step()
 
     def _ask(self, argv: Sequence[str], **options: Any) -> "Result":
         """Run apt with its sources and settings for the current resource."""
@@ -484,7 +523,7 @@ class Apt(PackageManager):
 
         if self._ready().trouble(str(operations[0])) is not None:
             return None
-        result = self._simulated(operations, self._private() if self.context.noop else ())
+        result = self._simulated(operations, self._caches())
         changes = apt_simulation.planned(result.stdout, self._architecture)
         if result.code != 0:
             return None
@@ -513,15 +552,19 @@ class Apt(PackageManager):
             return apt_errors.explain(what, result, self._held)
 
         env = dict(ENVIRONMENT, **host_locale.environment(self.context.files))
-        try:
-            result = carry_out(
+
+        def run() -> "Result":
+            argv = apt_commands.words(operations)
+            return carry_out(
                 self.context,
                 Manager(env, self._ready().holder, explain, _STEPS),
                 what=what,
-                argv=apt_commands.words(operations),
+                argv=[argv[0], *self._caches(), *argv[1:]],
                 lock_timeout=lock_timeout,
             )
-            printed[:] = [result.stdout]
+
+        try:
+            printed[:] = [self._uncached_if_full(run).stdout]
         except ResourceError as error:
             # dpkg tries every broken package again and fails for each. That is
             # the failure of the broken package, not of this one.

@@ -197,6 +197,29 @@ class Acting(unittest.TestCase):
             told = "release held packages with `apt-mark unhold %s`" % mentioned
             self.assertEqual(caught.exception.hint, told)
 
+    def test_caches_that_apt_has_no_space_for(self):
+        """apt runs again without them, and so does each later command; it fails only if that
+        fails."""
+        full = Result(
+            100,
+            "",
+            "E: Write error - write (28: No space left on device)\n"
+            "E: IO Error saving source cache\n",
+        )
+        uncached = "-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= "
+        asking = "apt-cache policy " + uncached
+        commands = recorded_commands()
+        commands.on("apt-cache policy -- ", full)
+        plan = Plan(commands, ("ccm-hello", {"ensure": "2.0-1"}), ("ccm-hello", {}))
+        plan.carry_out()
+        self.assertEqual(commands.count("apt-cache policy -- "), 1)
+        self.assertTrue(any(line.startswith(asking) for line in commands.asked), commands.asked)
+        (changing,) = [line for line in commands.asked if " install " in line]
+        self.assertTrue(changing.startswith("apt-get %sinstall " % uncached), changing)
+        commands.on("apt-get", full)
+        with self.assertRaisesRegex(ResourceError, "No space left"):
+            plan.carry_out()
+
     def test_another_broken_package_is_not_this_ones_failure(self):
         """dpkg fails for a package that was broken before; the one that was asked for is there."""
         commands = recorded_commands()
