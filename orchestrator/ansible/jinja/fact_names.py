@@ -368,6 +368,31 @@ def is_defined(node: Any, positive: bool, scope: Scope) -> Any:
     return is_among(nodes.Const(path[1][-1]), "in" if positive else "notin", node.node, scope)
 
 
+def compared(left: Any, operator: str, right: Any, scope: Scope) -> Any:
+    """``services[UNIT].status != 'not-found'`` as a look-up; None for other comparisons.
+
+    NotConvertible for a value that ``of_service`` never has.
+    """
+    path = path_of(left)
+    if path is None or operator not in ("eq", "ne") or not isinstance(right, nodes.Const):
+        return None
+    words = _words(path)
+    if len(words) != _OF_SERVICE or kind_of((path[0], path[1][:-2])) != "services":
+        return None
+    if words[-1] == "status" and right.value == "not-found":
+        return is_among(
+            nodes.Const(words[1]), "notin" if operator == "eq" else "in", left.node.node, scope
+        )
+    if words[-1] in _MEMBERS and right.value not in _MEMBERS[words[-1]][1:]:
+        raise NotConvertible(f"whether the {words[-1]} of the service {words[1]} is {right.value}")
+    return None
+
+
+def _words(path: tuple[str, list[Any]]) -> tuple[str, ...]:
+    names = [path[0], *map(str, path[1])]
+    return tuple(names[1:] if names[0] == "ansible_facts" else names)
+
+
 def of_service(words: tuple[str, ...], scope: Scope) -> Any:
     """``services[UNIT].state`` and ``.status``; None for other expressions.
 

@@ -220,6 +220,8 @@ class _Translator:
             return nodes.Const(scope.role)
         if name.startswith("ansible_"):
             return self._fact(name, keys)
+        if keys and name in scope.uses.listed:
+            return self._fact(f"ansible_{name}", keys)
         if name.startswith("getent_") and (name[7:], "*") in scope.uses.entries:
             return self._fact(f"ansible_{name}", keys)
         return self._data(name, keys)
@@ -401,6 +403,9 @@ class _Translator:
             if found is not None:
                 return found
         if len(node.ops) == 1:
+            found = fact_names.compared(node.expr, node.ops[0].op, node.ops[0].expr, self.scope)
+            if found is not None:
+                return found
             found = self._compared_fact(node.expr, node.ops[0].op, node.ops[0].expr)
             if found is None and node.ops[0].op in ("eq", "ne"):
                 found = self._compared_fact(node.ops[0].expr, node.ops[0].op, node.expr)

@@ -46,6 +46,30 @@ def test_members_of_service_facts(tmp_path: Path) -> None:
     check_valid(tmp_path / "site")
 
 
+def test_status_of_a_service_by_its_bare_name(tmp_path: Path) -> None:
+    """``services[UNIT]`` is what ``ansible_facts.services[UNIT]`` is; only known values count."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - service_facts:
+        - service: {name: systemd-timesyncd.service, state: stopped}
+          when:
+            - "'systemd-timesyncd.service' in services"
+            - services["systemd-timesyncd.service"]["status"] != "not-found"
+        - command: echo 1
+          when: services['cron.service'].status == 'enabled'
+        - command: echo 2
+          when: services['cron.service'].status == 'masked'
+        """,
+    )
+    has = "Asked.has_systemd_timesyncd_service.exit_code == 0"
+    assert f"if: {has} and {has}" in text
+    assert "('enabled' if Asked.service_cron_service.enabled else 'disabled') == 'enabled'" in text
+    assert "NOT CONVERTED: whether the status of the service cron.service is masked" in text
+    assert "Data.services" not in text
+    check_valid(tmp_path / "site")
+
+
 def test_two_look_ups_of_one_name(tmp_path: Path) -> None:
     """A package and a service of the same name are looked up under two names."""
     _, text = convert_tasks(
