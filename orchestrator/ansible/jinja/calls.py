@@ -168,7 +168,7 @@ def test_of(node: nodes.Test, of: Translate) -> Any:
 def look_up(node: nodes.Call, of: Translate, scope: Scope) -> Any:
     """``lookup('file', …)`` and similar calls; NotConvertible for other plugins."""
     first = node.args[0] if node.args else None
-    plugin = _plain(first.value) if isinstance(first, nodes.Const) else ""
+    plugin = _plain(str(first.value)) if isinstance(first, nodes.Const) else ""
     arguments = list(node.args[1:])
     options = {one.key: one.value for one in node.kwargs}
     wants_list = _is_true(options.pop("wantlist", None)) or _name_of(node) in ("query", "q")

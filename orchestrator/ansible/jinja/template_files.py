@@ -7,29 +7,17 @@ from typing import Any
 
 from jinja2 import nodes
 
+from orchestrator.ansible.jinja import last_newline
 from orchestrator.ansible.jinja.parsing import parse_expression, parse_template
 from orchestrator.ansible.jinja.possible_values import elements, map_values, sample_of
 from orchestrator.ansible.jinja.printing import printed
 from orchestrator.ansible.jinja.scope import OPEN, Sample, Scope
+from orchestrator.ansible.jinja.tags import Piece, pieces
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import iterable, literal, unparse
 from orchestrator.ansible.problems import NotConvertible
 
-_TAG = re.compile(r"\{\{|\{%|\{#")
-_RAW_END = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
 _HEADER = re.compile(r"#jinja2:[^\n]*\n")
-_LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
-
-
-@dataclass
-class Piece:
-    """A part of a template: plain text, an expression, a statement or a comment."""
-
-    kind: str
-    text: str
-    before: str = ""  # the tag's beginning with its sign and blanks
-    after: str = ""
-    line: int = 1
 
 
 @dataclass
@@ -41,66 +29,6 @@ class Rewritten:
     includes: list[str] = field(default_factory=list)
 
 
-def pieces(text: str) -> list[Piece]:
-    """The parts of a template; NotConvertible if a tag has no end."""
-    found: list[Piece] = []
-    position = 0
-    while True:
-        match = _TAG.search(text, position)
-        if match is None:
-            break
-        start = match.start()
-        found.append(Piece("text", text[position:start]))
-        line = text.count("\n", 0, start) + 1
-        end = _end(text, start)
-        found.append(_tag(text[start:end], line))
-        position = end
-        if found[-1].kind == "statement" and found[-1].text == "raw":
-            close = _RAW_END.search(text, position)
-            if close is None:
-                raise NotConvertible("{% raw %} without {% endraw %}")
-            found.append(Piece("text", text[position : close.end()]))
-            position = close.end()
-    found.append(Piece("text", text[position:]))
-    return found
-
-
-def _end(text: str, start: int) -> int:
-    close = {"{{": "}}", "{%": "%}", "{#": "#}"}[text[start : start + 2]]
-    position, depth = start + 2, 0
-    while position < len(text):
-        if close != "#}":
-            quoted = _LITERAL.match(text, position)
-            if quoted:
-                position = quoted.end()
-                continue
-            depth += text[position] == "{"
-            if text[position] == "}" and depth:
-                depth -= 1
-                position += 1
-                continue
-        if text.startswith(close, position):
-            return position + 2
-        position += 1
-    raise NotConvertible("a tag without an end tag")
-
-
-def _tag(text: str, line: int) -> Piece:
-    if text.startswith("{#"):
-        return Piece("comment", text, line=line)
-    inner = text[2:-2]
-    before, after = text[:2], text[-2:]
-    if inner[:1] in "-+" and inner:
-        before, inner = before + inner[0], inner[1:]
-    if inner[-1:] in ("-", "+"):
-        after, inner = inner[-1] + after, inner[:-1]
-    body = inner.strip()
-    left = inner[: len(inner) - len(inner.lstrip())]
-    right = inner[len(inner.rstrip()) :] if body else ""
-    kind = "expression" if text.startswith("{{") else "statement"
-    return Piece(kind, body, before + left, right + after, line)
-
-
 def template_text(text: str, scope: Scope) -> str:
     """Return a string with statements in ccm's syntax. NotConvertible."""
     result = rewrite(text, scope)
@@ -109,17 +37,29 @@ def template_text(text: str, scope: Scope) -> str:
     return result.text
 
 
-def rewrite(text: str, scope: Scope, path: str = "") -> Rewritten:
-    """Convert a whole template. ``path`` is relative to the templates of its role."""
-    header = _HEADER.match(text)
+def rewrite(
+    text: str, scope: Scope, path: str = "", *, header: str = "", included: bool = False
+) -> Rewritten:
+    """Convert a whole template. ``path`` is relative to the templates of its role.
+
+    ``header`` is an additional line with options for Jinja. ``included``: only other templates
+    read it.
+    """
+    found = _HEADER.match(text)
+    own = found.group() if found else ""
     result = Rewritten("")
-    if header and re.search(r"(variable|block|comment)_(start|end)_string", header.group()):
+    if re.search(r"(variable|block|comment)_(start|end)_string", own):
         result.text = text
         result.problems.append((1, "a template with custom delimiters"))
         return result
     parse_template(text)
     writer = _Writer(scope.having(whole=True), path, result)
-    result.text = "".join(writer.piece(one) for one in pieces(text))
+    if included:
+        text = last_newline.of_included(text)
+    elif "trim_blocks" not in header + own:
+        strips = "lstrip_blocks" in header + own
+        text = own + last_newline.adapted(text[len(own) :], scope, strips_left=strips)
+    result.text = header + "".join(writer.piece(one) for one in pieces(text))
     return result
 
 

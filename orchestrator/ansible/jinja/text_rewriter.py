@@ -4,6 +4,7 @@ from typing import Any
 
 from jinja2 import nodes
 
+from orchestrator.ansible.jinja.last_newline import adapted
 from orchestrator.ansible.jinja.parsing import (
     condition_tree,
     is_template,
@@ -51,16 +52,23 @@ def text(raw: str, scope: Scope) -> str:
         raise NotConvertible("a vaulted value in this place; move it to a variable")
     if isinstance(raw, Unsafe) or not is_template(raw):
         return plain_text(str(raw))
-    parts = outputs(raw)
+    ended = adapted(raw, scope)
+    parts = None if _needs_template(ended) else outputs(ended)
     if parts is not None and len(parts) == 1 and not isinstance(parts[0], nodes.TemplateData):
         return _braces(_listed(folded(translate(parts[0], scope))))
     if parts is not None:
         return "".join(_part(one, scope) for one in parts)
-    chosen = _choice(raw, scope)
+    chosen = _choice(ended, scope)
     if chosen is not None:
         return chosen
     body = template_text(raw, scope.having(whole=True))
     return f"{{{{ template({literal(body)}) }}}}"
+
+
+def _needs_template(raw: str) -> bool:
+    """Whether a string has filters that ccm has in whole templates only."""
+    names = {one.name for one in parse_template(raw).find_all(nodes.Filter)}
+    return bool(names & {"center", "indent", "wordwrap"})
 
 
 _LAZY = frozenset(["map", "reject", "rejectattr", "select", "selectattr", "unique"])

@@ -533,7 +533,7 @@ class _Translator:
         name = node.node.name if isinstance(node.node, nodes.Name) else ""
         if name == STATEMENTS and isinstance(node.args[0], nodes.Const):
             return self._statements(str(node.args[0].value))
-        if name in ("lookup", "query", "q"):
+        if name in ("lookup", "query", "q") and name not in self.scope.locals:
             return look_up(node, self.of, self.scope)
         if name and name not in self.scope.locals and name not in _GLOBALS:
             raise NotConvertible(f"ccm has no function {name}()")

@@ -448,9 +448,8 @@ def template(context: Context, arguments: Arguments) -> list[Entry]:
     path = target_path(context, arguments, source)
     found = context.files.find("templates", source)
     own = attributes(context, arguments, _own_mode(arguments, found[1]) if found else "0644")
-    call = template_call(context, arguments.raw("src"), source)
-    properties = {"content": f"{{{{ {call} }}}}", **own}
-    entry = Entry("file", path, _common(context, arguments, properties))
+    content = f"{{{{ {template_call(context, arguments.raw('src'), source)} }}}}"
+    entry = Entry("file", path, _common(context, arguments, {"content": content, **own}))
     return _with_directory(context, arguments, entry)
 
 
@@ -527,14 +526,15 @@ def _in_sum(text: str) -> str:
     return f"({text})" if " if " in text or " or " in text else text
 
 
-def _take_template(context: Context, name: str, original: Path, written: str = "") -> str:
+def _take_template(
+    context: Context, name: str, original: Path, written: str = "", *, included: bool = False
+) -> str:
     """Rewrite a template and its included ones; return its path. NotConvertible."""
     files = context.files
     written = written or posixpath.join(files.prefix, "templates", name)
     body = read_text(original)
-    arguments = _given_names(context, body)
     header = "" if body.startswith("#jinja2:") else context.template_header
-    arguments |= {header} if header else set()
+    arguments = _given_names(context, body) | ({header} - {""})
     plain, number = posixpath.splitext(written), 1
     while written in files.texts and arguments != files.given[written]:
         number += 1  # the same text with other names of variables
@@ -545,14 +545,14 @@ def _take_template(context: Context, name: str, original: Path, written: str = "
         return written
     files.take(written, original)
     files.given[written] = arguments
-    result = rewrite(body, _template_scope(context), name)
-    files.texts[written] = header + result.text
+    result = rewrite(body, _template_scope(context), name, header=header, included=included)
+    files.texts[written] = result.text
     for include in result.includes:
         found = files.find("templates", include)
         if found is None:
             result.problems.append((1, f"it includes {include}, which is not in the project"))
             continue
-        _take_template(context, include, found[1], found[0])
+        _take_template(context, include, found[1], found[0], included=True)
     if result.problems:
         line, reason = result.problems[0]
         files.problems[written] = f"the template {name}, line {line}: {reason}"
