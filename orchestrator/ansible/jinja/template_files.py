@@ -38,7 +38,7 @@ def template_text(text: str, scope: Scope) -> str:
 
 
 def rewrite(
-    text: str, scope: Scope, path: str = "", *, header: str = "", included: bool = False
+    text: str, scope: Scope, *, path: str = "", header: str = "", included: bool = False
 ) -> Rewritten:
     """Convert a whole template. ``path`` is relative to the templates of its role.
 

@@ -468,7 +468,7 @@ def template_call(context: Context, raw: Any, source: str) -> str:
             return f"template({expression_of(raw, context.scope)}{_keywords(context, None)})"
         for one in sorted(base.rglob("*")):
             if one.is_file() and files.holds(one):
-                _take_template(context, one.relative_to(base).as_posix(), one)
+                _take_template(context, one.relative_to(base).as_posix(), original=one)
         path = expression_of(raw, context.scope)
         prefix = literal(posixpath.join(files.prefix, "templates") + "/")
         return f"template({prefix} ~ {_in_sum(path)}{_keywords(context, None)})"
@@ -480,7 +480,7 @@ def template_call(context: Context, raw: Any, source: str) -> str:
         raise NotConvertible(f"the template {source} is a directory")
     if is_vaulted(original):
         raise NotConvertible(f"{source} is encrypted with ansible-vault")
-    written = _take_template(context, source, original, written)
+    written = _take_template(context, source, original=original, written=written)
     if loses_newline(read_text(original), _template_scope(context)):
         context.check(LOST_NEWLINE)
     return f"template({literal(written)}{_keywords(context, original)})"
@@ -505,7 +505,7 @@ def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
         arguments = _given_names(context, read_text(original))
         if arguments or scope.locals:
             raise NotConvertible(f"lookup of the template {name}, which reads a variable of a task")
-        written = _take_template(context, name, original, written)
+        written = _take_template(context, name, original=original, written=written)
     return written
 
 
@@ -527,7 +527,7 @@ def _in_sum(text: str) -> str:
 
 
 def _take_template(
-    context: Context, name: str, original: Path, written: str = "", *, included: bool = False
+    context: Context, name: str, *, original: Path, written: str = "", included: bool = False
 ) -> str:
     """Rewrite a template and its included ones; return its path. NotConvertible."""
     files = context.files
@@ -545,14 +545,14 @@ def _take_template(
         return written
     files.take(written, original)
     files.given[written] = arguments
-    result = rewrite(body, _template_scope(context), name, header=header, included=included)
+    result = rewrite(body, _template_scope(context), path=name, header=header, included=included)
     files.texts[written] = result.text
     for include in result.includes:
         found = files.find("templates", include)
         if found is None:
             result.problems.append((1, f"it includes {include}, which is not in the project"))
             continue
-        _take_template(context, include, found[1], found[0], included=True)
+        _take_template(context, include, original=found[1], written=found[0], included=True)
     if result.problems:
         line, reason = result.problems[0]
         files.problems[written] = f"the template {name}, line {line}: {reason}"
