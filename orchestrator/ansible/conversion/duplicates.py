@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from orchestrator.ansible.conversion.edit_groups import merge_edits
 from orchestrator.ansible.conversion.manifest_context import Conversion
+from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.host_settings import CRON_MARK, renamed
@@ -23,13 +24,15 @@ from orchestrator.ansible.source.tasks import listed
 
 _STARTS = re.compile(r"systemctl (?!daemon-reload|enable|disable|is-)[a-z-]*(start|reload)")
 
+_DATA = re.compile(r"\{\{ Data\.(\w+) \}\}")
+
 
 def resolve_duplicates(builder: Conversion) -> None:
     """Merge resources with the same name, make them exclusive, or comment out the later ones."""
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in builder.manifest.entries():
         if entry.implied or entry.type not in ("exec", "wait", "reboot"):
-            groups.setdefault((entry.type, entry.name), []).append(entry)
+            groups.setdefault((entry.type, _known_name(builder, entry)), []).append(entry)
     for entries in groups.values():
         entries = _without_parts(builder, entries)
         if len(entries) < 2:
@@ -46,6 +49,17 @@ def resolve_duplicates(builder: Conversion) -> None:
         elif not READS_ELEMENT.search(entries[0].name) and not any(one.foreach for one in entries):
             _merge(builder, entries)
     _drop_reloads(builder)
+
+
+def _known_name(builder: Conversion, entry: Entry) -> str:
+    """The name of a resource; the path of an edit with the values of variables that have one."""
+
+    def known(match: re.Match[str]) -> str:
+        values = {str(one) for one in builder.scope.values.get(match[1], [])}
+        value = values.pop() if len(values) == 1 else ""
+        return match[0] if not value or is_template(value) else value
+
+    return entry.name if entry.type != "edit" else _DATA.sub(known, entry.name)
 
 
 def _drop_reloads(builder: Conversion) -> None:

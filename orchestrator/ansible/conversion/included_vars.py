@@ -130,7 +130,11 @@ def _found_names(value: Any) -> list[str]:
     return [in_role(one) for one in found]
 
 
+_ROLE_PATH = re.compile(r"^\s*\{\{\s*role_path\s*\}\}$")
+
+
 def _is_vars(path: str) -> bool:
+    path = _ROLE_PATH.sub(".", path)
     return path.rstrip("/").rsplit("/", 1)[-1] in ("vars", "defaults", "tasks") or path in ("", ".")
 
 

@@ -27,6 +27,7 @@ from orchestrator.ansible.source.yaml_reader import Vaulted
 LOST_NEWLINE = "Ansible 2.19 and later write no newline after a value that is not text"
 _SYMBOLS = {"r": 4, "w": 2, "x": 1}
 _SPECIAL = {("u", "s"): 0o4000, ("g", "s"): 0o2000, ("o", "t"): 0o1000}
+_OMIT = re.compile(r"default\(\s*omit\s*\)")
 _BETWEEN = re.compile(r",(?![^{]*\}\})")
 """A comma that is not within braces."""
 
@@ -135,6 +136,18 @@ class Arguments:
             shown = f"({found} | string | quote)" if quote else f"({found})"
             return "{{ " + f"'{prefix}' ~ {shown} if {found} | default('', true) else ''" + " }}"
         return ""
+
+    def text_or(self, usual: str, *names: str) -> str | None:
+        """A string, with the usual value for elements that omit the argument."""
+        try:
+            return self.text(*names)
+        except OmitChoice:
+            given = {one: self._args[one] for one in names if one in self._args}
+            filled = {one: _OMIT.sub(f"default({usual!r})", text) for one, text in given.items()}
+            if filled == given:
+                raise
+            self._args.update(filled)
+            return self.text(*names)
 
     def required(self, *names: str) -> str:
         """The same for a required argument."""

@@ -253,6 +253,8 @@ def target_path(context: Context, arguments: Arguments, source: str) -> str:
     raw = arguments.at_home(arguments.required("dest", "path"))
     if raw.endswith("/") or context.is_directory(raw):
         name = base_name(source)
+        if "{{" in source and any(str(one)[-1:] == "/" for one in arguments.sample("src").values):
+            raise NotConvertible("src is the content of a directory that a variable names")
         if not name:
             raise NotConvertible("dest is a directory, and the name of the file is computed")
         return clean_path(raw.rstrip("/") + "/" + name)
@@ -513,13 +515,16 @@ _NO_TASK = Task("", "", {}, {}, "", 0, 0)
 
 
 def _known_relative(context: Context, raw: Any, folder: str) -> bool:
-    """Whether all known values of a path are files of the role."""
-    sample = resolve(raw, context.scope)
-    base = context.files.base / folder
-    return bool(sample.values) and all(
-        one and (base / str(one)).is_file() and context.files.holds(base / str(one))
-        for one in sample.values
-    )
+    """Whether a path begins with a file name, or known values of it are files of the role, and
+    none is an absolute path.
+    """
+    if re.match(r"\{\{[^}]*\|\s*basename\s*\}\}", str(raw)):
+        return True
+    known = [str(one) for one in resolve(raw, context.scope).values]
+    found = [context.files.base / folder / one for one in known if one]
+    if any(one.startswith("/") for one in known):
+        return False
+    return any(one.is_file() and context.files.holds(one) for one in found)
 
 
 def _in_sum(text: str) -> str:

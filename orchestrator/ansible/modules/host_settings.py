@@ -89,10 +89,11 @@ def renamed(job: str, file: str) -> str:
 def _times(arguments: Arguments) -> dict[str, Any]:
     special = arguments.literal("special_time")
     if special is not None:
+        arguments.ignore(*(word for words in _TIMES for word in words))
         return {"schedule": f"@{special}"}
     found: dict[str, Any] = {}
     for words in _TIMES:
-        value = arguments.text(*words)
+        value = arguments.text_or("*", *words)
         if value is not None and value != "*":
             found[words[0]] = value
     return found or {"schedule": "* * * * *"}

@@ -112,3 +112,34 @@ def test_a_setting_stands_where_ansible_puts_it(tmp_path: Path) -> None:
             env={"SETTING": setting, "PATH": "/usr/bin:/bin"},
         )  # fmt: skip
         assert done.stdout == after
+
+
+def test_times_that_only_some_jobs_have(tmp_path: Path) -> None:
+    """A job without a time has any time, and jobs with a special time are apart."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - cron:
+            name: "{{ item.name }}"
+            job: "{{ item.job }}"
+            minute: "{{ item.minute | default(omit) }}"
+            hour: "{{ item.hour | default(omit) }}"
+            month: "{{ item.month | default(omit) }}"
+            special_time: "{{ item.special_time | default(omit) }}"
+          loop: "{{ jobs }}"
+        """,
+        defaults__main="""
+        jobs:
+          - {name: a, job: a, minute: 5}
+          - {name: b, job: b, hour: 4}
+          - {name: c, job: c, special_time: daily}
+        """,
+    )
+    assert result.records[-1].outcome == "check"
+    assert text.count("selectattr('special_time', 'defined')") == 1
+    assert text.count("rejectattr('special_time', 'defined')") == 1
+    assert 'schedule: "@daily"' in text
+    assert "minute: \"{{ item.minute | default('*') }}\"" in text
+    assert "hour: \"{{ item.hour | default('*') }}\"" in text
+    assert "month:" not in text
+    check_valid(tmp_path / "site")

@@ -522,3 +522,72 @@ def test_facts_that_are_set_if_nothing_sets_them(tmp_path: Path) -> None:
     assert "two: c\n" in text
     assert {one.outcome for one in result.records} == {"converted"}
     check_valid(tmp_path / "site")
+
+
+def test_first_found_below_the_role(tmp_path: Path) -> None:
+    """``paths: role_path`` with ``files: vars/…`` are the variables of the role."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - include_vars: "{{ item }}"
+          with_first_found:
+            - files:
+                - vars/{{ ansible_os_family }}-{{ ansible_distribution_major_version }}.yml
+                - vars/{{ ansible_facts.os_family }}.yml
+              paths:
+                - "{{ role_path }}"
+        - package: {name: "{{ daemon }}"}
+        """,
+        **{"vars__Debian-12": "daemon: mariadb\n", "vars__Debian": "daemon: mysql\n"},
+    )
+    assert [one.outcome for one in result.records] == ["converted", "converted"]
+    assert "daemon: mariadb" in text
+    assert '- "{{ Data.daemon }}"' in text
+    check_valid(tmp_path / "site")
+
+
+def test_edits_of_a_file_that_a_variable_names(tmp_path: Path) -> None:
+    """A file that one task names by a variable, and another one by its path, is edited once."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - lineinfile: {path: "{{ sudoers }}", regexp: "^a", line: a 1}
+        - lineinfile: {path: /etc/sudoers, regexp: "^b", line: b 2}
+        """,
+        defaults__main="sudoers: /etc/sudoers\n",
+    )
+    assert text.count("edits:") == 1
+    assert text.index("a 1") < text.index("b 2")
+    assert "/etc/sudoers:" not in text.split("ccm:")[1]
+    check_valid(tmp_path / "site")
+
+
+def test_template_named_by_the_variables_of_systems(tmp_path: Path) -> None:
+    """A template whose name a variable gives is one of the role, also if another one is missing."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - include_vars: "{{ ansible_os_family }}.yml"
+        - template: {src: "{{ conf | basename }}.j2", dest: "{{ conf }}", mode: "0644"}
+        """,
+        vars__Debian="conf: /etc/chrony/chrony.conf\n",
+        vars__RedHat="conf: /etc/other.conf\n",
+        **{"templates__chrony_DOT_conf_DOT_j2": "a {{ conf }}\n"},
+    )
+    assert "template('role/templates/' ~ Data.conf | basename ~ '.j2')" in text
+    assert "starts at this manifest" not in text
+    check_valid(tmp_path / "site")
+
+
+def test_copy_of_a_directory_that_a_variable_names(tmp_path: Path) -> None:
+    """The content of a directory whose name is a variable is not converted."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {src: "{{ filters }}", dest: /etc/a/filter.d/, mode: "0644"}
+          when: filters | length > 0
+        """,
+        defaults__main="filters: files/filter.d/\n",
+    )
+    assert "NOT CONVERTED: src is the content of a directory that a variable names" in text
+    check_valid(tmp_path / "site")
