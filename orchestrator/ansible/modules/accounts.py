@@ -197,8 +197,17 @@ def _home(arguments: Arguments, properties: dict[str, Any]) -> None:
     properties.update(arguments.booleans_by_name("move_home", default=False))
 
 
+_OR_LOCKED = re.compile(
+    r"""^\{\{\s*(?P<value>[\w.]+)\s*(\|\s*default\(\s*(['"])(!!?|\*)\3\s*(,\s*true\s*)?\)|"""
+    r"""if\s+(?P=value)\s+is\s+defined\s+else\s+(['"])(!!?|\*)\6)\s*\}\}$"""
+)
+
+
 def _password(arguments: Arguments, properties: dict[str, Any]) -> None:
+    is_locked = arguments.rewrite("password", _OR_LOCKED, r"{{ \g<value> | default(omit) }}")
     password = arguments.text("password")
+    if password is None and is_locked:
+        properties["locked"] = True
     update = arguments.literal("update_password", default="always")
     if password is not None:
         if update == "on_create" and password in ("!", "!!", "*"):

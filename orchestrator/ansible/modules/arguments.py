@@ -137,6 +137,14 @@ class Arguments:
             return "{{ " + f"'{prefix}' ~ {shown} if {found} | default('', true) else ''" + " }}"
         return ""
 
+    def rewrite(self, name: str, pattern: re.Pattern[str], new: str) -> bool:
+        """Write an argument that matches in another form; return whether it does."""
+        value = self._args.get(name)
+        if not isinstance(value, str) or pattern.fullmatch(value) is None:
+            return False
+        self._args[name] = pattern.sub(new, value)
+        return True
+
     def text_or(self, usual: str, *names: str) -> str | None:
         """A string, with the usual value for elements that omit the argument."""
         try:

@@ -469,7 +469,7 @@ def template_call(context: Context, raw: Any, source: str) -> str:
             )
             return f"template({expression_of(raw, context.scope)}{_keywords(context, None)})"
         for one in sorted(base.rglob("*")):
-            if one.is_file() and files.holds(one):
+            if one.is_file() and files.holds(one) and not _is_of_loop(context, one):
                 _take_template(context, one.relative_to(base).as_posix(), original=one)
         path = expression_of(raw, context.scope)
         prefix = literal(posixpath.join(files.prefix, "templates") + "/")
@@ -486,6 +486,11 @@ def template_call(context: Context, raw: Any, source: str) -> str:
     if loses_newline(read_text(original), _template_scope(context)):
         context.check(LOST_NEWLINE)
     return f"template({literal(written)}{_keywords(context, original)})"
+
+
+def _is_of_loop(context: Context, original: Path) -> bool:
+    """Whether a template reads the element of a loop, and this task has none."""
+    return "item" not in context.scope.locals and bool(re.search(r"\bitem\b", read_text(original)))
 
 
 def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:

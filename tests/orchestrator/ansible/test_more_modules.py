@@ -471,3 +471,22 @@ def test_patterns_of_versions(tmp_path: Path) -> None:
     assert 'install -y "js={{ Data.version | regex_replace(' in text
     assert '- db:\n            ensure: "{{ Data.version }}"' in text
     check_valid(tmp_path / "site")
+
+
+def test_template_of_a_loop_behind_one_that_a_variable_names(tmp_path: Path) -> None:
+    """The element of the loop is no data, although another task may name any template."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - template: {src: "{{ main_template }}", dest: /etc/a.conf, mode: "0644"}
+        - template: {src: one.j2, dest: "/etc/a.d/{{ item.key }}", mode: "0644"}
+          with_dict: "{{ parts }}"
+        """,
+        defaults__main="main_template: a.j2\nparts: {}\n",
+        templates__a_DOT_j2="a\n",
+        templates__one_DOT_j2="{% for one in item.value.lines %}\n{{ one }}\n{% endfor %}\n",
+    )
+    assert "foreach: Data.parts | dict2items" in text
+    one = (tmp_path / "site/roles/role/templates/one.j2").read_text()
+    assert one.startswith("{% for one in item.value.lines %}")
+    check_valid(tmp_path / "site")

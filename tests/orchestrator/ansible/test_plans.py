@@ -253,3 +253,26 @@ def test_no_alias_without_a_subscription(tmp_path: Path) -> None:
         defaults__main="place: /srv/a\n",
     )
     assert "alias" not in text
+
+
+def test_users_without_a_password(tmp_path: Path) -> None:
+    """``password: x or '!'`` is the hash of the users that have one, and locks the others."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - user:
+            name: "{{ item.name }}"
+            password: "{{ item.password if item.password is defined else '!' }}"
+          loop: "{{ people }}"
+        - user: {name: app, password: "{{ app_password | default('*') }}"}
+        """,
+        defaults__main="""
+        people:
+          - {name: a, password: "$6$saltsalt$abcdefghijklmnop"}
+          - {name: b}
+        """,
+    )
+    assert [one.outcome for one in result.records] != ["not converted", "not converted"]
+    assert text.count("locked: true") == 2
+    assert text.count('password: "{{ item.password }}"') == 1
+    assert _planned(tmp_path) == 0
