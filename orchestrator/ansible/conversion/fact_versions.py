@@ -19,6 +19,7 @@ from orchestrator.ansible.jinja.parsing import (
     is_template,
     names_in,
     parse_expression,
+    parts_of,
     path_of,
     tree_of,
 )
@@ -54,6 +55,40 @@ def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
         return True
     read = name in builder.scope.uses.data and name not in builder.facts
     return read and name in builder.project_variables and plain is value
+
+
+def of_empty_default(builder: Conversion, task: Task, names: list[str]) -> Task:
+    """``when: x == ''`` of a fact that is always empty before, as ``when: x is not defined``."""
+    for name in names:
+        known = builder.scope.values.get(name, [])
+        others = [one for one in known if one != task.args[name]]
+        if task.loop is not None or not others or any(one != "" for one in others):
+            continue
+        trees = [condition_tree(one) for one in listed(task.keywords.get("when"))]
+        parts = [part for one in trees for part in parts_of(one, nodes.And)]
+        kept = [one for one in parts if not _is_test_for_empty(one, name)]
+        if len(kept) == len(parts):
+            continue
+        before = [f"{one.name} {one.all_properties()!r}" for one in builder.manifest.entries()]
+        if name in builder.scope.renames or any(f"Data.{name}" in one for one in before):
+            continue  # an earlier task reads the empty value
+        builder.emptied.add(name)
+        builder.scope.values = {**builder.scope.values, name: [task.args[name]]}
+        when = [*(unparse(one) for one in kept), f"{name} is not defined"]
+        task = task.with_keywords(when=when)
+    return task
+
+
+def _is_test_for_empty(node: nodes.Expr, name: str) -> bool:
+    """Whether a condition is ``x == ''``, ``not x`` or ``x | length == 0``."""
+    if isinstance(node, nodes.Not):
+        return path_of(node.node) == (name, [])
+    if not isinstance(node, nodes.Compare) or len(node.ops) != 1 or node.ops[0].op != "eq":
+        return False
+    inner, other = node.expr, node.ops[0].expr
+    if isinstance(inner, nodes.Filter) and inner.name in ("length", "count"):
+        return path_of(inner.node) == (name, []) and other == nodes.Const(0)
+    return path_of(inner) == (name, []) and other == nodes.Const("")
 
 
 def _may_stay_unset(task: Task, name: str) -> bool:

@@ -96,6 +96,7 @@ class Conversion(ABC):
     aliases: set[str] = field(default_factory=set)
     directories: set[str] = field(default_factory=set)
     lines: dict[str, list[str]] = field(default_factory=dict)
+    emptied: set[str] = field(default_factory=set)  # empty variables that `set_fact` sets
     project_variables: set[str] = field(default_factory=set)  # variables that the project sets
     ended: list[str] = field(default_factory=list)  # conditions of all later tasks
     is_rescued: bool = False  # whether something of the original follows a failure

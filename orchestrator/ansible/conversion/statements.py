@@ -210,10 +210,13 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
         raise NotConvertible("set_fact without a name")
     if any(is_template(name) for name in given):
         raise NotConvertible("set_fact with a computed name")
-    if any(fact_versions.is_needed(builder, task, name, one) for name, one in given.items()):
+    plain_task = fact_versions.of_empty_default(builder, task, list(given))
+    needed = any(fact_versions.is_needed(builder, task, name, one) for name, one in given.items())
+    if needed and plain_task is task:
         fact_versions.set_versions(builder, task, record, given)
         builder.report(task, record, f"in data: {', '.join(given)}")
         return
+    task = plain_task
     variables = {**builder.scope.task_vars, **task.variables}
     for name, value in given.items():
         included_vars.check_fact(builder, task, name=name, value=value, variables=variables)

@@ -166,7 +166,7 @@ class _Writer:
     def _fact(
         self, name: str, settings: list[tuple[Any, list[Any], Task]], overriding: dict[str, Any]
     ) -> None:
-        known = (
+        known = name not in self.builder.emptied and (
             name in self.plan.defaults or name in self.plan.own or name in self.layered
             or name in self.plan.passed or name in self.included
         )  # fmt: skip

@@ -55,7 +55,7 @@ def lineinfile(context: Context, arguments: Arguments) -> list[Entry]:
     match, line = pattern(arguments.text("regexp", "regex")), arguments.text("line", "value")
     search = arguments.text("search_string")
     if search is not None:
-        match = _escaped(search)  # a line that has this text anywhere
+        match = escaped(search)  # a line that has this text anywhere
     arguments.refuse("encoding", unless=("utf-8",))
     if state == "absent":
         arguments.ignore("backrefs", "insertafter", "insertbefore", "create", "firstmatch")
@@ -79,12 +79,12 @@ def lineinfile(context: Context, arguments: Arguments) -> list[Entry]:
     place = _place(arguments)
     if place and match is None:
         # The original leaves a line that is anywhere in the file.
-        edit["match"] = "^" + _escaped(line) + "$"
+        edit["match"] = "^" + escaped(line) + "$"
     edit.update(place)
     return _entries(context, arguments, edit, create)
 
 
-def _escaped(line: str) -> str:
+def escaped(line: str) -> str:
     """A line as a pattern; its templates are escaped when they are rendered."""
     made = ""
     for one in re.split(r"(\{\{.*?\}\})", line):

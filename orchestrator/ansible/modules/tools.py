@@ -6,6 +6,7 @@ from typing import Any
 
 from orchestrator.ansible.modules.arguments import Arguments, shell_word
 from orchestrator.ansible.modules.context import Context, clean_path, maps
+from orchestrator.ansible.modules.edits import escaped
 from orchestrator.ansible.modules.program_modules import by_program, state_of, word, words
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -198,9 +199,7 @@ def pam_limits(context: Context, arguments: Arguments) -> list[Entry]:
     item = arguments.required("limit_item")
     path = arguments.text("dest") or "/etc/security/limits.conf"
     comment = arguments.text("comment")
-    start = r"\s+".join(one if "{{" in one else re.escape(one) for one in (domain, kind, item))
-    if "{{" in start:
-        start = start.replace(r"\*", "*")
+    start = r"\s+".join(escaped(one) for one in (domain, kind, item))
     if state_of(arguments, "present", "absent") == "absent":
         arguments.ignore("value")
         return [Entry("edit", path, {"match": rf"^\s*{start}\s", "ensure": "absent"})]

@@ -393,3 +393,42 @@ def test_hosts_without_a_file_of_variables(tmp_path: Path) -> None:
     )
     assert text.count("- that:") == 1
     assert "that: not (Facts.host.info.platformFamily in ['rhel', 'fedora']) or " in text
+
+
+def test_fact_in_place_of_an_empty_default(tmp_path: Path) -> None:
+    """A default that is empty until ``set_fact`` replaces it has the value of the fact."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - include_vars: "{{ ansible_os_family }}.yml"
+        - set_fact: {php_version: "{{ __php_version }}"}
+          when: php_version == "" and ansible_os_family == "Debian"
+        - set_fact: {php_packages: "{{ __php_packages }}"}
+          when: php_packages is not defined
+        - package: {name: "{{ php_packages }}"}
+        """,
+        defaults__main="php_version: ''\n",
+        vars__Debian="__php_version: '8.2'\n__php_packages: ['php{{ php_version }}-cli']\n",
+        vars__RedHat="__php_version: ''\n__php_packages: [php]\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 4
+    debian = "Facts.host.info.platformFamily == 'debian'"
+    assert f"php_version: \"{{{{ Data.__php_version if {debian} else '' }}}}\"" in text
+    check_valid(tmp_path / "site")
+
+
+def test_fact_in_place_of_a_default_that_a_task_reads(tmp_path: Path) -> None:
+    """A task before it reads the empty value, so the fact has a separate name."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: "{{ version }}", dest: /before, owner: a, group: a, mode: "0644"}
+        - set_fact: {version: "1"}
+          when: version == ""
+        - copy: {content: "{{ version }}", dest: /after, owner: a, group: a, mode: "0644"}
+        """,
+        defaults__main="version: ''\n",
+    )
+    assert 'content: "{{ Data.version }}"' in text
+    assert 'content: "{{ Data.version_set }}"' in text
+    check_valid(tmp_path / "site")

@@ -276,3 +276,21 @@ def test_users_without_a_password(tmp_path: Path) -> None:
     assert text.count("locked: true") == 2
     assert text.count('password: "{{ item.password }}"') == 1
     assert _planned(tmp_path) == 0
+
+
+def test_limits_of_every_domain(tmp_path: Path) -> None:
+    """A domain of a list may be ``*``, which is no pattern."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - pam_limits:
+            domain: "{{ item.domain }}"
+            limit_type: "{{ item.type | default('-') }}"
+            limit_item: nofile
+            value: "{{ item.value }}"
+          loop: "{{ limits }}"
+        """,
+        defaults__main="limits: [{domain: '*', value: 1}, {domain: '@ops', value: 2}]\n",
+    )
+    assert "regex_escape" in text
+    assert _planned(tmp_path) == 0
