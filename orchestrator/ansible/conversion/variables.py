@@ -31,6 +31,11 @@ from orchestrator.ansible.source.tasks import Task
 from orchestrator.ansible.source.yaml_reader import Map
 
 OWN, FACTS = "vars:role", "vars:facts"
+_PART_OF_ANSWER = re.compile(r"\bAsked\.\w+\.std\w+\b[^|]*\[\d")
+_NO_ANSWER = (
+    "where the command fails, such as before its program is installed, the push fails before its "
+    "first change: set {} in the data of such hosts"
+)
 
 
 @dataclass
@@ -194,6 +199,8 @@ class _Writer:
         for text in self.uses.uncertainties[before:]:
             self._check(plain[-1][2], text)
             self.uncertain[name] = text
+        if self.uses.uncertainties[before:] and _PART_OF_ANSWER.search(str(result)):
+            self._check(plain[-1][2], _NO_ANSWER.format(name))
 
     def _of(self, setting: tuple[Any, list[Any], Task]) -> Any:
         value, _, task = setting

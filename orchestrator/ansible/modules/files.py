@@ -440,11 +440,9 @@ def template(context: Context, arguments: Arguments) -> list[Entry]:
         "block_start_string", "block_end_string", "comment_start_string", "comment_end_string",
         "variable_start_string", "variable_end_string",
     )  # fmt: skip
-    words = []
-    if arguments.flag("trim_blocks", default=True) is False:
-        words.append("trim_blocks: False")
-    if arguments.flag("lstrip_blocks", default=False):
-        words.append("lstrip_blocks: True")
+    trims = arguments.flag("trim_blocks", default=True) is not False
+    words = [] if trims else ["trim_blocks: False"]
+    words += ["lstrip_blocks: True"] if arguments.flag("lstrip_blocks", default=False) else []
     context.template_header = f"#jinja2: {', '.join(words)}\n" if words else ""
     source = arguments.source("src")
     path = target_path(context, arguments, source)
@@ -473,7 +471,8 @@ def template_call(context: Context, raw: Any, source: str) -> str:
                 _take_template(context, one.relative_to(base).as_posix(), original=one)
         path = expression_of(raw, context.scope)
         prefix = literal(posixpath.join(files.prefix, "templates") + "/")
-        return f"template({prefix} ~ {_in_sum(path)}{_keywords(context, None)})"
+        path = f"({path})" if " if " in path or " or " in path else path
+        return f"template({prefix} ~ {path}{_keywords(context, None)})"
     found = files.find("templates", source)
     if found is None:
         raise NotConvertible(f"the template {source} is not in the project")
@@ -520,9 +519,7 @@ _NO_TASK = Task("", "", {}, {}, "", 0, 0)
 
 
 def _known_relative(context: Context, raw: Any, folder: str) -> bool:
-    """Whether a path begins with a file name, or known values of it are files of the role, and
-    none is an absolute path.
-    """
+    """Whether a path begins with a file name, or is known to be one of files of the role."""
     if re.match(r"\{\{[^}]*\|\s*basename\s*\}\}", str(raw)):
         return True
     known = [str(one) for one in resolve(raw, context.scope).values]
@@ -530,10 +527,6 @@ def _known_relative(context: Context, raw: Any, folder: str) -> bool:
     if any(one.startswith("/") for one in known):
         return False
     return any(one.is_file() and context.files.holds(one) for one in found)
-
-
-def _in_sum(text: str) -> str:
-    return f"({text})" if " if " in text or " or " in text else text
 
 
 def _take_template(

@@ -432,3 +432,20 @@ def test_fact_in_place_of_a_default_that_a_task_reads(tmp_path: Path) -> None:
     assert 'content: "{{ Data.version }}"' in text
     assert 'content: "{{ Data.version_set }}"' in text
     check_valid(tmp_path / "site")
+
+
+def test_part_of_the_output_of_a_program_that_a_task_installs(tmp_path: Path) -> None:
+    """On a new host, the part is not there; the mark says what to set instead."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - apt: {name: apache2}
+        - command: apache2 -v
+          changed_when: false
+          register: seen
+        - set_fact: {version: "{{ seen.stdout.split()[2] }}"}
+        - copy: {content: "{{ version }}", dest: /a, owner: a, group: a, mode: "0644"}
+        """,
+    )
+    assert "the push fails before its first change: set version in the data of such hosts" in text
+    check_valid(tmp_path / "site")
