@@ -1,7 +1,7 @@
 """The newline at the end of a template, which Ansible and ccm treat differently (controller).
 
 Ansible renders a text without its last newline, and then adds newlines until the result ends with
-as many as the text does. ccm renders the last newline as it is, or drops it after a block.
+as many as the text does. ccm renders the last newline unchanged, or drops it after a block.
 """
 
 from __future__ import annotations
