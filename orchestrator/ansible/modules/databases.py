@@ -153,14 +153,23 @@ def _grant(part: str, account: str) -> str:
     return f"GRANT {', '.join(left)} ON {shown} TO {account}{option};"
 
 
+def _is_local(arguments: Arguments) -> bool:
+    """Whether the server is this host, so that a given socket counts."""
+    if "login_host" not in arguments.names():
+        return True
+    known = arguments.sample("login_host").values
+    return bool(known) and all(one in ("localhost", "", None) for one in known)
+
+
 def _psql(arguments: Arguments) -> tuple[str, dict[str, Any]]:
     arguments.refuse("ca_cert", "ssl_cert", "ssl_key", "session_role")
     arguments.refuse("ssl_mode", unless=("prefer",))
     arguments.ignore("trust_input")
     password = arguments.text("login_password")
+    places = ("login_host", "login_unix_socket")
     parts = [
         arguments.piece("-U ", "login_user"),
-        arguments.piece("-h ", "login_host", "login_unix_socket"),
+        arguments.piece("-h ", *(places[::-1] if _is_local(arguments) else places)),
         arguments.piece("-p ", "port", "login_port"),
     ]
     extra: dict[str, Any] = {"environment": [f"PGPASSWORD={password}"]} if password else {}

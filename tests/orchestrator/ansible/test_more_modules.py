@@ -490,3 +490,24 @@ def test_template_of_a_loop_behind_one_that_a_variable_names(tmp_path: Path) -> 
     one = (tmp_path / "site/roles/role/templates/one.j2").read_text()
     assert one.startswith("{% for one in item.value.lines %}")
     check_valid(tmp_path / "site")
+
+
+def test_socket_of_a_database_on_this_host(tmp_path: Path) -> None:
+    """A socket counts where the host is localhost, as in the original; a host does elsewhere."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - postgresql_user:
+            name: "{{ item.name }}"
+            login_host: "{{ item.login_host | default('localhost') }}"
+            login_unix_socket: "{{ item.socket | default('/run/postgresql') }}"
+          loop: "{{ people }}"
+        - postgresql_user: {name: b, login_host: db1, login_unix_socket: /run/other}
+        """,
+        defaults__main="people: [{name: a}]\n",
+    )
+    assert "default('/run/postgresql')" in text
+    assert "localhost" not in text
+    assert "-h db1" in text
+    assert "/run/other" not in text
+    check_valid(tmp_path / "site")
