@@ -4,8 +4,6 @@ Ansible renders a text without its last newline, and then adds newlines until th
 as many as the text does. ccm renders the last newline unchanged, or drops it after a block.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

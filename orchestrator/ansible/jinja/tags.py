@@ -1,7 +1,5 @@
 """The tags of a template and the text between them (controller)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

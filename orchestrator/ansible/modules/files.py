@@ -44,16 +44,13 @@ def attributes(
     missing = [name for name, one in own.items() if one is None]
     if missing:
         what = "directory" if directory else "file"
+        words = re.sub(r", (\w+)$", r" and \1", ", ".join(missing))
         context.check(
-            f"{_words(missing)} {'is' if len(missing) == 1 else 'are'} not in the original, "
+            f"{words} {'is' if len(missing) == 1 else 'are'} not in the original, "
             f"which does not change them if the {what} exists"
         )
     defaults = {"owner": user, "group": user, "mode": mode}
     return {name: one if one is not None else defaults[name] for name, one in own.items()}
-
-
-def _words(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 @maps("file")
