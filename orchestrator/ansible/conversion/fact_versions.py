@@ -86,8 +86,9 @@ def _is_test_for_empty(node: nodes.Expr, name: str) -> bool:
     if not isinstance(node, nodes.Compare) or len(node.ops) != 1 or node.ops[0].op != "eq":
         return False
     inner, other = node.expr, node.ops[0].expr
-    if isinstance(inner, nodes.Filter) and inner.name in ("length", "count"):
-        return path_of(inner.node) == (name, []) and other == nodes.Const(0)
+    if isinstance(inner, nodes.Filter) and inner.node is not None:
+        is_length = inner.name in ("length", "count")
+        return is_length and path_of(inner.node) == (name, []) and other == nodes.Const(0)
     return path_of(inner) == (name, []) and other == nodes.Const("")
 
 
