@@ -5,8 +5,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from jinja2 import meta
+
 from orchestrator.ansible.jinja import late_variables
-from orchestrator.ansible.jinja.parsing import is_template
+from orchestrator.ansible.jinja.parsing import is_template, parse_template
 from orchestrator.ansible.jinja.possible_values import loses_newline, resolve
 from orchestrator.ansible.jinja.scope import OPEN, Scope
 from orchestrator.ansible.jinja.template_files import rewrite
@@ -363,8 +365,8 @@ def _beside(context: Context, arguments: Arguments, source: str) -> list[Entry]:
 
 def _own_mode(arguments: Arguments, original: Path) -> str:
     """The mode of a project file with ``mode: preserve``, else the mode of a new file."""
-    preserved = arguments.raw("mode") == "preserve"
-    return f"{original.stat().st_mode & 0o777:04o}" if preserved else "0644"
+    mode = original.stat().st_mode & 0o777
+    return f"{mode:04o}" if arguments.raw("mode") == "preserve" else "0644"
 
 
 def _with_directory(context: Context, arguments: Arguments, entry: Entry) -> list[Entry]:
@@ -425,8 +427,8 @@ def _take_all(context: Context) -> None:
     base = context.files.base / "files"
     for one in sorted(base.rglob("*")):
         if one.is_file() and not one.is_symlink() and context.files.holds(one):
-            name = one.relative_to(base).as_posix()
-            context.files.take(posixpath.join(context.files.prefix, "files", name), one)
+            written = Path(context.files.prefix, "files", one.relative_to(base))
+            context.files.take(written.as_posix(), one)
 
 
 @maps("template", refused="newline_sequence", unless=("\n", "\\n"))
@@ -437,9 +439,9 @@ def template(context: Context, arguments: Arguments) -> list[Entry]:
         "block_start_string", "block_end_string", "comment_start_string", "comment_end_string",
         "variable_start_string", "variable_end_string",
     )  # fmt: skip
-    trims = arguments.flag("trim_blocks", default=True) is not False
-    words = [] if trims else ["trim_blocks: False"]
-    words += ["lstrip_blocks: True"] if arguments.flag("lstrip_blocks", default=False) else []
+    keeps = arguments.flag("trim_blocks", default=True) is False
+    strips = arguments.flag("lstrip_blocks", default=False)
+    words = ["trim_blocks: False"] * keeps + ["lstrip_blocks: True"] * bool(strips)
     context.template_header = f"#jinja2: {', '.join(words)}\n" if words else ""
     source = arguments.source("src")
     path = target_path(context, arguments, source)
@@ -486,7 +488,8 @@ def template_call(context: Context, raw: Any, source: str) -> str:
 
 def _is_of_loop(context: Context, original: Path) -> bool:
     """Whether a template reads the element of a loop, and this task has none."""
-    return "item" not in context.scope.locals and bool(re.search(r"\bitem\b", read_text(original)))
+    read = meta.find_undeclared_variables(parse_template(read_text(original)))
+    return "item" in read and "item" not in context.scope.locals
 
 
 def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
@@ -519,11 +522,9 @@ def _known_relative(context: Context, raw: Any, folder: str) -> bool:
     """Whether a path begins with a file name, or is known to be one of files of the role."""
     if re.match(r"\{\{[^}]*\|\s*basename\s*\}\}", str(raw)):
         return True
-    known = [str(one) for one in resolve(raw, context.scope).values]
-    found = [context.files.base / folder / one for one in known if one]
-    if any(one.startswith("/") for one in known):
-        return False
-    return any(one.is_file() and context.files.holds(one) for one in found)
+    known = [str(one) for one in resolve(raw, context.scope).values if one]
+    found = [context.files.base / folder / one for one in known if one[0] != "/"]
+    return len(found) == len(known) and any(one.is_file() for one in found)
 
 
 def _take_template(

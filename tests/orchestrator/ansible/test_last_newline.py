@@ -63,9 +63,11 @@ def test_the_end_of_a_template(
     convert_tasks(
         tmp_path,
         "- template: {src: a, dest: /a, owner: a, group: a, mode: '0644'}\n",
-        defaults__main=_DEFAULTS, templates__a=template, templates__inc=_INC,
+        defaults__main=_DEFAULTS,
+        templates__a=template,
+        templates__inc=_INC,
         templates__inc2=_INC_OF_BLOCK,
-    )  # fmt: skip
+    )
     assert _rendered(tmp_path, capsys) == RESULTS[template]
 
 

@@ -572,8 +572,9 @@ def test_template_named_by_the_variables_of_systems(tmp_path: Path) -> None:
         """,
         vars__Debian="conf: /etc/chrony/chrony.conf\n",
         vars__RedHat="conf: /etc/other.conf\n",
-        **{"templates__chrony_DOT_conf_DOT_j2": "a {{ conf }}\n"},
+        **{"templates__chrony_DOT_conf_DOT_j2": "{% for item in 'a' %}{{ item }}{% endfor %}\n"},
     )
+    assert (tmp_path / "site/roles/role/templates/chrony.conf.j2").is_file()
     assert "template('role/templates/' ~ Data.conf | basename ~ '.j2')" in text
     assert "starts at this manifest" not in text
     check_valid(tmp_path / "site")
