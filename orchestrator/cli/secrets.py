@@ -12,7 +12,8 @@ from orchestrator.cli.parser import Parser
 from orchestrator.project.settings import ConfigScope
 
 if TYPE_CHECKING:
-    from orchestrator.secrets.key_sources import KeySources, SecretError
+    from orchestrator.secrets.errors import SecretError
+    from orchestrator.secrets.key_sources import KeySources
     from orchestrator.secrets.keyring import Keyring
 
 HELP = "Edit, show, check and re-encrypt the secrets of a project, and find where they are used."

@@ -10,17 +10,8 @@ from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
 from orchestrator.rollout.amounts import divide
-from orchestrator.rollout.budget import (
-    BUDGET,
-    CANARY,
-    GATE,
-    INTERRUPTED,
-    UNTIL,
-    Budget,
-    Canaries,
-    ignores_canaries,
-    is_failure,
-)
+from orchestrator.rollout.budget import BUDGET, CANARY, GATE, INTERRUPTED, UNTIL, Budget, is_failure
+from orchestrator.rollout.canaries import Canaries, ignores_canaries
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.shared_limits import SharedLimits
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.fleet import outcome
 from orchestrator.report.grouping import blocks_of
 from orchestrator.report.run_collector import RunCollector
-from orchestrator.rollout.budget import check_clusters
+from orchestrator.rollout.canaries import check_clusters
 from orchestrator.runs.push_flow import PushFlow
 from remote_runtime.errors import UsageError
 

@@ -9,7 +9,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from orchestrator.secrets.key_sources import AGE_IDENTITY, SecretError
+from orchestrator.secrets.errors import SecretError
+from orchestrator.secrets.key_sources import AGE_IDENTITY
 
 EXTRA_HINT = "install it with: pip install 'ccm-push[secrets]'"
 NO_IDENTITY = f"set secrets.age.identity in ccm.yaml, or {AGE_IDENTITY}"

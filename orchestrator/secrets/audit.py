@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator.secrets.checks import problem
+from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import document_of, encrypted_values, kind_of
-from orchestrator.secrets.key_sources import KeySources, SecretError
+from orchestrator.secrets.key_sources import KeySources
 from orchestrator.secrets.keyring import MAX_BYTES
 from orchestrator.secrets.readers import is_encrypted, readers_of
 from orchestrator.secrets.reference import COMMAND, calls_in, parse_reference

@@ -3,8 +3,9 @@
 import os
 import re
 
+from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import check_path
-from orchestrator.secrets.key_sources import KeySources, SecretError
+from orchestrator.secrets.key_sources import KeySources
 from orchestrator.secrets.keyring import located, read_bytes, unknown_command
 from orchestrator.secrets.reference import SYNTAX, parse_reference
 from orchestrator.secrets.vault import read_envelope

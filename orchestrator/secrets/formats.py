@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from inventory.document import Mapping, Sequence, parse_data
 from inventory.nodes import EncryptedScalar, Node
-from orchestrator.secrets.key_sources import SecretError
+from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.vault import MARK, read_envelope
 from remote_runtime.errors import InputError
 from remote_runtime.text.nearest import nearest

@@ -7,15 +7,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from remote_runtime.errors import CcmError
-
-
-class SecretError(CcmError):
-    """A secret could not be read or written. The message never contains a part of it."""
-
-    default_kind = "secret"
-
-
 VAULT_FILE = "CCM_VAULT_PASSWORD_FILE"
 ANSIBLE_FILE = "ANSIBLE_VAULT_PASSWORD_FILE"
 ANSIBLE_LIST = "ANSIBLE_VAULT_IDENTITY_LIST"

@@ -8,6 +8,7 @@ from typing import Any
 
 from inventory.document import to_plain
 from inventory.nodes import EncryptedScalar, Mapping, Node, Sequence
+from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import (
     decoded,
     document_of,
@@ -15,7 +16,7 @@ from orchestrator.secrets.formats import (
     node_below,
     require_whole,
 )
-from orchestrator.secrets.key_sources import COMMAND_SECONDS, KeySources, SecretError
+from orchestrator.secrets.key_sources import COMMAND_SECONDS, KeySources
 from orchestrator.secrets.passwords import VaultPasswords
 from orchestrator.secrets.programs import output_of, shell
 from orchestrator.secrets.reference import Reference

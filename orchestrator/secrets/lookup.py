@@ -10,7 +10,8 @@ from contextvars import ContextVar
 from threading import Lock, Semaphore
 from typing import Any
 
-from orchestrator.secrets.key_sources import KeySources, SecretError
+from orchestrator.secrets.errors import SecretError
+from orchestrator.secrets.key_sources import KeySources
 from orchestrator.secrets.keyring import (
     Keyring,
     SecretSource,

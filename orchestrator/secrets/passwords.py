@@ -4,13 +4,13 @@ import os
 from collections.abc import Iterator
 from threading import RLock
 
+from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.key_sources import (
     COMMAND_SECONDS,
     DEFAULT_ID,
     VAULT_FILE,
     KeySources,
     PasswordSource,
-    SecretError,
 )
 from orchestrator.secrets.programs import output_of, shell
 from orchestrator.secrets.vault import Envelope, decrypt, read_envelope

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
-from orchestrator.secrets.key_sources import SecretError
+from orchestrator.secrets.errors import SecretError
 
 Made = TypeVar("Made")
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from inventory.programs import LastBytes, attend, running
-from orchestrator.secrets.key_sources import SecretError
+from orchestrator.secrets.errors import SecretError
 from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import Mask
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator.secrets.age import recipients_of, stanzas
+from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import (
     decoded,
     document_of,
@@ -14,7 +15,7 @@ from orchestrator.secrets.formats import (
     kind_of,
     require_whole,
 )
-from orchestrator.secrets.key_sources import DEFAULT_ID, KeySources, SecretError
+from orchestrator.secrets.key_sources import DEFAULT_ID, KeySources
 from orchestrator.secrets.vault import read_envelope
 
 

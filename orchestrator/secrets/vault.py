@@ -11,7 +11,7 @@ import os
 import re
 from typing import NamedTuple
 
-from orchestrator.secrets.key_sources import SecretError
+from orchestrator.secrets.errors import SecretError
 
 MARK = "$ANSIBLE_VAULT;"
 _HEADER = re.compile(r"\$ANSIBLE_VAULT;(?P<version>1\.[12]);(?P<cipher>\w+)(?:;(?P<id>[^\s;]+))?")

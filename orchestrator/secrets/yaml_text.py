@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from orchestrator.secrets.key_sources import SecretError
+from orchestrator.secrets.errors import SecretError
 
 Path = tuple[str, ...]
 _TAGS = ("!vault", "!age")

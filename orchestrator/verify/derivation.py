@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.verify.checks import Expectations
-from orchestrator.verify.expectation import Expectation, Subject
+from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.subject import Subject
 from orchestrator.verify.user_commands import healthy, to_run
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item

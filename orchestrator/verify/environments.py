@@ -11,8 +11,9 @@ from typing import Any
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from orchestrator.verify.expectation import Ask, Expectation, Host, Subject, answer, equal
+from orchestrator.verify.expectation import Ask, Expectation, Host, answer, equal
 from orchestrator.verify.paths import kind
+from orchestrator.verify.subject import Subject
 
 _NONE = "not installed"
 _LOOKED = "looked"

@@ -1,41 +1,11 @@
-"""Resources, what is expected of them, and how it compares with testinfra (controller)."""
+"""Expectations of a host, and their comparison with testinfra's results (controller)."""
 
-import hashlib
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.support.plain_text import one_line
-from remote_runtime.item import Item
 from remote_runtime.reporting.masking import MASKED, Mask
-
-
-class Subject(NamedTuple):
-    """``properties`` are the final ones of the plan; properties that are not set are missing.
-
-    ``run`` has every resource of the plan.
-    """
-
-    name: str
-    properties: dict[str, Any]
-    run: Sequence[Item] = ()
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The desired value of a property."""
-        return self.properties.get(key, default)
-
-    def text(self, key: str) -> str:
-        """Return the desired value as text; "" if there is none."""
-        value = self.properties.get(key)
-        return "" if value is None else str(value)
-
-
-def content_hash(value: Any) -> str:
-    """The SHA-256 of desired content, from a reference in the plan or from the text itself."""
-    if isinstance(value, dict):
-        return str(value["$blob"])
-    return hashlib.sha256(str(value).encode("utf-8")).hexdigest()
-
 
 MAX_LENGTH = 200
 _UNKNOWN = 2  # getent's exit code for an unknown name

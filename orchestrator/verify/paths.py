@@ -1,6 +1,7 @@
 """Expectations of paths for several checks (controller)."""
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, answer, equal
+from orchestrator.verify.subject import Subject
 
 SHOWN = 16  # characters of a hash
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.verify.expectation import Expectation, Host, Subject
+from orchestrator.verify.expectation import Expectation, Host
 from orchestrator.verify.paths import mode_and_mask
+from orchestrator.verify.subject import Subject
 
 _SHOWN = 3  # paths of a report
 _FORM = r"%y %u %U %g %G %m %P\0"

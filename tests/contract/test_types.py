@@ -12,9 +12,10 @@ import pytest
 
 from orchestrator.manifest.types import Type, Types, common_schema, type_names, types_beside
 from orchestrator.verify.checks import expectations_of
-from orchestrator.verify.expectation import Expectation, Mismatch, Subject, judge
+from orchestrator.verify.expectation import Expectation, Mismatch, judge
 from orchestrator.verify.host_check import observe
 from orchestrator.verify.shell import Answer
+from orchestrator.verify.subject import Subject
 from orchestrator.verify.user_commands import answers
 from remote_runtime.item import Item
 from remote_runtime.reporting.masking import MASKED, Mask

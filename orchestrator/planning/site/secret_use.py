@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from orchestrator.expressions import EvaluationError
+from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import document_of, encrypted_values
-from orchestrator.secrets.key_sources import KeySources, SecretError
+from orchestrator.secrets.key_sources import KeySources
 from orchestrator.secrets.keyring import inline_key
 from orchestrator.secrets.lookup import SecretLookup
 from orchestrator.secrets.reference import calls_in, parse_reference

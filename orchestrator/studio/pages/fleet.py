@@ -1,4 +1,4 @@
-"""The fleet: hosts as rows, runs as columns, trouble first, and charts (controller)."""
+"""The fleet: hosts as rows, runs as columns, trouble first; charts of drift (controller)."""
 
 import json
 from collections.abc import Sequence
@@ -14,20 +14,16 @@ from orchestrator.studio.index.host_state import (
     TROUBLE,
 )
 from orchestrator.studio.index.reader import Row
-from orchestrator.studio.pages.run_list import KINDS, RunFilter, run_filter
-from orchestrator.studio.pages.studio import (
+from orchestrator.studio.pages.page import (
     MARKS,
     MAX_PARAMETER_LENGTH,
-    RUN_COLUMNS,
     Page,
     Parameters,
-    Studio,
-    hosts_text,
-    moment,
     outcome_words,
     pager,
-    runs_by_number,
 )
+from orchestrator.studio.pages.run_list import KINDS, RunFilter, run_filter
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, hosts_text, moment, runs_by_number
 
 MAX_RUNS = 60
 WIDTH, HEIGHT = 460, 120  # units of the drawing

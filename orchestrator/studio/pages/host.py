@@ -1,4 +1,4 @@
-"""A host: its facts, the last state of each resource, pending refreshes, runs (controller)."""
+"""A host: its facts, states of resources, pending refreshes, and its runs (controller)."""
 
 import json
 from collections.abc import Iterator
@@ -12,12 +12,9 @@ from orchestrator.studio.index.host_state import is_good
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.fleet import WORDS
 from orchestrator.studio.pages.hosts import flat
+from orchestrator.studio.pages.page import MARKS, MissingPageError, Page, Parameters
 from orchestrator.studio.pages.studio import (
-    MARKS,
     RUN_COLUMNS,
-    MissingPageError,
-    Page,
-    Parameters,
     Studio,
     moment,
     place_of,

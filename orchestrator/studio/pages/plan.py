@@ -10,14 +10,8 @@ from orchestrator.report.grid import Grid
 from orchestrator.report.html.matrix import LETTERS, Matrix
 from orchestrator.report.html.sections import sections_of
 from orchestrator.studio.index.reader import Row
-from orchestrator.studio.pages.studio import (
-    MARKS,
-    MissingPageError,
-    Page,
-    Parameters,
-    Studio,
-    hosts_text,
-)
+from orchestrator.studio.pages.page import MARKS, MissingPageError, Page, Parameters
+from orchestrator.studio.pages.studio import Studio, hosts_text
 from orchestrator.studio.plans.plan_cache import (
     DamagedPlan,
     OpenPlan,

@@ -12,17 +12,8 @@ from orchestrator.studio.index.host_slice import HostPlace, HostSlice
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.index.run_reader import MAX_TROUBLED_HOSTS, at_work
 from orchestrator.studio.pages.fleet import host_filter
-from orchestrator.studio.pages.studio import (
-    MARKS,
-    RUN_COLUMNS,
-    MissingPageError,
-    Page,
-    Parameters,
-    Studio,
-    pager,
-    place_of,
-    resource_names,
-)
+from orchestrator.studio.pages.page import MARKS, MissingPageError, Page, Parameters, pager
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of, resource_names
 
 MAX_RESOURCES = 200
 ROW = 22  # units of the drawing

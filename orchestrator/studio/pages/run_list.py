@@ -4,7 +4,8 @@ import json
 from typing import Any, NamedTuple
 
 from orchestrator.studio.index.reader import like
-from orchestrator.studio.pages.studio import RUN_COLUMNS, Page, Parameters, Studio, pager
+from orchestrator.studio.pages.page import Page, Parameters, pager
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
 
 KINDS = ("all", "pushes", "previews", "drift", "others")
 _OF_KIND = {

@@ -1,7 +1,8 @@
 """A search for hosts, resources, runs and resource results (controller)."""
 
 from orchestrator.studio.index.reader import like
-from orchestrator.studio.pages.studio import MARKS, RUN_COLUMNS, Page, Parameters, Studio
+from orchestrator.studio.pages.page import MARKS, Page, Parameters
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
 
 MAX_RESULTS = 50  # of each
 _TEXTS = """

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from orchestrator.studio.pages.studio import Page
+from orchestrator.studio.pages.page import Page
 from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.sessions import (
     FailedLogins,

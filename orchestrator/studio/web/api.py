@@ -15,7 +15,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Scope
 
-from orchestrator.studio.pages.studio import Parameters, Studio, VisibleParts
+from orchestrator.studio.pages.page import Parameters
+from orchestrator.studio.pages.studio import Studio
+from orchestrator.studio.pages.visibility import VisibleParts
 from orchestrator.studio.sharing.feed import badge, badge_document, badge_image, feed
 from orchestrator.studio.sharing.inbox import RunInbox
 from orchestrator.studio.sharing.token_usage import RefusalError

@@ -23,7 +23,8 @@ from orchestrator.studio.pages.design import (
     files_page,
     try_page,
 )
-from orchestrator.studio.pages.studio import MissingPageError, Page, Parameters, VisibleParts
+from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
+from orchestrator.studio.pages.visibility import VisibleParts
 from orchestrator.studio.web.access import Access
 from orchestrator.studio.web.access import address_of as browser_address
 from orchestrator.studio.web.audit import AuditLog

@@ -14,8 +14,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
 from orchestrator.studio.pages.plan import PlanDesk, plan_of, push_page
-from orchestrator.studio.pages.studio import MissingPageError, Page, Parameters, VisibleParts
+from orchestrator.studio.pages.visibility import VisibleParts
 from orchestrator.studio.plans.plan_cache import OpenPlan, problem_of
 from orchestrator.studio.plans.pushes import PlanPush, Tell
 from orchestrator.studio.web.access import Access, address_of, form_of

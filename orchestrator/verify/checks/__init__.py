@@ -13,7 +13,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, Subject
+from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from orchestrator.manifest.types import Types

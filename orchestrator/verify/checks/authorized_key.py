@@ -8,8 +8,9 @@ import hashlib
 import re
 from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, answer, entry, equal
+from orchestrator.verify.expectation import Expectation, Host, answer, entry, equal
 from orchestrator.verify.paths import kind, uid_and_mode
+from orchestrator.verify.subject import Subject
 
 _KEY = re.compile(
     r"""[ \t]*(?:(?P<options>(?:[^"\s]|"(?:\\"|[^"])*")+)[ \t]+)??"""

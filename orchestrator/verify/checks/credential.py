@@ -4,8 +4,9 @@ does not leave the host.
 
 import hashlib
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, equal
+from orchestrator.verify.expectation import Expectation, Host, equal
 from orchestrator.verify.paths import absent, of_kind
+from orchestrator.verify.subject import Subject
 
 _DIRECTORY = "/etc/credstore.encrypted"
 _SERVICE = (

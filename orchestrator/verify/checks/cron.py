@@ -2,8 +2,9 @@
 
 import re
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, answer, equal
 from orchestrator.verify.paths import kind, uid_and_mode
+from orchestrator.verify.subject import Subject
 
 DIRECTORY = "/etc/cron.d"
 _FIELDS = ("minute", "hour", "day", "month", "weekday")

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from orchestrator.language.filters.regex import Search, regex_replace
-from orchestrator.verify.expectation import Expectation, Host, Subject
+from orchestrator.verify.expectation import Expectation, Host
 from orchestrator.verify.paths import kind, of_kind
+from orchestrator.verify.subject import Subject
 
 _KINDS = ("line", "block", "settings", "replace")
 _MARKER = "# {mark} managed by ccm"

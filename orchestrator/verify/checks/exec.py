@@ -2,8 +2,9 @@
 
 import posixpath
 
-from orchestrator.verify.expectation import Expectation, Subject
+from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.paths import exists
+from orchestrator.verify.subject import Subject
 from orchestrator.verify.user_commands import nothing_to_do
 
 

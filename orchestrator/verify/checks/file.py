@@ -1,6 +1,6 @@
 """file: type, content, owner, group and mode (controller)."""
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, content_hash
+from orchestrator.verify.expectation import Expectation, Host
 from orchestrator.verify.paths import (
     absent,
     content,
@@ -14,6 +14,7 @@ from orchestrator.verify.paths import (
     shown_hash,
 )
 from orchestrator.verify.recursive_checks import recursive_checks
+from orchestrator.verify.subject import Subject, content_hash
 
 
 def expectations(subject: Subject) -> list[Expectation]:

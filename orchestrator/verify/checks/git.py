@@ -1,7 +1,8 @@
 """git: the files of the repository, and git for data that only git can read (controller)."""
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, answer, equal
 from orchestrator.verify.paths import absent, directory, ownership
+from orchestrator.verify.subject import Subject
 
 _COMMIT = (40, 64)  # digits
 

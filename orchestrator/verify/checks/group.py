@@ -1,6 +1,7 @@
 """group: a group and its number, from getent (controller)."""
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, entry, equal
+from orchestrator.verify.expectation import Expectation, Host, entry, equal
+from orchestrator.verify.subject import Subject
 
 _FIELDS = 3  # name, password, number
 

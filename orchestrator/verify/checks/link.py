@@ -1,7 +1,8 @@
 """link: a symlink and its target (controller)."""
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, answer, equal
 from orchestrator.verify.paths import absent, kind, of_kind
+from orchestrator.verify.subject import Subject
 
 
 def expectations(subject: Subject) -> list[Expectation]:

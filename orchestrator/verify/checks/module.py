@@ -1,6 +1,7 @@
 """module: the output of lsmod and modinfo, and the files for the next boot (controller)."""
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, equal, lines_before
+from orchestrator.verify.expectation import Expectation, Host, equal, lines_before
+from orchestrator.verify.subject import Subject
 
 _END = "# end"
 _LISTED = "lsmod && { modinfo -F filename %s 2>/dev/null || true; } && echo %s"

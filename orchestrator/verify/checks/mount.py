@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, equal, lines_before
+from orchestrator.verify.expectation import Expectation, Host, equal, lines_before
+from orchestrator.verify.subject import Subject
 from remote_runtime.reporting.masking import MASKED
 
 _END = "# end"

@@ -1,6 +1,7 @@
 """reboot: its guard no longer requests one (controller)."""
 
-from orchestrator.verify.expectation import Expectation, Subject
+from orchestrator.verify.expectation import Expectation
+from orchestrator.verify.subject import Subject
 from orchestrator.verify.user_commands import nothing_to_do
 
 

@@ -12,8 +12,9 @@ import shlex
 from functools import partial
 from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, answer, equal
 from orchestrator.verify.paths import kind, of_kind, of_mode
+from orchestrator.verify.subject import Subject
 
 ETC = "/etc"
 _FORMAT = "$(REPO_URI)|$(RELEASE)|$(COMPONENT)"

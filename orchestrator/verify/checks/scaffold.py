@@ -5,9 +5,10 @@ import posixpath
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, content_hash, equal
+from orchestrator.verify.expectation import Expectation, Host, equal
 from orchestrator.verify.paths import absent, content, directory, regular
 from orchestrator.verify.recursive_checks import first_of
+from orchestrator.verify.subject import Subject, content_hash
 
 
 def expectations(subject: Subject) -> list[Expectation]:

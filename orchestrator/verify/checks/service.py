@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, equal
+from orchestrator.verify.expectation import Expectation, Host, equal
 from orchestrator.verify.paths import kind
+from orchestrator.verify.subject import Subject
 
 DIRECTORY = "/etc/systemd/system"
 _RUNNING = ("active", "reloading", "refreshing")

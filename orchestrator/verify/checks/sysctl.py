@@ -4,7 +4,8 @@ settings (controller).
 
 import re
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, answer, equal
+from orchestrator.verify.subject import Subject
 
 _DEFAULT = "/etc/sysctl.d/99-ccm.conf"
 _END = "# end"

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, answer, equal
+from orchestrator.verify.expectation import Expectation, Host, answer, equal
 from orchestrator.verify.paths import absent
+from orchestrator.verify.subject import Subject
 
 DIRECTORY = "/etc/systemd/system"
 _MONOTONIC = {

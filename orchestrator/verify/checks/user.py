@@ -7,7 +7,8 @@ import re
 import time
 from collections.abc import Callable
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, answer, entry, equal
+from orchestrator.verify.expectation import Expectation, Host, answer, entry, equal
+from orchestrator.verify.subject import Subject
 
 _FIELDS = 7  # at least, of an entry
 _PASSWD = {"uid": 2, "comment": 4, "home": 5, "shell": 6}  # places in an entry

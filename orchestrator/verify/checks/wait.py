@@ -4,8 +4,9 @@ Files and ports are checked again. Requests for a URL and commands come from the
 as in a push, with their secrets.
 """
 
-from orchestrator.verify.expectation import Expectation, Host, Subject, equal
+from orchestrator.verify.expectation import Expectation, Host, equal
 from orchestrator.verify.paths import kind
+from orchestrator.verify.subject import Subject
 from orchestrator.verify.user_commands import nothing_to_do
 
 _MET, _NOT_MET = "met", "not met"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.secrets.key_sources import SecretError
+from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.private_edit import edit_text
 from tests.orchestrator.secrets.keys import inline, vault
 from tests.push.command import REPOSITORY, Ccm

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from orchestrator.secrets.age import encrypt, recipients_of
-from orchestrator.secrets.key_sources import KeySources, SecretError
+from orchestrator.secrets.errors import SecretError
+from orchestrator.secrets.key_sources import KeySources
 from orchestrator.secrets.lookup import SecretLookup
 from orchestrator.secrets.readers import readers_of
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.secrets.editor import Editor, EncryptionMethod, plain_text
-from orchestrator.secrets.key_sources import PasswordSource, SecretError
+from orchestrator.secrets.errors import SecretError
+from orchestrator.secrets.key_sources import PasswordSource
 from orchestrator.secrets.keyring import Keyring
 from orchestrator.secrets.yaml_text import plain_scalar, spans_of, with_value
 from tests.orchestrator.secrets.keys import inline, project, vault

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.secrets.key_sources import CommandSource, KeySources, PasswordSource, SecretError
+from orchestrator.secrets.errors import SecretError
+from orchestrator.secrets.key_sources import CommandSource, KeySources, PasswordSource
 from orchestrator.secrets.lookup import PLACEHOLDER, SecretLookup, collecting, open_all
 from orchestrator.secrets.reference import calls_in
 from remote_runtime.errors import CcmError

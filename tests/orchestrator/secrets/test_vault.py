@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.secrets.key_sources import SecretError
+from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.vault import decrypt, encrypt, read_envelope
 
 VAULT = Path(sys.executable).with_name("ansible-vault")

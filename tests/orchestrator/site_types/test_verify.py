@@ -8,8 +8,9 @@ import pytest
 
 from orchestrator.manifest.types import types_beside
 from orchestrator.verify.checks import expectations_of
-from orchestrator.verify.expectation import Expectation, Subject
+from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.host_check import observe
+from orchestrator.verify.subject import Subject
 from remote_runtime.errors import InputError, ResourceError
 from tests.orchestrator.site_types.types import accepted, append, copy_cron, refused
 from tests.orchestrator.verify.fakes import Script, said

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.studio.pages.studio import VisibleParts
+from orchestrator.studio.pages.visibility import VisibleParts
 from orchestrator.studio.web.users import UserFile
 from remote_runtime.errors import UsageError
 from tests.orchestrator.report.runs import Kept

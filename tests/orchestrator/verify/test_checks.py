@@ -13,9 +13,10 @@ import pytest
 
 from orchestrator.manifest.types import BUILT_IN
 from orchestrator.verify.checks import expectations_of
-from orchestrator.verify.expectation import Expectation, Subject, equal, judge
+from orchestrator.verify.expectation import Expectation, equal, judge
 from orchestrator.verify.host_check import observe
 from orchestrator.verify.shell import Answer
+from orchestrator.verify.subject import Subject
 from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.verify.fakes import FEDORA, Script, item, mismatches, said
 

@@ -9,8 +9,9 @@ import pytest
 
 from orchestrator.fleet.window import Window
 from orchestrator.verify.checks.file import expectations
-from orchestrator.verify.expectation import Expectation, Subject
+from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.host_check import _without_secrets, observe, verify_all
+from orchestrator.verify.subject import Subject
 from remote_runtime.errors import CcmError, UnreachableError
 from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.verify.fakes import Said, Script

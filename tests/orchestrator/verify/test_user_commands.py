@@ -4,7 +4,8 @@ from typing import Any
 
 from orchestrator.verify.checks.exec import expectations
 from orchestrator.verify.derivation import derive
-from orchestrator.verify.expectation import Subject, judge
+from orchestrator.verify.expectation import judge
+from orchestrator.verify.subject import Subject
 from orchestrator.verify.user_commands import answers, with_timeout
 from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.verify.fakes import item

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, Subject, equal
+from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.paths import kind
+from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from testinfra.host import Host
