@@ -1,4 +1,4 @@
-"""Finds the expressions in a string (controller).
+"""Finds the expressions in a string, and the calls of templates in them (controller).
 
 ``{{ expr }}`` and ``${ expr }`` (with a blank or a tab after the brace) are expressions; everything
 else is plain text: ``${NAME}``, ``$NAME``, ``{%``, ``{#``. An expression ends at the first closing

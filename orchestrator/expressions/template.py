@@ -1,4 +1,4 @@
-"""Text with expressions in it (controller)."""
+"""Text with expressions in it, and encrypted values as expressions (controller)."""
 
 from __future__ import annotations
 

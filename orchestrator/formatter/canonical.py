@@ -1,4 +1,6 @@
-"""The canonical form of a YAML text (controller). See ``docs/reference/fmt.md``.
+"""The canonical form of a YAML text, with properties in order (controller).
+
+See ``docs/reference/fmt.md``.
 
 The result is read again. It must have the meaning of the original: the same values, the same
 comments, and the same comments above each key, because these comments can be checks of data.

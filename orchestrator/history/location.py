@@ -1,4 +1,4 @@
-"""The location of a history: a directory or a studio; errors of histories (controller)."""
+"""The location of a history, a directory or a studio, and errors of histories (controller)."""
 
 import ipaddress
 import os

@@ -1,4 +1,4 @@
-"""Opens files that a browser names, without following links; words for problems (controller)."""
+"""Opens files that a browser names, without following links, and words problems (controller)."""
 
 import contextlib
 import os

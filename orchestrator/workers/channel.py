@@ -1,4 +1,6 @@
-"""Messages between the controller and a worker, each a string preceded by its length (controller).
+"""Messages between the controller and a worker, and requests of workers (controller).
+
+Each message is a string preceded by its length. A request is answered once for all workers.
 
 The controller sends orders to a worker as JSON. ``begin`` may name any number of hosts::
 

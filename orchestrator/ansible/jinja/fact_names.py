@@ -1,4 +1,4 @@
-"""Translates Ansible's facts to those of ccm (controller)."""
+"""Translates Ansible's facts to those of ccm, and listed facts to look-ups (controller)."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Proves a conversion on hosts, in either order (controller).
+"""Proves a conversion on hosts, in either order, and names the tasks of resources (controller).
 
 Ansible first: the playbook runs twice, and anything that its second run changes again is known to
 change every time. A preview of the converted site must then find nothing to do. ccm first: the site

@@ -1,4 +1,8 @@
-"""Reads YAML files, with vaulted values and backslashes as Ansible reads them (controller)."""
+"""Reads YAML files as Ansible does, in the directories that an import may read (controller).
+
+YAML 1.1 with ``!vault`` and ``!unsafe``, with the lines of values. Ansible reads backslashes in the
+expressions of YAML files literally.
+"""
 
 import datetime
 from collections.abc import Iterator

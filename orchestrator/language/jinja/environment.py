@@ -1,4 +1,4 @@
-"""The Jinja2 environment of whole templates (controller).
+"""The Jinja2 environment of whole templates, and their header lines (controller).
 
 The cost of a template is limited: its loops, calls and long strings are counted (``bounds.spend``),
 and the operations that the sandbox bounds everywhere are bounded here, too.

@@ -1,4 +1,7 @@
-"""A run as Markdown, for a merge request or a ticket (controller)."""
+"""A run as Markdown, for a merge request or a ticket (controller).
+
+Text from hosts and files is made inert: a forge finds no mentions, links or markup in it.
+"""
 
 import re
 from collections.abc import Iterator, Sequence

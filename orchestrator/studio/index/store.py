@@ -1,4 +1,4 @@
-"""The file of the index, and its writer (controller).
+"""The file of the index, its writer, and the numbers of runs in it (controller).
 
 ``STATE/studio/index.sqlite``, mode 0600. All of its data comes from run directories, so a damaged
 file or a file of another version is deleted and rebuilt.

@@ -1,4 +1,4 @@
-"""Reads the plans of a project for pages, with a cache (controller).
+"""The plan files of a project with their signatures, and their cache for pages (controller).
 
 A plan is an untrusted file: the reader of plans checks it against its schema and its digest. The
 stamp of the file decides whether a cached plan is still valid.

@@ -1,4 +1,4 @@
-"""The disk space of the runs of each token, and refusals of requests with a token (controller)."""
+"""The disk space that the runs of each token use, and refused requests (controller)."""
 
 import os
 from pathlib import Path

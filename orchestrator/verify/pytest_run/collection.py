@@ -1,4 +1,4 @@
-"""The pytest plugin of one ``ccm verify`` (controller): collected tests, and their results."""
+"""The pytest plugin of one ``ccm verify`` (controller): derived checks, tests and results."""
 
 from __future__ import annotations
 
