@@ -24,9 +24,7 @@ DIFFERENT = 4
 
 def configure(parser: Parser) -> None:
     """Add the two runs and the options."""
-    parser.add_argument(
-        "first", metavar="RUN1", help="the ID of a run or a prefix of it; see ccm runs"
-    )
+    parser.add_argument("first", metavar="RUN1", help="a run ID or a prefix of one; see ccm runs")
     parser.add_argument("second", metavar="RUN2", help="the run to compare with")
     parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
     add_history(parser, "compare shared runs in the project's history")

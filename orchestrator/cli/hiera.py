@@ -93,7 +93,7 @@ def configure(parser: Parser) -> None:
 
 def _configure_explain(explain: Parser) -> None:
     explain.intermixed = True
-    explain.add_argument("key", metavar="KEY", help="the value, such as users or app.port")
+    explain.add_argument("key", metavar="KEY", help="the key, such as users or app.port")
     explain.add_argument(
         "manifest",
         metavar="FILE",

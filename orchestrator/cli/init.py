@@ -42,11 +42,11 @@ def configure(parser: Parser) -> None:
         "prompt; without a terminal, this machine)",
     )
     which = parser.add_exclusive_group()
-    which.add_argument("--ssh-config", action="store_true", help="use the hosts of ~/.ssh/config")
+    which.add_argument("--ssh-config", action="store_true", help="use the hosts in ~/.ssh/config")
     which.add_argument(
         "--ansible",
         metavar="FILE",
-        help="use the hosts of an Ansible inventory in INI or YAML, with group_vars and host_vars",
+        help="use the hosts in an Ansible inventory in INI or YAML, with group_vars and host_vars",
     )
     which.add_argument(
         "--local", action="store_true", help="create a project for this machine only"

@@ -59,7 +59,7 @@ def _names(sections: list[Section]) -> Iterator[str]:
 def _asked(configured: list[str]) -> list[str]:
     """The hosts that the user enters; an empty line means those of ~/.ssh/config."""
     names = ", ".join(configured[:MAX_SHOWN]) + (", …" if len(configured) > MAX_SHOWN else "")
-    empty = f" [{names} of ~/.ssh/config]" if configured else ""
+    empty = f" [{names} from ~/.ssh/config]" if configured else ""
     question = f"Hosts, such as web1 deploy@web2=192.0.2.10{empty}: "
     print(question, end="", file=sys.stderr, flush=True)
     words = sys.stdin.readline().replace(",", " ").split() or configured

@@ -152,7 +152,7 @@ def add_run(parser: Parser) -> None:
         metavar="SECONDS",
         type=seconds,
         default=60.0,
-        help="time to wait for another push on a host (default: 60)",
+        help="time to wait for another push on a host to end (default: 60)",
     )
 
 

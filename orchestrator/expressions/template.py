@@ -60,7 +60,7 @@ class Template:
         if len(found) > MAX_EXPRESSIONS:
             where = locate(text[found[0].start : found[0].end], found[0].start)
             what = (
-                f"{len(found):,} expressions in one text, at most {MAX_EXPRESSIONS:,} are allowed"
+                f"{len(found):,} expressions in one text; at most {MAX_EXPRESSIONS:,} are allowed"
             )
             hint = "use a loop in a template file, or split it"
             raise InputError([Problem(what, where, hint, "template")])

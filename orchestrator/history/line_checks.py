@@ -121,7 +121,7 @@ class LineChecks:
             except (
                 ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError,
             ) as error:  # fmt: skip
-                raise ValueError(f"{name}, line {number} of the post: {error}") from error
+                raise ValueError(f"{name}, line {number} of the request: {error}") from error
 
     def _host(self, value: Any) -> str:
         if type(value) is not str or value not in self._hosts:

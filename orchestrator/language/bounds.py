@@ -258,5 +258,5 @@ def check_numbers(arguments: tuple[Any, ...]) -> None:
 def check_size(size: int, limit: int, what: str, unit: str = "items or characters") -> None:
     """Refuse a size beyond its limit."""
     if size > limit:
-        raise TooLargeError(f"{what} has {size} {unit}, at most {limit} are allowed")
+        raise TooLargeError(f"{what} has {size} {unit}; at most {limit} are allowed")
     spend_text(size)

@@ -30,7 +30,10 @@ _FORMS = (
     (rf"argument of {_LEFT} is not iterable", "{left} is not a list"),
     (rf"cannot unpack non-iterable {_LEFT} object", "{left} is not a list"),
     (rf"object of {_LEFT} has no len\(\)", "{left} has no length"),
-    (rf"'in <string>' requires string as left operand, not {_LEFT}", "{left} cannot be in text"),
+    (
+        rf"'in <string>' requires string as left operand, not {_LEFT}",
+        "{left} cannot be part of text",
+    ),
     (rf"{_LEFT} doesn't define __(?P<sign>\w+)__ method", "{sign} does not take {left}"),
     (rf"{_LEFT} object cannot be interpreted as an integer", "{left} is not a whole number"),
     (rf"unhashable type: {_LEFT}", "{left} cannot be a key"),

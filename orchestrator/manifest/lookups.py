@@ -120,7 +120,7 @@ def _read(key: Scalar, node: Node, types: Types, problems: list[Problem]) -> Ask
             message = f"{told}: {kind} has no key {word.text!r}" if named else message
             problems.append(Problem(message, word.position, hint, "input.unknown"))
     if len(named) > 1:
-        message = f"{told} has {named[0].text} and {named[1].text}"
+        message = f"{told} has both {named[0].text} and {named[1].text}"
         hint = "a look-up has only one subject: write two look-ups"
         problems.append(Problem(message, named[1].position, hint, "input"))
     if not named and len(problems) == before:

@@ -9,7 +9,7 @@ from orchestrator.plan_files.danger import Danger, dangers_of, runs_command, unk
 from orchestrator.plan_files.plan_file import PlanFile
 
 COUNTERS = {
-    danger.REMOVES: "Everything that would be removed: paths, packages, accounts and others",
+    danger.REMOVES: "Everything that would be removed: paths, packages, accounts and so on",
     danger.PACKAGES: "Packages that would be removed, including by another package's transaction",
     danger.ACCOUNTS: "Users and groups that would be removed",
     danger.REBOOTS: "Reboots",

@@ -88,7 +88,7 @@ class Builder(Conversion):
         reason = "not needed: ccm ends the run after a failure and shows it"
         fails = any(one.module == "fail" and "when" not in one.keywords for one in tasks)
         if not fails:
-            reason = "the original continues after a failure; here, it ends the run"
+            reason = "the original continues after a failure; here, a failure ends the run"
         for one in tasks:
             self.mark(self.record(one), CONVERTED if fails else CHECK, reason)
         self.manifest.items.append(Comment([f"{'rescue' if fails else 'CHECK'}: {reason}"]))

@@ -181,7 +181,7 @@ def _on_host(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[E
     result.control[word] = value
     if between:
         result.checks.append(
-            f"this is tested after {between[-1].reference}; the original tests it before"
+            f"this is tested after {between[-1].reference}; the original tests it before that"
         )
     return True
 

@@ -115,7 +115,7 @@ def set_versions(
         }
     uncertainties = scope.uses.uncertainties[before:]
     for name, text in made.items():
-        new = _define(builder, name, text, "by set_fact, for what follows")
+        new = _define(builder, name, text, "by set_fact, for the resources that follow")
         before_it = set(re.findall(r"\bData\.(\w+)", text))
         if "default(none)" in text or before_it & scope.uses.optional:
             scope.uses.optional.add(new)
@@ -134,7 +134,7 @@ def _expression(value: Any, scope: Scope) -> str:
     text = text_rewriter.text(value, scope)
     if text.startswith("{{") and text.count("{{") == 1:
         return text[2:-2].strip()
-    raise NotConvertible("a fact that consists of several parts with statements")
+    raise NotConvertible("a fact whose parts contain statements")
 
 
 def _chosen(builder: Conversion, name: str, value: str, conditions: list[str]) -> str:
@@ -182,10 +182,14 @@ def _follow(builder: Conversion, names: list[str]) -> None:
     for name in readers:
         given = scope.values[name]
         if any(repr(one) != repr(given[0]) for one in given[1:]):
-            raise NotConvertible(f"{name} has several values, which read {', '.join(names)}")
+            raise NotConvertible(
+                f"{name} has several values, each of which reads {', '.join(names)}"
+            )
         first[name] = given[0]
     # the names first, as the values may read each other
-    new = {name: _define(builder, name, "none", "which reads what is set above") for name in first}
+    new = {
+        name: _define(builder, name, "none", "which reads the values set above") for name in first
+    }
     for name, value in first.items():
         builder.manifest.data[new[name]].value = text_rewriter.value(value, scope)
 

@@ -52,7 +52,7 @@ def fire(entry: Entry, references: list[str]) -> None:
     elif entry.type == "reboot":
         entry.properties.pop("onlyif", None)
     elif entry.type == "wait":
-        entry.checks.append("ccm waits on each push; the original only after a change")
+        entry.checks.append("ccm waits on each push; the original waits only after a change")
     else:
         _by_state(entry)
     if entry.type in ("exec", "reboot"):
@@ -62,7 +62,9 @@ def fire(entry: Entry, references: list[str]) -> None:
 def fire_or(entry: Entry, references: list[str], tests: list[str]) -> None:
     """Make a command run if others change or if one of the tests passes."""
     if entry.type != "exec":
-        raise NotConvertible(f"ccm has no {entry.type} that acts after a change or by a condition")
+        raise NotConvertible(
+            f"ccm has no {entry.type} that acts after a change or if a condition is true"
+        )
     if any(name in entry.properties for name in ("creates", "onlyif", "unless")):
         raise NotConvertible("a command with two conditions that runs after a change")
     test = " || ".join(f"{{ {one}; }}" for one in tests) if len(tests) > 1 else tests[0]
@@ -152,7 +154,7 @@ def _convert(builder: Conversion, handler: Handler, references: list[str]) -> No
     except NotConvertible as error:
         builder.mark(record, KEPT, error.reason)
         names = ", ".join(references)
-        lines = [f"NOT CONVERTED: {error.reason}", f"(to run after a change of {names})"]
+        lines = [f"NOT CONVERTED: {error.reason}", f"(runs after a change of {names})"]
         lines += builder.original(task.path, task.line, task.end)
         builder.manifest.items.append(Comment(lines))
         return

@@ -146,8 +146,8 @@ def apply(task: Task, context: Context, entries: list[Entry]) -> None:
         context.check("each host does this for itself; in the original the controller does it")
     elif task.is_once and _host_of(words.get("delegate_to")):
         context.check(
-            "for this host only, to which the original delegates it once, with the values of the "
-            "first host of the play; a host that the site does not manage does nothing"
+            "only for this host: the original delegates this to it once, with the values of the "
+            "first host of the play; if the site does not manage this host, nothing runs"
         )
         for entry in entries:
             entry.conditions.append(f"Host.name == {_host_of(words['delegate_to'])}")

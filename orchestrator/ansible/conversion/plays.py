@@ -71,7 +71,8 @@ def _comments(play: Play) -> list[str]:
         if word in play.keywords:
             shown = play.keywords[word]
             found.append(
-                f"CHECK: {word}: {shown} of the play is an option of ccm push; see rollouts"
+                f"CHECK: {word}: {shown} of the play corresponds to an option of ccm push; see "
+                "rollouts"
             )
     if play.keywords.get("vars_prompt"):
         asked = listed(play.keywords["vars_prompt"])

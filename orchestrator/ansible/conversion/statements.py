@@ -150,7 +150,10 @@ def _looped_assertion(
     body = f"{{% for item in {grouped(loop.foreach)} if {failing} %}}x{{% endfor %}}"
     message = text_rewriter.plain_text(task.name.replace("{{", "(").replace("}}", ")"))
     builder.manifest.assertions.append(
-        {"that": f"template({literal(body)}) == ''", "message": message or "it is true for each"}
+        {
+            "that": f"template({literal(body)}) == ''",
+            "message": message or "the condition is true for each item",
+        }
     )
 
 

@@ -144,7 +144,7 @@ _NOT_LINEAR = re.compile(r"\(\?(?:[=!]|<[=!])|(?<!\\)(?:\\\\)*\\[1-9]|\\Z")
 def check_expression(pattern: str) -> None:
     """NotConvertible where a regular expression has look-around or refers to its groups."""
     if _NOT_LINEAR.search(pattern):
-        raise NotConvertible("a regular expression with look-around or references to groups")
+        raise NotConvertible("a regular expression with look-around or backreferences")
 
 
 def test_of(node: nodes.Test, of: Translate) -> Any:

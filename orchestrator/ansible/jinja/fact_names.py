@@ -213,7 +213,7 @@ UNCERTAIN_LOOK_UPS = {
 """Look-ups whose answers may differ from the fact."""
 
 _ROUTED = (
-    "the address of the default route; the original has the one from which {} is reached, which "
+    "the address of the default route; the original uses the one from which {} is reached, which "
     "differs with policy routing"
 )
 UNCERTAIN_FACTS = {

@@ -234,7 +234,7 @@ class Arguments:
         assert node is not None
         fallback = self._fallback(node)
         if fallback is not None:
-            self.checks.append(f"{name} is {fallback} for all; {value} is not computed")
+            self.checks.append(f"{name} is {fallback} for all hosts; {value} is not computed")
             return fallback
         found = sample_of(node, self.scope)
         if found.open or found.kinds or not found.values:
@@ -243,7 +243,9 @@ class Arguments:
         same = all(type(one) is type(first) and one == first for one in found.values)
         if not same or not isinstance(first, (str, int, bool)) or is_template(first):
             return None
-        self.checks.append(f"{name} is {first}, as the project sets {value}; it is not computed")
+        self.checks.append(
+            f"{name} is {first}, because the project sets {value}; it is not computed"
+        )
         return first
 
     def _fallback(self, node: nodes.Expr) -> Any:

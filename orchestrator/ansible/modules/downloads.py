@@ -253,7 +253,7 @@ def _from_url(
         context.check("the extracted files belong to root; set their owner with a file resource")
     else:
         context.check(
-            "the extracted files belong to root, and group and others cannot write them; "
+            "the extracted files belong to root, and group and others cannot write to them; "
             "the original keeps owner and mode of the archive"
         )
     return [Entry("archive", f"{target.rstrip('/')}/{name}", properties)]

@@ -180,7 +180,7 @@ def ini_file(context: Context, arguments: Arguments) -> list[Entry]:
     if value is None:
         raise NotConvertible("a key without a value")
     if create:
-        context.note("a file that this creates begins without the blank line of the original")
+        context.note("a file that this creates starts without the blank line of the original")
     edit = {"settings": _nested(section, option, value)}
     return _entries(context, arguments, _with_keys(context, arguments, edit), create)
 

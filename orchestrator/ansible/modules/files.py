@@ -48,7 +48,7 @@ def attributes(
         what = "directory" if directory else "file"
         words = re.sub(r", (\w+)$", r" and \1", ", ".join(missing))
         context.check(
-            f"{words} {'is' if len(missing) == 1 else 'are'} not in the original, "
+            f"{words} {'is' if len(missing) == 1 else 'are'} not set in the original, "
             f"which does not change them if the {what} exists"
         )
     defaults = {"owner": user, "group": user, "mode": mode}
@@ -182,7 +182,9 @@ def _below(
 def _link(context: Context, arguments: Arguments, path: str) -> list[Entry]:
     target = arguments.required("src")
     if arguments.boolean("force") not in (None, False):
-        context.check("ccm replaces links and empty directories, never a file or a full directory")
+        context.check(
+            "ccm replaces links and empty directories, never a file or a non-empty directory"
+        )
     if any(arguments.raw(name) is not None for name in ("owner", "group", "mode")):
         context.check("owner, group and mode of the link, or of its target, are not managed")
     return [Entry("link", path, {"target": target})]

@@ -79,7 +79,7 @@ def npm(context: Context, arguments: Arguments) -> list[Entry]:
         return _packages(context, arguments, common, ensure)
     if ensure != "present":
         raise NotConvertible("npm without the name of a package")
-    context.check("npm does this; ccm installs single packages, or with ci")
+    context.check("npm does this; ccm installs single packages, or all packages with ci")
     line = words(
         "npm install",
         "--omit=dev" if common.get("production") else "",

@@ -81,7 +81,7 @@ def _as_line(context: Context, line: str, file: str | None, state: str) -> list[
     title = context.unique(f"read the packages of {name}")
     update = Entry("exec", title, command, subscribe=[f"file#{path}"])
     if context.looped or "{{" in path:
-        context.check("run apt-get update after a change, or set update_cache of the packages")
+        context.check("run apt-get update after a change, or set update_cache on the packages")
         return [body]
     return [body, update]
 
@@ -320,7 +320,7 @@ def apt_key(context: Context, arguments: Arguments) -> list[Entry]:
 def _from_server(context: Context, server: str, number: str | None, ring: str | None) -> Entry:
     """A key from a key server, fetched with gpg."""
     if number is None:
-        raise NotConvertible("a key server without the id of the key")
+        raise NotConvertible("a key server without the key ID")
     path = ring or f"/etc/apt/trusted.gpg.d/{slug(context.task.name or 'key')}.gpg"
     command = (
         f"gpg --batch --no-default-keyring --keyring gnupg-ring:{path} "

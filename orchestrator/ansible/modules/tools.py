@@ -351,5 +351,5 @@ def boolean_of_selinux(context: Context, arguments: Arguments) -> list[Entry]:
         "command": f"setsebool -P {name} {word}",
         "unless": f"sh -c 'getsebool {name} | grep -qw {word}'",
     }
-    context.check("whether it is also set for the next boot is not tested")
+    context.check("the test does not check whether it is also set for the next boot")
     return [context.exec(f"set {name} {word}", properties)]

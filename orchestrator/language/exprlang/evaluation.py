@@ -151,7 +151,7 @@ class Evaluation(Trusted):
         sides = (value_types.number("^", self.settled(side)) for side in (left, right))
         base, exponent = map(float, sides)
         if base < 0 and not exponent.is_integer():
-            raise ValueError("^ with a negative base takes a whole number")
+            raise ValueError("^ with a negative base requires a whole number as the exponent")
         return float(base**exponent)
 
     def key(self, value: Any) -> str:

@@ -56,7 +56,7 @@ def _parts(resources: Iterable[DeclaredResource]) -> Iterator[Problem]:
         whole_of = wholes.get(path)
         if whole_of is not None and whole_of is not declared:
             yield Problem(
-                f"{declared.id} changes a part of {path}, and {whole_of.id} ({whole_of.position})"
+                f"{declared.id} changes part of {path}, and {whole_of.id} ({whole_of.position})"
                 " sets its whole content: on every run they undo each other",
                 declared.position,
                 "put the part in the content, or omit the content",

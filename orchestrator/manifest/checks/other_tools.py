@@ -1,19 +1,19 @@
 """Hints for other tools' terms in a manifest (controller)."""
 
 _PREFIXES = ("ansible.builtin.", "ansible.legacy.", "ansible.posix.", "community.general.")
-_EXEC = "ccm's type is exec, with command"
-_PACKAGE = "ccm's type is package"
-_REPOSITORY = "ccm's type is repository"
-_SYSTEMD = "ccm's type is service"
-_EDIT = "ccm's type is edit, with line, block, settings or replace"
-_APPLY = "ccm's type is apply, which runs the resources of another manifest"
-_ARCHIVE = "ccm's type is archive; creates names a file of the archive"
+_EXEC = "use the type exec, with command"
+_PACKAGE = "use the type package"
+_REPOSITORY = "use the type repository"
+_SYSTEMD = "use the type service"
+_EDIT = "use the type edit, with line, block, settings or replace"
+_APPLY = "use the type apply, which runs the resources of another manifest"
+_ARCHIVE = "use the type archive; creates is the path of an extracted file"
 
 _TYPES = {
-    "copy": "ccm's type is file, with content or source",
-    "template": "ccm's type is file, with content: \"{{ template('NAME.j2') }}\"",
-    "directory": "ccm's type is file, with ensure: directory",
-    "symlink": "ccm's type is link, with target",
+    "copy": "use the type file, with content or source",
+    "template": "use the type file, with content: \"{{ template('NAME.j2') }}\"",
+    "directory": "use the type file, with ensure: directory",
+    "symlink": "use the type link, with target",
     **dict.fromkeys(
         ("lineinfile", "blockinfile", "replace", "ini_file", "file_line", "ini_setting", "augeas"),
         _EDIT,
@@ -21,26 +21,26 @@ _TYPES = {
     **dict.fromkeys(("apt", "yum", "dnf", "zypper", "apk", "pacman", "packages"), _PACKAGE),
     **dict.fromkeys(("apt_repository", "deb822_repository", "yum_repository"), _REPOSITORY),
     **dict.fromkeys(("yumrepo", "apt_source"), _REPOSITORY),
-    "apt_key": "ccm's type is repository, with key and fingerprint",
-    "rpm_key": "ccm's type is repository, with key and fingerprint",
-    "pip": "ccm's type is package, with provider: pip and environment",
-    "npm": "ccm's type is package, with provider: npm and path",
-    **dict.fromkeys(("vcsrepo", "checkout"), "ccm's type is git, with url and ref"),
+    "apt_key": "use the type repository, with key and fingerprint",
+    "rpm_key": "use the type repository, with key and fingerprint",
+    "pip": "use the type package, with provider: pip and environment",
+    "npm": "use the type package, with provider: npm and path",
+    **dict.fromkeys(("vcsrepo", "checkout"), "use the type git, with url and ref"),
     **dict.fromkeys(("command", "shell", "script", "raw", "cmd", "run"), _EXEC),
     **dict.fromkeys(("systemd", "systemd_service", "sysvinit", "services"), _SYSTEMD),
     **dict.fromkeys(("get_url", "unarchive", "remote_file", "uri", "download"), _ARCHIVE),
     **dict.fromkeys(
         ("include", "import_tasks", "include_tasks", "import_role", "include_role", "role"), _APPLY
     ),
-    "wait_for": "ccm's type is wait",
+    "wait_for": "use the type wait",
     "set_fact": "put values under data at the top of the manifest",
     "vars": "put values under data at the top of the manifest",
-    **dict.fromkeys(("modprobe", "kmod", "kernel_module"), "ccm's type is module"),
-    "fstab": "ccm's type is mount",
-    "hostname": "use exec with hostnamectl, and unless",
+    **dict.fromkeys(("modprobe", "kmod", "kernel_module"), "use the type module"),
+    "fstab": "use the type mount",
+    "hostname": "use the type exec, with hostnamectl as the command and with unless",
     "debug": "ccm shows what it changes; pre_message prints a line before the run",
     "notify": "add subscribe to the resource that reacts",
-    "files": "ccm's type is file",
+    "files": "use the type file",
 }
 _PROPERTIES = {
     "state": "ensure",
@@ -83,7 +83,7 @@ def type_hint(word: str, known: list[str]) -> str:
     for prefix in _PREFIXES:
         word = word.removeprefix(prefix)
     if word in known:
-        return f"ccm's type is {word}"
+        return f"use the type {word}"
     return _TYPES.get(word, "")
 
 
@@ -98,4 +98,4 @@ def property_hint(word: str, known: list[str]) -> str:
     own = "device" if word == "src" and "device" in known else _PROPERTIES.get(word)
     if word == "version":
         own = next((each for each in _VERSIONS if each in known), None)
-    return f"ccm calls it {own}" if own in known else ""
+    return f"use the property {own}" if own in known else ""

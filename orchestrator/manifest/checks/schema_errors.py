@@ -23,7 +23,7 @@ _LIMITS = {
     "maximum": "must be at most {}",
     "exclusiveMinimum": "must be greater than {}",
     "exclusiveMaximum": "must be less than {}",
-    "minLength": "must have at least {} character(s)",
+    "minLength": "must have at least {} characters",
     "maxLength": "must have at most {} characters",
     "minItems": "must have at least {} entry",
     "maxItems": "must have at most {} entries",
@@ -166,6 +166,8 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
     if keyword == "pattern":
         hint = description.replace("`", "").rstrip(".")
         return f"{subject} {show(value)} is not allowed", f"expected: {hint}" if hint else ""
+    if keyword == "minLength" and wanted == 1:
+        return f"{subject} must not be empty", ""
     if keyword in _LIMITS:
         return f"{subject} {_LIMITS[keyword].format(wanted)}, not {show(value)}", ""
     return f"{subject} {show(value)} is not allowed", description

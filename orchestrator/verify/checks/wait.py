@@ -43,5 +43,5 @@ def _port(host: Host, subject: Subject) -> str:
     words = {"open": _MET, "closed": _NOT_MET}
     said = str(asked.stdout).strip()
     if said not in words:
-        raise RuntimeError(asked.stderr.strip() or f"connecting exited with {asked.rc}")
+        raise RuntimeError(asked.stderr.strip() or f"the connection test exited with {asked.rc}")
     return words[said]

@@ -291,7 +291,7 @@ def test_a_rescue_without_a_failure(tmp_path: Path) -> None:
         - file: {path: "/srv/{{ one.stdout }}", state: directory, owner: a, group: a, mode: "755"}
         """
     result, text = convert_tasks(tmp_path / "1", block.replace("{RESCUE}", "debug: {msg: no}"))
-    assert "# CHECK: the original continues after a failure; here, it ends the run" in text
+    assert "# CHECK: the original continues after a failure; here, a failure ends the run" in text
     assert "- that:" not in text
     assert [one.outcome for one in result.records] == ["check", "check", "converted"]
     result, text = convert_tasks(tmp_path / "2", block.replace("{RESCUE}", "fail: {msg: no}"))

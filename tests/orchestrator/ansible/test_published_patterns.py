@@ -428,7 +428,7 @@ def test_small_differences_of_published_roles(tmp_path: Path) -> None:
     assert (tmp_path / "site" / "roles" / "role" / "files" / "off").read_text() == "0\n"
     assert "command: systemctl daemon-reexec\n\n" in text
     assert '- foo:\n            ensure: "{{ Data.version }}"' in text
-    assert "# CHECK: ccm waits on each push; the original only after a change" in text
+    assert "# CHECK: ccm waits on each push; the original waits only after a change" in text
     check_valid(tmp_path / "site")
 
 

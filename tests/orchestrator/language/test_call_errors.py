@@ -40,7 +40,7 @@ from tests.orchestrator.planning.planned import plan
         ("Data.n | last", "a number is not a list"),
         ("Data.n | dictsort", "a number has no 'items'"),
         ("1 in Data.n", "a number is not a list"),
-        ("1 in Data.u", "a number cannot be in text"),
+        ("1 in Data.u", "a number cannot be part of text"),
         ("Data.u | round", "round does not take text"),
         ("Data.u.replace(1, 2)", "replace() takes text, not a number"),
         ("Data.u.split(1)", "it takes text, not a number"),

@@ -110,7 +110,7 @@ def test_a_map_computes_what_is_read() -> None:
     ("twice", "words"),
     [
         ("{{ NEXT }}{{ NEXT }}", "the text is longer than 67,108,864 characters"),
-        ("{{ NEXT ~ NEXT }}", "the joined text has 33554432 items or characters, at most 16777216"),
+        ("{{ NEXT ~ NEXT }}", "the joined text has 33554432 items or characters; at most 16777216"),
     ],
 )
 def test_texts_that_double_are_refused(tmp_path: Path, twice: str, words: str) -> None:

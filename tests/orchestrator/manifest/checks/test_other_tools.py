@@ -13,15 +13,15 @@ KNOWN = ["apply", "archive", "exec", "file", "package", "service"]
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("copy", "type is file"),
+        ("copy", "the type file"),
         ("template", "template('NAME.j2')"),
-        ("ansible.builtin.apt", "type is package"),
-        ("ansible.builtin.service", "type is service"),
-        ("yum", "type is package"),
-        ("lineinfile", "ccm's type is edit, with line"),
-        ("community.general.modprobe", "type is module"),
-        ("vcsrepo", "type is git"),
-        ("shell", "type is exec"),
+        ("ansible.builtin.apt", "the type package"),
+        ("ansible.builtin.service", "the type service"),
+        ("yum", "the type package"),
+        ("lineinfile", "use the type edit, with line"),
+        ("community.general.modprobe", "the type module"),
+        ("vcsrepo", "the type git"),
+        ("shell", "use the type exec"),
     ],
 )
 def test_types_of_other_tools(tmp_path: Path, word: str, hint: str) -> None:
@@ -33,17 +33,17 @@ def test_types_of_other_tools(tmp_path: Path, word: str, hint: str) -> None:
 
 def test_a_version_of_a_checkout_is_its_ref() -> None:
     """Of anything else, it is the desired state."""
-    assert property_hint("version", ["ensure", "ref"]) == "ccm calls it ref"
-    assert property_hint("version", ["ensure"]) == "ccm calls it ensure"
-    assert property_hint("repo", ["url"]) == "ccm calls it url"
+    assert property_hint("version", ["ensure", "ref"]) == "use the property ref"
+    assert property_hint("version", ["ensure"]) == "use the property ensure"
+    assert property_hint("repo", ["url"]) == "use the property url"
 
 
 def test_a_type_that_exists_needs_no_hint() -> None:
     """Words that nobody is known to use have no hint of their own."""
     assert type_hint("sevice", KNOWN) == ""
     assert property_hint("comand", ["command"]) == ""
-    assert property_hint("src", ["device", "type"]) == "ccm calls it device"
-    assert property_hint("opts", ["options"]) == "ccm calls it options"
+    assert property_hint("src", ["device", "type"]) == "use the property device"
+    assert property_hint("opts", ["options"]) == "use the property options"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_type_that_exists_needs_no_hint() -> None:
     [
         ("target: /x", "name of a resource is its key"),
         ("dest: /x", "name of a resource is its key"),
-        ("src: x", "ccm calls it source"),
+        ("src: x", "use the property source"),
         ("become: true", "--become"),
         ("notify: x", "subscribe"),
     ],
