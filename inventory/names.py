@@ -12,7 +12,7 @@ RESERVED = {
     "all": "means every host",
     "failed": "means the hosts whose last push failed",
     "remaining": "means the hosts that were not started in their last push",
-    "run": "starts the pattern of a run's hosts",
+    "run": "is the start of patterns such as run:ID:failed",
 }
 
 _HOST = re.compile(HOST_NAME.replace("$", r"\Z"))

@@ -147,7 +147,9 @@ class Selector:
         path = pattern.text[1:]
         if pattern.where is not None:
             hint = "list the names in one file"
-            self._no_match(f"{pattern.text!r} in a file of patterns", hint, pattern.where)
+            self._no_match(
+                f"{pattern.text!r} is not allowed in a file of patterns", hint, pattern.where
+            )
             return set()
         try:
             lines = read_text(path).splitlines()

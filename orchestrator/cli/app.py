@@ -165,7 +165,7 @@ def _fail(error: Exception, words: list[str]) -> int:
     path = describe_crash(error, f"ccm {words[0] if words else ''}")
     print(f"ccm: error: internal error in ccm: {type(error).__name__}", file=sys.stderr)
     if path:
-        print(f"     please report it with {path}", file=sys.stderr)
+        print(f"     please report this error with {path}", file=sys.stderr)
     return 70
 
 

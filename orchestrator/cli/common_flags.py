@@ -56,8 +56,8 @@ def add_common_flags(group: OptionGroup, type_: Type) -> None:
             help=f"manage the resource only if {meaning} on the host",
         )
     help_ = {
-        "require": "a resource of the session that must not have failed; repeatable",
-        "subscribe": "a resource of the session whose change refreshes this one; repeatable",
+        "require": "a resource in the session that must not have failed; repeatable",
+        "subscribe": "a resource in the session whose change refreshes this one; repeatable",
     }
     for name in _REFERENCES:
         if name in type_.properties:

@@ -41,7 +41,10 @@ def configure(parser: Parser) -> None:
     )
     add_inventory(parser, limited=True)
     parser.add_argument(
-        "-r", "--recursive", action="store_true", help="copy all files below a directory"
+        "-r",
+        "--recursive",
+        action="store_true",
+        help="copy all files in a directory and its subdirectories",
     )
     parser.add_argument(
         "--max-size",

@@ -115,7 +115,7 @@ def check_proof(options: ProofOptions) -> None:
 
     if not options.prove:
         if options.limit or options.agreed:
-            raise UsageError("import ansible: -l and --yes need --prove", hint="add --prove")
+            raise UsageError("import ansible: -l and --yes require --prove", hint="add --prove")
         return
     if not options.limit:
         raise UsageError(
@@ -140,7 +140,7 @@ def run_proof(options: ProofOptions, converted: Converted) -> int:
 
     playbook = Playbook.of(converted.playbooks, converted.inventory)
     if not converted.hosts:
-        raise UsageError("--prove needs an inventory", hint="put one next to the playbook")
+        raise UsageError("--prove requires an inventory", hint="put one next to the playbook")
     choice = HostChoice([converted.hosts], options.limit)
     hosts = [host.name for host in select_targets(choice, warn, converted.site).hosts]
     if not (options.agreed or _confirmed(hosts)):

@@ -123,7 +123,7 @@ def _split(text: str) -> tuple[Path, tuple[str, ...] | None]:
         raise UsageError(str(error), hint=SYNTAX) from error
     if reference.is_command:
         raise UsageError(
-            "a secret from a secret from a secret from a command has no file",
+            "a secret from a command has no file",
             hint="specify an encrypted file",
         )
     return Path(reference.source), reference.path

@@ -16,5 +16,5 @@ def require_studio() -> None:
             importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"ccm studio needs the package {error.name}, which is not installed", hint=EXTRA_HINT
+            f"ccm studio requires the package {error.name}, which is not installed", hint=EXTRA_HINT
         ) from error

@@ -386,7 +386,7 @@ class DaskEngine:
             if self._gone or self._closing or tries >= TRIES or not task.begin_again():
                 self._lose(task, loss.of(who))
                 continue
-            text = f"lost worker {who} ({loss.how}): another worker starts over"
+            text = f"lost worker {who} ({loss.how}): another worker takes over its hosts"
             self._told.discard(task.name)
             self._context.bus.publish(
                 run_events.HostNotice(task.name, "warning", one_line(text, 600))

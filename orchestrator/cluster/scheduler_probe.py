@@ -80,7 +80,7 @@ def _of_tls(address: str, security: Any) -> Fault | None:
             return Fault(f"its certificate {when}", f"check the clocks, or {again}")
         return Fault(
             f"its certificate is not signed by the CA {security.tls_ca_file}",
-            "all machines need certificates of one CA: copy those of the scheduler's CA to "
+            "all machines need certificates from one CA: copy those of the scheduler's CA to "
             f"{os.path.dirname(own)}, {_GUIDE}",
         )
     except ssl.SSLError as error:

@@ -125,7 +125,7 @@ class LineChecks:
 
     def _host(self, value: Any) -> str:
         if type(value) is not str or value not in self._hosts:
-            raise ValueError("it is about a host that is not part of the run")
+            raise ValueError("it refers to a host that is not part of the run")
         return value
 
     def _resource(self, record: dict[str, Any]) -> None:
@@ -168,7 +168,7 @@ class LineChecks:
             raise ValueError(problem)
         self._host(record["host"])
         if record["run_id"] != self._run_id:
-            raise ValueError("it is about another run")
+            raise ValueError("it belongs to another run")
 
     def _notice(self, record: dict[str, Any]) -> None:
         _members(record, required=run_events.HostNotice._fields)

@@ -214,7 +214,9 @@ class DirectoryCopy:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
             os.close(handle)
-            raise HistoryError(f"{name} of the copy is not a file of this user", hint="remove it")
+            raise HistoryError(
+                f"{name} of the copy is not a regular file of this user", hint="remove it"
+            )
         if stat.S_IMODE(found.st_mode) != self._mode:
             _share(handle, self._mode, self._group)
         return handle

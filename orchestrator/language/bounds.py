@@ -251,7 +251,7 @@ def check_numbers(arguments: tuple[Any, ...]) -> None:
     for value in arguments:
         if isinstance(value, int) and abs(value) >= MAX_WIDTH:
             raise TooLargeError(
-                f"the number {value} is too large here; it must be below {MAX_WIDTH}"
+                f"the number {value} is too large here; it must be less than {MAX_WIDTH}"
             )
 
 

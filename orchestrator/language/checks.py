@@ -47,7 +47,7 @@ def static_problems(
     problems: list[Finding] = []
     for name in walk(trees, nodes.Name):
         if name.name not in vocabulary.known and not (own and name.name.startswith(own)):
-            message = f"{name.name!r} is not a name or function of templates"
+            message = f"{name.name!r} is not a name or function that templates can use"
             problems.append((message, _meant(name.name, vocabulary.known, likely), name.lineno))
     for number in walk(trees, nodes.Const):
         if isinstance(number.value, float) and not isfinite(number.value):

@@ -125,7 +125,7 @@ def _walk(node: Node, path: Path) -> Iterator[tuple[Path, Scalar, Node]]:
 def _check(text: str, where: Position, problems: list[Problem]) -> Expression | None:
     if not text:
         hint = "write, for example, @validate isIP"
-        problems.append(Problem("@validate needs a condition", where, hint, "input.annotation"))
+        problems.append(Problem("@validate requires a condition", where, hint, "input.annotation"))
         return None
     from orchestrator.manifest.checks.validators import VALIDATORS
 

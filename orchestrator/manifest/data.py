@@ -366,7 +366,7 @@ def load_source(
         problems.extend(error.problems)
         return None
     if not isinstance(root, Mapping):
-        message = f"external data must be a map with data, not {root.describe()}"
+        message = f"external data must be a map with the key data, not {root.describe()}"
         problems.append(Problem(message, root.position, "", "input.type"))
         return None
     refuse_unknown_keys(

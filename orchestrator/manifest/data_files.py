@@ -155,7 +155,7 @@ class DataFiles:
         elif path.name.endswith(SUFFIX) and ":" in path.name:
             named = path.name.replace(":", "/")
             self._warn(
-                f"{path} is not read: a level of the name is a directory, not a colon",
+                f"{path} is not read: its name contains a colon",
                 f"rename it to {named}",
             )
         return path.name.endswith(SUFFIX) and ":" not in path.name
@@ -207,10 +207,7 @@ class DataFiles:
             self._problems.append(Problem(message, key.position, hint, "input.unknown"))
             return
         if isinstance(root.get("data"), Mapping):
-            message = (
-                "this key is data.data: a data file has its values at the top level level level "
-                "level"
-            )
+            message = "this key is data.data: a data file has its values at the top level"
             hint = "remove data: and one level of indentation"
             self._warnings.append(Problem(message, root.key("data").position, hint, "input.data"))
         self.notes += ambiguous_values(root)

@@ -59,7 +59,9 @@ class Ask(NamedTuple):
             of = _text(render_value(self.of, scope))
             settings = {key: _fitting(render_value(v, scope)) for key, v in self.settings.items()}
         except NeedFileError as error:
-            message = f"{self.told}: {error.path!r} is a file on the target, which it cannot read"
+            message = (
+                f"{self.told}: {error.path!r} is a file on the target, which a look-up cannot read"
+            )
             raise EvaluationError(message, self.where) from error
         for message in complaints(self.kind, of, settings, self.types):
             raise EvaluationError(f"{self.told}: {message}", self.where, KEY)

@@ -150,7 +150,7 @@ class Children:
             return _refused(declared, error.message, error.hint)
         if found is None:
             message = f"the archive {url.partition('#')[0]} was not checked"
-            hint = "no other machine is contacted"
+            hint = "this command contacts no other machine"
             return Child(
                 None, (Problem(message, declared.where(("manifest",)), hint, NEEDS_ARCHIVE),)
             )

@@ -58,7 +58,7 @@ class NotContactedError(FactsUnavailableError):
     default_kind = NEEDS_STORE
 
     def __init__(self) -> None:
-        EvaluationError.__init__(self, "no other machine is contacted")
+        EvaluationError.__init__(self, "this command contacts no other machine")
 
 
 class UnreadDataError(FactsUnavailableError):
@@ -67,7 +67,9 @@ class UnreadDataError(FactsUnavailableError):
     default_kind = NEEDS_DATA
 
     def __init__(self, key: str) -> None:
-        EvaluationError.__init__(self, f"data.{key} is not known: no data source is contacted")
+        EvaluationError.__init__(
+            self, f"data.{key} is not known: this command contacts no data source"
+        )
 
 
 class UnknownData(Facts):

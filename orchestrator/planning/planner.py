@@ -370,7 +370,10 @@ class Planner:
             *run_data.files.unopened,
         ]
         data = [
-            f"the data of {display_name(name)} was not checked: no other machine is contacted"
+            (
+                f"the data of {display_name(name)} was not checked: this command contacts no "
+                "other machine"
+            )
             for name in run_data.unread
             if name not in run_data.sealed
         ]

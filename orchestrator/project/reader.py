@@ -30,7 +30,7 @@ def read_project(found: list[ProjectFile]) -> Project:
     read = [(file, _read(file)) for file in found]
     if len(read) > 1 and _values(read[0][1]) != _values(read[1][1]):
         paths = [file.path for file, _ in read]
-        message = f"{paths[0]} and {paths[1]} differ, but a project has one file"
+        message = f"{paths[0]} and {paths[1]} differ, but a project has only one such file"
         hint = "change to the directory of the manifest, or remove one of them"
         raise InputError([Problem(message, None, hint, "input.project")])
     return read[0][1]

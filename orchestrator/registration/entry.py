@@ -66,7 +66,9 @@ class Registration(NamedTuple):
         except (TypeError, ValueError, OverflowError):
             raise ValueError("port and priority must be numbers") from None
         if not (0 <= port <= _MAX_PORT and 1 <= priority <= _MAX_PRIORITY):
-            raise ValueError(f"port must be up to {_MAX_PORT}, priority 1 to {_MAX_PRIORITY}")
+            raise ValueError(
+                f"port must be at most {_MAX_PORT}, and priority from 1 to {_MAX_PRIORITY}"
+            )
         pairs = tuple(sorted((str(key), str(value)) for key, value in annotations.items()))
         ttl = str(payload.get("ttl") or "")
         if ttl not in ("", NEVER):

@@ -89,7 +89,7 @@ class JsonFile:
             raise RegistrationError(f"{self.shown} cannot be read: {reason}") from error
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             hint = "restore it, or specify another file with --registration"
-            message = f"{self.shown} is not a file of registrations: {error}"
+            message = f"{self.shown} is not a registrations file: {error}"
             raise RegistrationError(message, hint=hint) from error
 
     def _write(self, entries: Iterable[Registration]) -> None:

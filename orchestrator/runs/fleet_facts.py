@@ -131,5 +131,5 @@ def keep_facts(host: Host, gathered: HostFacts, failed: dict[str, None]) -> Host
             return None
     except (OSError, UsageError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        failed[f"facts cannot be stored below {state_directory()}: {reason}"] = None
+        failed[f"facts cannot be stored in {state_directory()}: {reason}"] = None
     return record

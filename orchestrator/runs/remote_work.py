@@ -25,7 +25,7 @@ _ELSE = "use --engine threads or processes, which overrides CCM_ENGINE"
 def require_dask(what: str) -> None:
     """UsageError if Dask is not installed."""
     if find_spec("distributed") is None:
-        raise UsageError(f"{what} needs Dask", hint="pip install 'ccm-push[dask]'")
+        raise UsageError(f"{what} requires Dask", hint="pip install 'ccm-push[dask]'")
 
 
 class RemoteWork:

@@ -43,7 +43,9 @@ def select_targets(
     """
     if options.inventory is None:
         if options.limit:
-            raise UsageError("--limit needs an inventory", hint="set one with -i, or in ccm.yaml")
+            raise UsageError(
+                "--limit requires an inventory", hint="set one with -i, or in ccm.yaml"
+            )
         inventory = this_host()
         return TargetSelection(inventory, list(inventory.hosts.values()))
     loaded = load(options.inventory)
@@ -119,7 +121,7 @@ def _archived(url: str, archives: Archives) -> Path:
         raise InputError([Problem(error.message, None, error.hint, error.kind)]) from error
     if archived is None:
         hint = "ccm render or ccm push --noop downloads it to the cache"
-        text = f"{url.partition('#')[0]} was not checked: no other machine is contacted"
+        text = f"{url.partition('#')[0]} was not checked: this command contacts no other machine"
         raise InputError([Problem(text, None, hint, SourceError.default_kind)])
     return archived.path
 

@@ -101,7 +101,7 @@ def recipients_of(entries: Sequence[str], directory: str = "") -> list[str]:
             with open(path, encoding="utf-8") as file:
                 lines = [line.strip() for line in file]
         except (OSError, UnicodeDecodeError) as error:
-            message = f"{_named(entry)} is neither a public key nor a readable file of them"
+            message = f"{_named(entry)} is neither a public key nor a readable file of public keys"
             raise SecretError(message, hint="check secrets.age.recipients") from error
         found += [line for line in lines if line and not line.startswith("#")]
     return list(dict.fromkeys(found))

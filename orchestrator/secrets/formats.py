@@ -35,7 +35,9 @@ def require_whole(data: bytes, name: str) -> Kind:
     if _CONFLICT.search(data):
         message = f"{name} has unresolved merge conflicts"
         hint = "encrypted text cannot be merged line by line: keep one side completely"
-        raise SecretError(message, "secret.conflict", f"{hint}, then repeat the other's change")
+        raise SecretError(
+            message, "secret.conflict", f"{hint}, then repeat the change of the other side"
+        )
     kind = kind_of(data)
     if kind == "vault":
         read_envelope(data.decode("ascii", "replace"))

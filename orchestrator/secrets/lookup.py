@@ -166,7 +166,7 @@ class SecretLookup:
         path = located(reference.source, directory, self._project)
         if reference.is_command or not _is_below(path, directory):
             message = f"this manifest may not read the secret {reference.source!r}"
-            hint = "only manifests of the project may; pass the value with the data of apply"
+            hint = "only manifests in the project may read it; pass the value in the data of apply"
             raise SecretError(message, "secret.outside", hint)
 
 

@@ -58,9 +58,9 @@ def parse_reference(text: str) -> Reference:
     """Return the reference in a string; ValueError with the mistake."""
     source, sign, path = text.partition("#")
     if not source.strip() or "\0" in text or "\n" in text:
-        raise ValueError(f"{text[:80]!r} names no source")
+        raise ValueError(f"{text[:80]!r} does not name a source")
     if source.startswith(COMMAND) and not source.removeprefix(COMMAND).partition("/")[0]:
-        raise ValueError(f"{text[:80]!r} names no command")
+        raise ValueError(f"{text[:80]!r} does not name a command")
     if not sign:
         return Reference(source)
     keys = tuple(key.replace("\\.", ".") for key in re.split(r"(?<!\\)\.", path))

@@ -94,7 +94,7 @@ def parse_address(text: str) -> Address:
         _check_kv(found.netloc, found.path, f"{found.query}{fragment}", address.shown)
         return address._replace(host=found.netloc)
     if not host or not found.path.strip("/"):
-        raise SourceError(f"{address.shown} names no file", hint="use https://HOST/PATH")
+        raise SourceError(f"{address.shown} does not name a file", hint="use https://HOST/PATH")
     return address._replace(**_options(fragment, address.shown))
 
 

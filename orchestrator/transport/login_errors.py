@@ -164,7 +164,7 @@ def start_timed_out(host: str, seconds: float, err: bytes | bytearray) -> Unreac
     return UnreachableError(
         f"the runtime did not start on {host} within {seconds:.0f} s{_tail(err)}",
         "transport.bootstrap",
-        hint="does the login shell wait for input?",
+        hint="is the login shell waiting for input?",
     )
 
 
@@ -189,7 +189,7 @@ def password_timed_out(host: str, seconds: float, err: bytes | bytearray) -> Unr
     """Return the error for a sudo that read the password but neither accepted nor refused it."""
     return _become_error(
         f"sudo on {host} did not respond within {seconds:.0f} s after the password{_tail(err)}",
-        "does sudo wait for another server (LDAP, a second factor)?",
+        "is sudo waiting for another server (LDAP, a second factor)?",
     )
 
 

@@ -55,7 +55,7 @@ class Authenticator:
                 f"the agent at {self._route.agent} did not respond before "
                 f"{self._route.label} timed out; tried: {tried or 'nothing yet'}",
                 "transport.silent",
-                hint="check whether the agent waits for a PIN or a confirmation",
+                hint="check whether the agent is waiting for a PIN or a confirmation",
             ) from error
 
     def _log_in(self, transport: EagerTransport) -> None:
@@ -184,7 +184,7 @@ class Authenticator:
         if len(self._tried) >= 5:
             return "too many keys were offered: set key_file, and IdentitiesOnly for the host"
         if self._agent_gone:
-            return "check why the agent ended, or whether it waits for a PIN or a confirmation"
+            return "check why the agent ended, or whether it is waiting for a PIN or a confirmation"
         if any("passphrase" in trouble for trouble in self._troubles):
             return "add the key to the agent with ssh-add, or run ccm in a terminal"
         if not self._tried:

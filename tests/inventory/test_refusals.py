@@ -100,7 +100,7 @@ def test_a_name_that_could_do_harm(refused: Refuser, name: str) -> None:
         ("all", "every host"),
         ("failed", "last push failed"),
         ("remaining", "not started"),
-        ("run", "a run's hosts"),
+        ("run", "run:ID:failed"),
     ],
 )
 def test_words_of_patterns_name_nothing(refused: Refuser, word: str, means: str) -> None:

@@ -234,7 +234,7 @@ def test_facts_that_cannot_be_kept_are_used_once(reads: Ccm, tmp_path: Path) -> 
     (state / "facts").write_text("no folder")
     shown = reads.run("facts", "-i", "hosts.yaml", "-l", "db1,web", "host.info.os")
     assert shown.code == 0, shown.output
-    assert shown.stderr.count("facts cannot be stored below") == 1
+    assert shown.stderr.count("facts cannot be stored in") == 1
     rendered = reads.run("render", "-i", "hosts.yaml", "-l", "web1", "site.yaml")
     assert rendered.code == 0, rendered.output
     assert f"linux {EVIL} none" in rendered.stdout

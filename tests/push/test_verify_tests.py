@@ -323,7 +323,7 @@ def test_plain_pytest_reaches_hosts_of_the_inventory(pushed: Target) -> None:
 @pytest.mark.parametrize(
     ("hosts", "words"),
     [
-        ("ccm://web1", "needs an inventory"),
+        ("ccm://web1", "requires an inventory"),
         ("ccm://web1?inventory=no.yaml", "no.yaml"),
         ("ccm://wbe1?inventory=INVENTORY", "did you mean"),
         ("ccm://web1?inventry=x", "has no parameter 'inventry'"),

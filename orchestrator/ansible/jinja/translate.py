@@ -265,7 +265,7 @@ class _Translator:
             found = fact_names.look_up(words[:size])
             if found is not None:
                 if self.scope.no_data:
-                    raise NotConvertible("the order of a hierarchy with the answer to a look-up")
+                    raise NotConvertible("a hierarchy order that depends on a look-up")
                 ask, question, text = found
                 self.scope.uses.asks[ask] = dict(question)
                 if ask in fact_names.UNCERTAIN_LOOK_UPS:
@@ -390,7 +390,7 @@ class _Translator:
 
     def _ask(self, register: Register) -> None:
         if self.scope.no_data:
-            raise NotConvertible("the order of a hierarchy with the result of a task")
+            raise NotConvertible("a hierarchy order that depends on the result of a task")
         if any(_ELEMENT.search(str(one)) for one in register.look_up.values()):
             raise NotConvertible(f"an answer for each element of a list (“{register.task_name}”)")
         self.scope.uses.ask(register.name, register.look_up, register.certain)

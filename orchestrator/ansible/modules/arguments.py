@@ -176,7 +176,7 @@ class Arguments:
         known = self.scope.values.get(variable[1], []) if variable else []
         if not any(str(one).startswith("~/") for one in [path + "/", *known]):
             return path
-        text = "the home directory of root is /root"
+        text = "this assumes that root's home directory is /root"
         if text not in self.checks:
             self.checks.append(text)
         if variable is None:

@@ -80,7 +80,7 @@ def _line(context: Context, arguments: Arguments, shell: bool) -> str:
         and expand
         and re.search(r"\$[A-Za-z_]|\$\{\w|(?:^|\s)~", re.sub(r"\{\{.*?\}\}", "", written))
     ):
-        raise NotConvertible("variables of the environment in a command without a shell")
+        raise NotConvertible("environment variables in a command without a shell")
     line = text_rewriter.text(written.strip(), context.scope)
     if not shell:
         line = re.sub(r"\s*\\?\n\s*", " ", line)

@@ -268,7 +268,7 @@ def sefcontext(context: Context, arguments: Arguments) -> list[Entry]:
         return by_program(context, "semanage")(
             f"semanage fcontext -d {target}",
             onlyif=f"semanage fcontext -l -C | grep -qF -- {target}",
-            fallback="no context of files",
+            fallback="no file context",
         )
     kind = arguments.required("setype")
     test = f"semanage fcontext -l -C | grep -F -- {target} | grep -q :{kind}:"

@@ -149,7 +149,7 @@ def assemble(context: Context, arguments: Arguments) -> list[Entry]:
     made = by_program(context, "the shell")(
         f"{parts} > {target}",
         unless=f"{parts} | cmp -s - {target}",
-        fallback=f"put {target} together",
+        fallback=f"assemble {target}",
         affects=[target] if "{{" not in target else None,
     )
     made[0].properties = {k: v for k, v in made[0].properties.items() if v is not None}

@@ -64,7 +64,7 @@ class Playbook(NamedTuple):
         first one. UsageError if there are none.
         """
         if not paths:
-            raise UsageError("--prove needs a playbook", hint="import a playbook, not a role")
+            raise UsageError("--prove requires a playbook", hint="import a playbook, not a role")
         found = tuple(Path(path).resolve() for path in paths)
         above = (one for one in found[0].parents[:3] if (one / "ansible.cfg").is_file())
         sources = tuple(one if "," in one else os.path.abspath(one) for one in inventory)

@@ -203,7 +203,7 @@ def _with_module(task: Task, module: str, value: Any) -> Task:
     if isinstance(extra, dict):
         task.args = {**extra, **task.args}
     elif extra is not None:
-        task.problem = "given is a template"
+        task.problem = "args is a template"
     return task
 
 

@@ -213,7 +213,7 @@ def ending_of(error: CcmError, cancelled: bool) -> dict[str, str]:
     if isinstance(error, NotStartedError):
         return {"outcome": outcomes.NOT_STARTED, "kind": error.kind, "message": error.message}
     lost = outcomes.is_loss(error)
-    broke = "broke the protocol: " if isinstance(error, ProtocolError) else ""
+    broke = "violated the protocol: " if isinstance(error, ProtocolError) else ""
     refused = error.kind.startswith(outcomes.REFUSAL)
     failed = outcomes.REFUSED if refused else outcomes.FAILED
     return {

@@ -32,7 +32,7 @@ def b64encode(text: Any) -> str:
 
 @_documented(
     "b64decode()",
-    meaning="The text that was encoded",
+    meaning="The decoded text",
     example="'Y2Nt' | b64decode",
     result="'ccm'",
 )

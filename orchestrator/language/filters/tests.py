@@ -76,7 +76,7 @@ def _parts(text: str) -> list[tuple[int, int, str]]:
 
 @_documented(
     "subset(list)",
-    meaning="Whether the list contains all entries",
+    meaning="Whether the second list contains all entries of the first",
     example="[1, 2] is subset([1, 2, 3])",
     result="true",
 )
@@ -88,10 +88,10 @@ def subset(some: Any, all_: Any) -> bool:
 
 @_documented(
     "superset(list)",
-    meaning="Whether it contains all entries of the list",
+    meaning="Whether the first list contains all entries of the second",
     example="[1, 2, 3] is superset([4])",
     result="false",
 )
 def superset(all_: Any, some: Any) -> bool:
-    """Whether the list contains all entries of the other one."""
+    """Whether the second list contains all entries of the first of the other one."""
     return subset(some, all_)

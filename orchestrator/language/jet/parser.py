@@ -157,7 +157,7 @@ class _Parser:
 
     def _take_head(self, action: ClauseParser) -> None:
         word = action.take()
-        path = action.expect("string", f"the path that {word.value} names, in quotes")
+        path = action.expect("string", f"a quoted path after {word.value}")
         action.close()
         if word.value == "import":
             self._tree.imports.append(Const(path.at, path.value))
@@ -187,7 +187,7 @@ class _Parser:
     def _body(self, opened_at: int, what: str) -> tuple[list[Statement], str]:
         """The statements inside ``what``, and the word that ends them."""
         if self._depth >= MAX_DEPTH:
-            hint = "move a part of it into a block"
+            hint = "move part of it into a block"
             message = f"if, range, block and try are nested deeper than {MAX_DEPTH} levels"
             raise ParseError(message, opened_at, hint)
         self._depth += 1

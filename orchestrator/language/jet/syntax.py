@@ -71,7 +71,7 @@ class Call(Node):
 
 
 METHODS = {
-    "Error": "the error of catch",
+    "Error": "the caught error",
     "PrometheusFileSD": "the result of registrations()",
 }
 """The known methods, each with a description of its objects."""

@@ -147,7 +147,7 @@ def _add_names(
         where = entry.declared.where((label,))
         if resources[other].declared is entry.declared:  # foreach made both
             if label == "name":
-                message = f"{id_} is created more than once by foreach"
+                message = f"foreach creates {id_} more than once"
                 hint = (
                     "use item, index or key in its name, and list each element once: "
                     "lists from several data sources are joined"
@@ -155,7 +155,7 @@ def _add_names(
                 problems.append(Problem(message, entry.declared.position, hint, "input.duplicate"))
             continue
         place = resources[other].declared.position
-        message = f"{id_} is defined twice, first in {place.file}:{place.line}"
+        message = f"{id_} is defined twice, first at {place.file}:{place.line}"
         problems.append(Problem(message, where, "remove or rename one", "input.duplicate"))
 
 
@@ -173,7 +173,7 @@ def _unheard_of(
 ) -> Problem:
     none = "is not in this run" if earlier is None else "no command of this session ensured"
     likely = nearest(reference, (*known, *(earlier or ())))
-    hint = f"did you mean {likely}?" if likely else "name an earlier resource as type#name"
+    hint = f"did you mean {likely}?" if likely else "use an earlier resource, written as type#name"
     return Problem(f"{what} {reference}, which {none}", where, hint, "input.reference")
 
 

@@ -210,7 +210,9 @@ def _of_choice(
         return [entry for found in fitting[0] for entry in schema_errors(found, name)]
     kinds = [f.validator_value for fs in branches.values() for f in fs if f.validator == "type"]
     words = " or ".join(_KINDS[kind] for kind in kinds if isinstance(kind, str))
-    message = f"{subject} must be {words}" if words else f"{subject} must have an allowed form"
+    message = (
+        f"{subject} must be {words}" if words else f"{subject} must have one of the allowed forms"
+    )
     return [SchemaError(path, f"{message}, not {show(error.instance)}", _description(error))]
 
 

@@ -66,11 +66,11 @@ class UnknownFacts(Facts):
     def refuse(self, key: object) -> None:
         """Raise FactsUnavailableError for a fact that neither a variable nor ``--fact`` sets."""
         if not dict.__contains__(self, key):
-            raise FactsUnavailableError(f"{self._path}{key}", "no host is contacted")
+            raise FactsUnavailableError(f"{self._path}{key}", "this command contacts no host")
 
     def refuse_any(self) -> NoReturn:
         """Raise the error, because the host has more facts."""
-        raise FactsUnavailableError(self._path[:-1] or "host", "no host is contacted")
+        raise FactsUnavailableError(self._path[:-1] or "host", "this command contacts no host")
 
 
 class HostCheck(NamedTuple):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.manifest.lookups import Ask, Asks
 
 _DATA = r"\b[Dd]ata\b"
-_NOBODY = "no host is contacted"
+_NOBODY = "this command contacts no host"
 _NOT_RUN = "none of the resources in its manifest run"
 
 

@@ -148,7 +148,7 @@ def check_metrics() -> None:
     """UsageError if prometheus_client is not installed, before anything is changed."""
     if importlib.util.find_spec("prometheus_client") is None:
         raise UsageError(
-            "--metrics needs prometheus_client, which is not installed",
+            "--metrics requires prometheus_client, which is not installed",
             kind="usage.extra",
             hint="pip install 'ccm-push[metrics]'",
         )

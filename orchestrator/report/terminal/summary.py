@@ -289,7 +289,7 @@ class Summary:
             for line in wrapped(f"→ {result.hint}", style.width - 6, retry_text(block.results)):
                 yield f"    {line}"
         if result.report:
-            yield f"    please report it with {result.report}"
+            yield f"    please report this error with {result.report}"
         if result.stderr.strip() and result.outcome != outcome.INTERRUPTED:
             for line in error_lines(["stderr:", result.stderr], style.width, False):
                 yield f"    {style('faint', line)}"

@@ -141,7 +141,7 @@ class Verification:
         took = "" if seconds is None else f" in {seconds:.1f} s"
         lines = [f"{self._style(role, sum_of(assessment))}{took}"]
         if assessment.not_run:
-            stopped = "interrupted" if assessment.interrupted else "stopped at a failure"
+            stopped = "interrupted" if assessment.interrupted else "stopped at the first failure"
             silent = [host for host in assessment.not_run if host not in self._taken]
             nothing = f"; no check ran on {named(silent, _NAMES)}" if silent else ""
             number = _count(sum(assessment.not_run.values()), "check")

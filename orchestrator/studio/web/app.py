@@ -201,7 +201,7 @@ class StudioApp:
 
     async def _problem(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        text = _TEXTS.get(status, "It failed.")
+        text = _TEXTS.get(status, "The request failed.")
         if isinstance(error, RoleError):
             text = "Your role does not allow this. ccm studio user add --role sets another one."
         page = _message(_TITLES.get(status, "Error"), text, status)
@@ -211,8 +211,8 @@ class StudioApp:
         from orchestrator.support.crash import describe_crash
 
         path = describe_crash(error, "ccm studio")
-        where = f" Please report it with {path}." if path else ""
-        text = f"An internal error: {type(error).__name__}.{where}"
+        where = f" Please report this error with {path}." if path else ""
+        text = f"Internal error: {type(error).__name__}.{where}"
         page = _message("Internal error", text, 500)
         return self._rendered(page, request, Parameters({}), self._access.session(request))
 

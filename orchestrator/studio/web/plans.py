@@ -28,7 +28,7 @@ ADDRESS = "/plan/push"
 ROLE = "push"
 
 Render = Callable[[Page, Request, Parameters, Session], Response]
-_WRONG_NUMBER = "That is not the number of hosts of the plan. Nothing was pushed."
+_WRONG_NUMBER = "That is not the number of hosts in the plan. Nothing was pushed."
 _REPLACED = "The plan was replaced after you opened it. Nothing was pushed. Review it again."
 
 

@@ -144,7 +144,7 @@ def _missing() -> Problem:
         hint = f"run ccm with Python {newer} or newer, then pip install 'ccm-push[go]'"
     else:
         hint = "pip install 'ccm-push[go]'"
-    return Problem("the engine go needs the package gotpl, which is not installed", None, hint)
+    return Problem("the engine go requires the package gotpl, which is not installed", None, hint)
 
 
 def _functions() -> dict[str, Callable[..., Any]]:

@@ -117,7 +117,7 @@ def _made(given: Mapping[str, Any]) -> Fleet:
     sources = given.get("inventory", ())
     if not sources:
         raise UsageError(
-            f"{SCHEME}:// needs an inventory", hint=f"write {SCHEME}://HOST?inventory=hosts.yaml"
+            f"{SCHEME}:// requires an inventory", hint=f"write {SCHEME}://HOST?inventory=hosts.yaml"
         )
     inventory = load(list(sources))
     planner, own_types = None, None

@@ -478,7 +478,7 @@ def test_numbers_as_versions_and_homes_in_variables(tmp_path: Path) -> None:
     )
     assert "if: Data.release | string is version('7.0', '>')" in text
     assert "- \"{{ Data.place | regex_replace('^~/', '/root/') }}/a\":" in text
-    assert "the home directory of root is /root" in result.records[0].reasons
+    assert "this assumes that root's home directory is /root" in result.records[0].reasons
     check_valid(tmp_path / "site")
 
 

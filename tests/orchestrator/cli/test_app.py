@@ -256,7 +256,7 @@ def test_a_defect_exits_70_with_a_masked_report(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setattr(load_command("runs"), "run", run)
     assert main(["runs"]) == 70
-    path = Path(capsys.readouterr().err.split("report it with ")[1].strip())
+    path = Path(capsys.readouterr().err.split("report this error with ")[1].strip())
     assert path.stat().st_mode & 0o077 == 0
     text = path.read_text(encoding="utf-8")
     assert "RuntimeError" in text

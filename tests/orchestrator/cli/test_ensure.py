@@ -136,7 +136,7 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
         (["exec", "x", "--unless", "test -e x"], "for the property, use --exec-unless"),
         (["exec", "x", "--require", "exec#y"], 'start a session with: eval "$(ccm session new)"'),
         (["fil", "/x"], "did you mean 'ccm ensure file'?"),
-        (["exec", "x", "-l", "web"], "--limit needs an inventory"),
+        (["exec", "x", "-l", "web"], "--limit requires an inventory"),
         ([], "the type is missing"),
         (["--noop", "file", "/x"], "the type must come before --noop"),
     ],

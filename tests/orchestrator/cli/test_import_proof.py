@@ -58,8 +58,8 @@ def ansible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("words", "message"),
     [
         (["--prove"], "requires -l"),
-        (["-l", "web1"], "need --prove"),
-        (["--yes"], "need --prove"),
+        (["-l", "web1"], "require --prove"),
+        (["--yes"], "require --prove"),
         (["--prove", "-l", "web1"], "cannot prompt without a terminal"),
     ],
 )

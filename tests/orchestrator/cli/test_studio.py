@@ -84,7 +84,7 @@ def test_without_the_extra_it_says_what_to_install(
     assert main(words) == 2
     error = capsys.readouterr().err.splitlines()
     assert error == [
-        "ccm: error: ccm studio needs the package starlette, which is not installed",
+        "ccm: error: ccm studio requires the package starlette, which is not installed",
         "     pip install 'ccm-push[studio]'",
     ]
 

@@ -256,7 +256,9 @@ def test_a_worker_that_is_killed_gives_its_hosts_to_another(scene: Scene) -> Non
         out, err = command.communicate(timeout=200)
         document = json.loads(out)
         assert set(ends(document)) == {f"h{n}" for n in range(HOSTS)}, err
-        assert "another worker starts over" in " ".join(scene.ccm.run("report").stdout.split())
+        assert "another worker takes over its hosts" in " ".join(
+            scene.ccm.run("report").stdout.split()
+        )
         assert "worker.lost" not in ends(document).values()
 
 

@@ -110,7 +110,7 @@ def test_names_that_no_entry_can_have_are_told(tmp_path: Path) -> None:
     warnings: list[Problem] = []
     files = DataFiles(str(tmp_path), [], warnings)
     assert list(files.names()) == []
-    assert [one.hint for one in warnings] == ["rename it to a.yaml", "make it role/web.yaml"]
+    assert [one.hint for one in warnings] == ["rename it to a.yaml", "rename it to role/web.yaml"]
 
 
 def test_a_file_that_no_host_reaches_is_told(directory: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_file_that_no_host_reaches_is_told(directory: Path) -> None:
     hosts = list(load([str(directory / "hosts.yaml")]).hosts.values())
     assert [str(one) for one in made.data_warnings()] == []
     (told,) = made.data_warnings(hosts)
-    assert told.message.endswith("data/role/wbe.yaml")
+    assert told.message.endswith("data/role/wbe.yaml applies to no host")
     assert told.hint == "did you mean role:web?"
 
 

@@ -30,7 +30,7 @@ def text(asks: str, resources: str = RESOURCES, head: str = "") -> str:
             "{a: {}}",
             "ask.a has no subject (known: command, file, stat, package, service)",
         ),
-        ("{a: {stat: /a, file: /b}}", "3:23: ask.a has stat and file"),
+        ("{a: {stat: /a, file: /b}}", "3:23: ask.a has both stat and file"),
         ("{a: {stat: /a, timeout: 1s}}", "ask.a: stat has no key 'timeout'"),
         ("{a: {command: x, timeot: 1s}}", "did you mean timeout?"),
         ("{a-b: {stat: /a}}", "'a-b' cannot be the name of a look-up"),

@@ -97,7 +97,9 @@ def test_what_was_not_read_leaves_hosts_open(tmp_path: Path) -> None:
     assert (check.known, check.unknown, check.problems) == (1, {"data.unread": 2}, ())
     assert made.data_warnings([FakeHost()]) == []
     assert made.site.warnings == []
-    assert made.unread() == [f"the data of {URL} was not checked: no other machine is contacted"]
+    assert made.unread() == [
+        f"the data of {URL} was not checked: this command contacts no other machine"
+    ]
 
 
 def test_a_worker_reads_the_buckets_of_the_site(tmp_path: Path) -> None:

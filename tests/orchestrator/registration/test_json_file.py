@@ -76,7 +76,7 @@ def test_a_foreign_file(tmp_path: Path, text: str) -> None:
     path = tmp_path / "r.json"
     path.write_text(text)
     for use in (lambda: JsonFile(path).lookup(Query()), lambda: JsonFile(path).publish([web()])):
-        with pytest.raises(RegistrationError, match=r"r\.json is not a file of registrations"):
+        with pytest.raises(RegistrationError, match=r"r\.json is not a registrations file"):
             use()
     assert path.read_text() == text
 

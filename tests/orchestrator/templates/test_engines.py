@@ -110,7 +110,7 @@ def test_values_of_buckets(tmp_path: Path, engine: str, call: str) -> None:
 def test_facts_of_a_host_that_is_not_contacted(tmp_path: Path, engine: str, template: str) -> None:
     """In every engine they are not known; they are not missing."""
     scope = host(tmp_path)._replace(facts=UnknownFacts(Facts({}, {})))
-    with pytest.raises(FactsUnavailableError, match="no host is contacted"):
+    with pytest.raises(FactsUnavailableError, match="this command contacts no host"):
         tree(tmp_path / "t", {"a": template}, engine=engine).render(scope.names)
 
 

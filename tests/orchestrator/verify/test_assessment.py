@@ -86,7 +86,7 @@ def test_what_had_no_turn_is_told() -> None:
     """After -x, or an interrupt, the checks that did not run are counted and their hosts named."""
     stopped = Assessment(3, [BAD], not_run={"web1": 2, "web2": 3, "web3": 3})
     for made, why in (
-        (stopped, "stopped at a failure"),
+        (stopped, "stopped at the first failure"),
         (stopped._replace(interrupted=True), "interrupted"),
     ):
         out = io.StringIO()

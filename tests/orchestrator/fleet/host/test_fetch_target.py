@@ -211,7 +211,7 @@ def test_a_host_sends_files_before_its_event(tmp_path: Path) -> None:
 def test_a_host_that_sends_something_else_is_let_go(tmp_path: Path, frames: list[Any]) -> None:
     """It has broken the protocol, and no file of it is left half written."""
     result = run_of(sending(*frames), taking(tmp_path))
-    assert (result.outcome, result.message[:18]) == ("unreachable", "broke the protocol")
+    assert (result.outcome, result.message[:21]) == ("unreachable", "violated the protocol")
     assert below(tmp_path) == []
 
 

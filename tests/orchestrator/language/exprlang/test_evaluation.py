@@ -157,7 +157,7 @@ REFUSED = [
     ("sort([1, 'a'])", "sort sorts numbers or text"),
     ("fromJSON('{')", "this is not JSON"),
     ("reduce([], #acc + #)", "needs an initial value"),
-    ("(-8) ^ .5", "takes a whole number"),
+    ("(-8) ^ .5", "requires a whole number"),
     ("0 ^ -1", "0.0 cannot be raised"),
     ("lookup('data.nope') + len('')", "no such path"),
 ]

@@ -117,5 +117,5 @@ def test_a_part_of_a_whole(tmp_path: Path) -> None:
     (warning,) = told(
         tmp_path, f"file: [{{/etc/app: {{content: y, {ABOUT}, mode: '0644'}}}}]", edit
     )
-    assert warning.startswith("4: edit#/etc/app changes a part of /etc/app, and file#/etc/app (")
+    assert warning.startswith("4: edit#/etc/app changes part of /etc/app, and file#/etc/app (")
     assert "sets its whole content: on every run they undo each other" in warning

@@ -24,13 +24,13 @@ def test_earlier_names_and_aliases_may_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("- exec:\n    - a: {}\n    - a: {}", "exec#a is defined twice, first in"),
+        ("- exec:\n    - a: {}\n    - a: {}", "exec#a is defined twice, first at"),
         ("- exec:\n    - a: {alias: b}\n    - b: {}", "exec#b is defined twice"),
         ("- exec:\n    - a: {alias: c}\n    - b: {alias: c}", "exec#c is defined twice"),
         ("- exec:\n    - a: {require: ['exec#b']}\n    - b: {}", "which comes later"),
         ("- exec:\n    - a: {subscribe: ['exec#a']}", "names the resource itself"),
         ("- exec:\n    - abc: {}\n    - b: {require: ['exec#abd']}", "did you mean exec#abc?"),
-        ("- exec:\n    - abe: {require: ['exec#abd']}", "name an earlier resource"),
+        ("- exec:\n    - abe: {require: ['exec#abd']}", "use an earlier resource"),
         ("- exec:\n    - a: {}\n    - b: {require: [a]}", "type#name or type#alias"),
         ("- exec:\n    - a: {}\n    - b: {require: 'exec#a'}", "require must be a list"),
     ],

@@ -237,7 +237,7 @@ def test_a_sensitive_look_up_is_masked(tmp_path: Path) -> None:
 def test_who_contacts_nobody_says_so(tmp_path: Path) -> None:
     """An expression that reads an answer cannot be told, others can; validate -i counts it."""
     plans = planner(tmp_path, site("{c: {command: run}}", "{{ Asked.c.stdout }}"))
-    with pytest.raises(PlanError, match=r"Asked\.c has no answer: no host is contacted"):
+    with pytest.raises(PlanError, match=r"Asked\.c has no answer: this command contacts no host"):
         plans.plan(FakeHost(), gathered())
     check = plans.examine(FakeHost())
     assert (check.problems, check.known, check.unknown) == ((), 0, {"ask.unasked": 1})

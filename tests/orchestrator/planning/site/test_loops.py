@@ -112,7 +112,7 @@ def test_one_of_them_can_be_named(tmp_path: Path) -> None:
 def test_names_must_come_out_different(tmp_path: Path) -> None:
     """Two elements with one name are refused, with the entry's position."""
     text = str(refused_host(tmp_path, site("same: {foreach: Data.users}")))
-    assert "site.yaml:8:11: exec#same is created more than once by foreach" in text
+    assert "site.yaml:8:11: foreach creates exec#same more than once" in text
     assert "use item, index or key in its name, and list each element once" in text
     assert names(plan(tmp_path, site("same: {foreach: 'Data.users[:1]'}"))) == ["same"]
 

@@ -193,7 +193,7 @@ def test_another_number_of_hosts(pushing: PushSite, hosts: str) -> None:
     """Only the number itself confirms; the log has the attempt."""
     done = pushing.push(pushing.log_in(), hosts=hosts)
     assert done.status_code == 409
-    assert "That is not the number of hosts of the plan. Nothing was pushed." in done.text
+    assert "That is not the number of hosts in the plan. Nothing was pushed." in done.text
     assert pushing.pushed(wait=0.2) == ""
     assert len(pushing.noted("push refused")) == 1
 
