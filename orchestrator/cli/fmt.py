@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 HELP = "Format manifests, inventories and data files without changing their meaning or comments."
 EXAMPLE = """
-ccm fmt                        # all ccm files in this directory and its subdirectories
+ccm fmt                        # all ccm files in this directory and below
 ccm fmt site.yaml data/        # a file, and the files in a directory
 ccm fmt --check                # in CI: exit code 1 if a file is not formatted
 ccm fmt --diff site.yaml       # what would change

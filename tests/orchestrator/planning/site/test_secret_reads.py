@@ -128,7 +128,7 @@ def test_validate_reads_none(tmp_path: Path, keys: KeySources) -> None:
         ("secret('none.yml#a')", "there is no file 'none.yml'"),
         ("secret('vv.yml#a')", "(did you mean v.yml?)"),
         ("secret('cmd:no')", "ccm.yaml defines no command 'no'"),
-        ("secret('plain.yml#a.b')", "plain.yml has no key 'b' below a (did you mean bb?)"),
+        ("secret('plain.yml#a.b')", "plain.yml has no key 'b' under a (did you mean bb?)"),
         ("secret('torn.yml')", "the vault is damaged"),
         ("secret('v.yml#')", "has an empty key"),
         ("template('t.j2')", "t.j2:2:4: secret('gone.yml'): there is no file"),
