@@ -525,7 +525,7 @@ class _Translator:
     def _statements(self, text: str) -> Any:
         """Return a string with statements as the value of ``template()``."""
         if self.scope.no_data or self.scope.statements is None:
-            raise NotConvertible("statements in text in this place")
+            raise NotConvertible("statements inside text")
         body = nodes.Const(self.scope.statements(text, self.scope.having(whole=True)))
         return nodes.Call(nodes.Name("template", "load"), [body], [], None, None)
 

@@ -222,7 +222,7 @@ def _cache(arguments: Arguments) -> str | None:
 def duration(seconds: str) -> str:
     """Seconds as a duration in the form that a person would write."""
     if not seconds.isdigit():
-        raise NotConvertible(f"a time of {seconds}")
+        raise NotConvertible(f"the duration {seconds}")
     number = int(seconds)
     for size, unit in ((3600, "h"), (60, "m")):
         if number and number % size == 0:

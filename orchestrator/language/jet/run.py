@@ -327,5 +327,5 @@ class Run(Operations):
             known += list(frame.blocks)
             frame = frame.parent
         likely = nearest(name, known)
-        hint = f", did you mean {likely}?" if likely else ", define or import it"
+        hint = f"; did you mean {likely}?" if likely else "; define or import it"
         return f"there is no block {name!r}{hint}"

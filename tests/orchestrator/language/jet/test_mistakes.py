@@ -98,7 +98,7 @@ def test_independent_mistakes_are_told_together() -> None:
         ("{{ if false }}{{ x := 1 }}{{ end }}{{ x }}", "'x' is not set (t.jet:1:39)"),
         ("{{ if false }}{{ x := 1 }}{{ end }}{{ x = 1 }}", "'x' is not a variable yet"),
         ("{{ data = 1 }}", "'data' is not a variable yet"),
-        ("{{ yield menu() }}", "there is no block 'menu', define or import it"),
+        ("{{ yield menu() }}", "there is no block 'menu'; define or import it"),
         ('{{ lookup("data." + facts.name) }}', "no such path"),
         ("{{ block a() }}{{ yield a() }}{{ end }}", "nested deeper than 40 levels"),
         ('{{ repeat("x", 100000000) }}', "at most 16777216 are allowed"),
