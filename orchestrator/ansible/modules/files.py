@@ -121,11 +121,10 @@ def _check_above(context: Context, arguments: Arguments) -> None:
     if not parents:
         parents = resolve(posixpath.dirname(str(arguments.raw(*names))), arguments.scope).values
     if any(one.strip("/") and not context.is_directory(one) for one in map(str, parents)):
-        text = (
-            "in the original, missing parent directories get the owner, group and mode of "
-            "the directory"
+        context.check(
+            "in the original, missing parent directories get the owner, group and mode of the "
+            "directory; here, they belong to root"
         )
-        context.check(f"{text}; here, they belong to root")
 
 
 def _directory(context: Context, arguments: Arguments, path: str) -> list[Entry]:
@@ -182,9 +181,7 @@ def _below(
 def _link(context: Context, arguments: Arguments, path: str) -> list[Entry]:
     target = arguments.required("src")
     if arguments.boolean("force") not in (None, False):
-        context.check(
-            "ccm replaces links and empty directories, never a file or a non-empty directory"
-        )
+        context.check("ccm replaces links and empty directories, but no files or full directories")
     if any(arguments.raw(name) is not None for name in ("owner", "group", "mode")):
         context.check("owner, group and mode of the link, or of its target, are not managed")
     return [Entry("link", path, {"target": target})]
