@@ -64,7 +64,7 @@ def test_hosts_are_asked_for(
     monkeypatch.setattr("sys.stdin", Terminal("app1, root@app2\n"))
     assert main(["init"]) == 0
     assert hosts(directory) == {"app1": None, "app2": {"user": "root"}}
-    assert "db1, web1, web2 of ~/.ssh/config" in capsys.readouterr().err
+    assert "db1, web1, web2 from ~/.ssh/config" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin", Terminal("\n"))
     assert main(["init", "other"]) == 0
     assert list(hosts(directory / "other")) == ["db1", "web1", "web2"]
