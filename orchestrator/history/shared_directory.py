@@ -83,7 +83,7 @@ class SharedDirectory:
         with os.scandir(path) as entries:
             for entry in entries:
                 if not entry.is_file(follow_symlinks=False):
-                    raise ValueError(f"{entry.name!r} in it is not a file")
+                    raise ValueError(f"{entry.name!r} in it is not a regular file")
         return path
 
     def open(self, run_id: str) -> DirectoryCopy:

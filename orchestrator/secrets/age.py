@@ -75,7 +75,7 @@ def _recipient(pyrage: Any, text: str) -> Any:
         return pyrage.x25519.Recipient.from_str(text)
     except pyrage.RecipientError as error:
         raise SecretError(
-            f"{_named(text)} is not a public key of age or SSH",
+            f"{_named(text)} is not an age or SSH public key",
             hint="such as age1... or ssh-ed25519 ...",
         ) from error
 

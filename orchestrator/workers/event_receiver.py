@@ -73,7 +73,7 @@ class EventReceiver:
             level, words, waits = told
             if level not in _LEVELS or type(words) is not str or type(waits) is not bool:
                 raise ValueError(
-                    "a notice must have a level, a text and a flag for whether the host is waiting"
+                    "a notice must have a level, text and a flag that shows whether the host waits"
                 )
             return run_events.HostNotice(host, level, words, waits)
         if kind == "k":

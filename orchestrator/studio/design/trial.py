@@ -143,7 +143,7 @@ class Previews:
         """
         if set(pattern) & set("@~") or not pattern.strip():
             raise UsageError(
-                "expected hosts, such as web1", hint="patterns with @ or ~ are refused"
+                "expected hosts, such as web1", hint="patterns with @ or ~ are not supported here"
             )
         choice = HostChoice(self._sources, [pattern])
         if hosts.visible is not None:

@@ -113,7 +113,7 @@ def test_recipients(tmp_path: Path) -> None:
     assert recipients_of([two, "team.txt"], str(tmp_path)) == [two, one]
     with pytest.raises(SecretError, match="neither a public key nor a readable file"):
         recipients_of(["none.txt"], str(tmp_path))
-    with pytest.raises(SecretError, match="is not a public key of age or SSH"):
+    with pytest.raises(SecretError, match="is not an age or SSH public key"):
         encrypt(PLAIN, ["age1nonsense"], armored=True)
     with pytest.raises(SecretError, match="there are no recipients"):
         encrypt(PLAIN, [], armored=True)
