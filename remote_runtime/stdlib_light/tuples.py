@@ -30,7 +30,8 @@ class NamedTuple(tuple):  # type: ignore[type-arg]  # fields of any type
         """Return a copy with these fields changed."""
         values = [changed.pop(name, value) for name, value in zip(self._fields, self)]
         if changed:
-            raise TypeError("%s: what is %s?" % (type(self).__name__, ", ".join(sorted(changed))))
+            names = ", ".join(sorted(changed))
+            raise TypeError("%s has no field %s" % (type(self).__name__, names))
         return made(type(self), values)
 
     def __repr__(self) -> str:
