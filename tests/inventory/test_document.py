@@ -19,6 +19,7 @@ from inventory.document import (
     to_plain,
 )
 from remote_runtime.errors import InputError, Problem
+from tests.texts import expect_text
 
 
 def problems_of(text: str) -> list[Problem]:
@@ -100,12 +101,7 @@ def test_scalars_are_those_of_the_core_schema(text: str, value: object) -> None:
 def test_what_yaml11_reads_otherwise_is_noted_once_per_place() -> None:
     """Each value that YAML 1.1 takes for something else has a note, keys and quoted text do not."""
     root = parse_document("a: NO\nb: [022, 022]\nyes: 'on'\nd: 1e3\ne: 2024-01-02\n", "f")
-    assert [f"{note.where}: {note.message} ({note.hint})" for note in ambiguous_values(root)] == [
-        'f:1:4: NO is text here; YAML 1.1 reads false (write "NO", or false)',
-        'f:2:5: 022 is text here; YAML 1.1 reads 18 (write "022")',
-        'f:2:10: 022 is text here; YAML 1.1 reads 18 (write "022")',
-        'f:5:4: 2024-01-02 is text here; YAML 1.1 reads a date (write "2024-01-02")',
-    ]
+    expect_text([f"{note.where}: {note.message} ({note.hint})" for note in ambiguous_values(root)])
 
 
 def test_json_is_read_as_json() -> None:
@@ -182,7 +178,7 @@ def test_all_duplicate_keys_are_reported() -> None:
     """Every key that is defined twice is reported, with the line of the first."""
     found = problems_of("a: 1\nb: {c: 1, c: 2}\na: 3\n")
     assert [str(p.where) for p in found] == ["f:2:11", "f:3:1"]
-    assert "first on line 1" in found[1].message
+    expect_text(found[1].message)
     assert {p.kind for p in found} == {"input.duplicate_key"}
 
 
@@ -191,7 +187,7 @@ def test_a_bomb_of_aliases_is_refused() -> None:
     lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"{n}: &{n} [{', '.join(['*' + p] * 10)}]" for p, n in zip("abcdefgh", "bcdefghi")]
     (problem,) = problems_of("\n".join(lines))
-    assert "expand to more than" in problem.message
+    expect_text(problem.message)
 
 
 def test_problems_can_be_collected_beside_the_tree() -> None:

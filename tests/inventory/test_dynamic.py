@@ -10,6 +10,7 @@ import pytest
 from inventory import Inventory, load
 from inventory.dynamic import run_program
 from remote_runtime.errors import InputError
+from tests.texts import expect_text
 
 
 def program(directory: Path, body: str) -> Path:
@@ -139,8 +140,9 @@ def test_a_program_that_prints_something_else(
 def test_a_failing_program_is_quoted(tmp_path: Path) -> None:
     """The exit code and the end of the standard error are in the error, made safe to show."""
     path = program(tmp_path, "printf 'no \\033[31mtoken\\n' >&2\nexit 3\n")
-    with pytest.raises(InputError, match=r"exited with 3 .*no  \[31mtoken") as caught:
+    with pytest.raises(InputError) as caught:
         load(path)
+    expect_text(caught.value)
     assert caught.value.kind == "inventory.program"
 
 
@@ -159,8 +161,9 @@ def test_a_program_that_leaves_something_behind_is_not_waited_for(tmp_path: Path
 
 def test_a_program_that_floods_is_ended(tmp_path: Path) -> None:
     """More output than allowed ends the program."""
-    with pytest.raises(InputError, match="printed more than 100000 bytes"):
+    with pytest.raises(InputError) as refused:
         run_program(str(program(tmp_path, "exec yes\n")), max_bytes=100_000)
+    expect_text(refused.value)
 
 
 def test_a_text_that_happens_to_be_executable(tmp_path: Path) -> None:

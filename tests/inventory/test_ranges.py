@@ -7,6 +7,7 @@ import pytest
 from inventory import load
 from inventory.ranges import BadRangeError, expanded
 from remote_runtime.errors import InputError
+from tests.texts import expect_text
 
 
 @pytest.mark.parametrize(
@@ -83,8 +84,8 @@ def test_a_bad_range_is_told_where_it_stands(tmp_path: Path) -> None:
     found = {
         problem.where.line: problem.message for problem in caught.value.problems if problem.where
     }
-    assert "ends before it starts" in found[2]
-    assert "starts with a dash" in found[3]
+    expect_text(found[2])
+    expect_text(found[3])
     assert "is invalid" in found[4]
 
 
@@ -94,7 +95,4 @@ def test_a_mistake_below_a_range_is_told_once(tmp_path: Path) -> None:
     path.write_text("hosts:\n  web[1:9]: {addres: 192.0.2.1, port: x}\n")
     with pytest.raises(InputError) as caught:
         load([str(path)])
-    assert [problem.message for problem in caught.value.problems] == [
-        "host web[1:9] has no key 'addres'",
-        "host web[1:9]: port must be a number from 1 to 65535, not 'x'",
-    ]
+    expect_text([problem.message for problem in caught.value.problems])

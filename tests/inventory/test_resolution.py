@@ -8,6 +8,7 @@ import pytest
 
 from inventory import load
 from remote_runtime.errors import InputError
+from tests.texts import expect_text
 
 from .conftest import Loader
 
@@ -120,7 +121,7 @@ def test_explain_says_where_each_value_stands(loaded: Loader) -> None:
     position = found["vars.role"].position
     assert position is not None
     assert (position.line, position.column) == (7, 18)
-    assert "group web at" in str(found["vars.role"])
+    expect_text(str(found["vars.role"]))
 
 
 def test_explained_values_are_the_hosts_values(loaded: Loader) -> None:
@@ -137,17 +138,7 @@ def test_explained_values_are_the_hosts_values(loaded: Loader) -> None:
 
 def test_the_graph_shows_groups_and_hosts(loaded: Loader) -> None:
     """Groups stand below their parents, hosts below their groups, the rest below all."""
-    assert loaded(FLEET).graph() == (
-        "@all:\n"
-        "  |--@web:\n"
-        "  |  |--@edge:\n"
-        "  |  |  |--edge1\n"
-        "  |  |--web1\n"
-        "  |  |--web2\n"
-        "  |--@late:\n"
-        "  |  |--web2\n"
-        "  |  |--db1\n"
-    )
+    expect_text(loaded(FLEET).graph())
 
 
 def test_the_graph_of_many_diamonds_stays_small(loaded: Loader) -> None:
@@ -184,8 +175,9 @@ def test_later_sources_win(loaded: Loader) -> None:
 def test_a_list_of_names_is_an_inventory() -> None:
     """``-i web1,web2,`` names hosts without a file."""
     assert list(load("web1,10.0.0.2,").hosts) == ["web1", "10.0.0.2"]
-    with pytest.raises(InputError, match=r"-i:1:6.*starts with a dash"):
+    with pytest.raises(InputError) as refused:
         load("web1,-oProxyCommand=x,")
+    expect_text(refused.value)
 
 
 def test_a_large_inventory_shares_the_work_of_groups(loaded: Loader) -> None:

@@ -10,6 +10,7 @@ import pytest
 from inventory import Inventory
 from orchestrator.report.host_names import fold
 from remote_runtime.errors import InputError
+from tests.texts import expect_text
 
 from .conftest import Loader
 
@@ -174,8 +175,9 @@ def test_runs_are_only_asked_when_needed(fleet: Inventory) -> None:
 
 def test_an_unknown_host_by_name(fleet: Inventory) -> None:
     """Asking for one host by name gives the nearest name where it is unknown."""
-    with pytest.raises(InputError, match="did you mean 'web1'"):
+    with pytest.raises(InputError) as refused:
         fleet.explain("wbe1")
+    expect_text(refused.value)
 
 
 NAMES = [

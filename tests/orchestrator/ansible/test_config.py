@@ -7,6 +7,7 @@ import pytest
 from orchestrator.ansible.source.config import vault_keys
 from remote_runtime.errors import CcmError
 from tests.orchestrator.ansible.sites import check_valid, convert
+from tests.texts import expect_text
 
 
 @pytest.mark.parametrize(
@@ -32,8 +33,9 @@ def test_vault_passwords(text: str, expected: object, tmp_path: Path) -> None:
 def test_a_broken_file_is_refused(tmp_path: Path) -> None:
     """The error names the file."""
     (tmp_path / "ansible.cfg").write_text("vault_password_file = x\n")
-    with pytest.raises(CcmError, match=r"ansible\.cfg: File contains no section headers"):
+    with pytest.raises(CcmError) as refused:
         vault_keys(tmp_path, tmp_path / "site")
+    expect_text(refused.value)
 
 
 def test_a_site_with_vaulted_values_knows_their_password(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from orchestrator.ansible.importer import import_project
 from orchestrator.cli.app import main
 from remote_runtime.errors import CcmError
 from tests.orchestrator.ansible.sites import check_valid, convert, convert_tasks, write
+from tests.texts import expect_text
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9)
@@ -152,8 +153,9 @@ def test_bad_input_is_refused(tmp_path: Path, files: dict[str, str], message: st
 def test_a_directory_with_files_is_not_written(tmp_path: Path) -> None:
     """The output must be new or empty."""
     write(tmp_path / "site", {"mine.txt": "x\n"})
-    with pytest.raises(CcmError, match="is not an empty directory"):
+    with pytest.raises(CcmError) as refused:
         convert(tmp_path, PROJECT)
+    expect_text(refused.value)
 
 
 def test_connections_of_variable_files_reach_the_inventory(tmp_path: Path) -> None:
@@ -296,8 +298,9 @@ def test_a_file_of_data_that_links_out_of_the_project_is_refused(
 ) -> None:
     """Such a link could lead to anything of the user, so the import names it and ends."""
     project, site = project_with_link(tmp_path, place), tmp_path / "site"
-    with pytest.raises(CcmError, match="is outside the project"):
+    with pytest.raises(CcmError) as refused:
         import_project(str(project), str(site))
+    expect_text(refused.value)
     assert not site.exists()
 
 
@@ -311,7 +314,7 @@ def test_a_role_that_links_out_of_the_project_is_not_there(tmp_path: Path, link:
     result = import_project(str(project), str(tmp_path / "site"))
     assert "of-the-user" not in (tmp_path / "site" / "site.yaml").read_text()
     assert not list((tmp_path / "site").rglob("a.yaml"))
-    assert "the role a is not in the project" in result.text()
+    expect_text(result.text())
 
 
 def test_a_role_of_a_path_for_roles_is_read(tmp_path: Path) -> None:
@@ -329,7 +332,7 @@ def test_a_file_of_tasks_that_links_out_of_the_project_is_not_there(tmp_path: Pa
     """The task that includes it is not converted, and the reason says so."""
     project = project_with_link(tmp_path, "roles/a/tasks/more.yml")
     (record,) = import_project(str(project), str(tmp_path / "site")).records
-    assert record.reasons == ["the task file more.yml is not in the project"]
+    expect_text(record.reasons)
 
 
 def project_with_link(directory: Path, place: str) -> Path:
@@ -359,8 +362,9 @@ OUTSIDE = ["import_playbook: ../other.yml", "hosts: all\n  vars_files: [../x.yml
 def test_files_outside_of_the_project_are_refused(tmp_path: Path, play: str) -> None:
     """A playbook reads nothing above its project, also where the file is there."""
     write(tmp_path, {"other.yml": "- hosts: all\n", "x.yml": "secret: 1\n"})
-    with pytest.raises(CcmError, match="is outside the project"):
+    with pytest.raises(CcmError) as refused:
         convert(tmp_path, {"site.yml": f"- {play}\n"}, "site.yml")
+    expect_text(refused.value)
 
 
 def test_a_directory_of_playbooks_is_a_part_of_its_project(tmp_path: Path) -> None:

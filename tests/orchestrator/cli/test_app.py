@@ -23,6 +23,7 @@ from remote_runtime.errors import (
     UsageError,
 )
 from tests import caches
+from tests.texts import expect_text
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -209,7 +210,7 @@ def test_a_manifest_from_a_pipe(words: list[str], capsys: pytest.CaptureFixture[
         os.close(end)
     error = capsys.readouterr().err
     assert f"/dev/fd/{end} is not a regular file" in error
-    assert "write it to a file first" in error
+    expect_text(error)
 
 
 def test_several_mistakes_are_told_in_one_report(
@@ -240,7 +241,7 @@ def test_of_very_many_mistakes_the_first_are_told(
     monkeypatch.setattr(load_command("runs"), "run", run)
     assert main(["runs"]) == 2
     first, *lines, last = capsys.readouterr().err.splitlines()
-    assert first == "ccm: error: 3,000 errors in the input"
+    expect_text(first)
     assert lines == [f"  wrong {number}" for number in range(100)]
     assert last == "  … 2,900 more"
 
@@ -329,7 +330,7 @@ def test_a_manifest_of_the_web(capsys: pytest.CaptureFixture[str]) -> None:
     """An address with a login is refused with what to do, its password masked."""
     assert main(["apply", "https://me:s3cret@h.example/site.yaml"]) == 2
     told = capsys.readouterr().err
-    assert "put the credentials in ~/.netrc" in told
+    expect_text(told)
     assert "s3cret" not in told
 
 

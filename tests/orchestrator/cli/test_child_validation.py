@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli import app
+from tests.texts import expect_text
 
 CHILD = """
 ccm:
@@ -41,7 +42,7 @@ def test_what_the_parent_gives_is_not_missing(
     (project / "site.yaml").write_text(PARENT % path)
     assert app.main(["validate", *words, "roles/web.yaml"]) == 0
     told = capsys.readouterr()
-    assert told.out == "roles/web.yaml is valid: checked as part of site.yaml\n"
+    expect_text(told.out)
     assert told.err == ""
 
 
@@ -54,7 +55,7 @@ def test_its_own_mistakes_are_mistakes(
     (project / "roles/web.yaml").write_text(CHILD.replace("content", "contnt"))
     assert app.main(["validate", "roles/web.yaml"]) == 2
     told = capsys.readouterr().err
-    assert "did you mean content?" in told
+    expect_text(told)
     assert "owner" not in told
 
 
@@ -99,7 +100,7 @@ def test_manifests_that_apply_one_another_are_refused(
         )
     for one in "ab":
         assert app.main(["validate", f"{one}.yaml"]) == 2
-        assert "nested deeper than 10 levels" in capsys.readouterr().err
+        expect_text(capsys.readouterr().err)
 
 
 def test_one_certain_parent_counts_before_those_that_may_be(

@@ -11,6 +11,7 @@ import pytest
 from orchestrator.cli.app import main
 from orchestrator.formatter import files
 from remote_runtime.errors import InputError
+from tests.texts import expect_text
 
 MESSY = "ccm:\n    resources:\n    - file:\n        - /a: {mode: '0644',  content: x}\n"
 TIDY = 'ccm:\n  resources:\n    - file:\n        - /a: {content: x, mode: "0644"}\n'
@@ -108,8 +109,7 @@ def test_a_mistake_does_not_stop_the_others(
     assert (directory / "b.yaml").read_text() == TIDY
     assert "formatted: b.yaml" in shown.out
     assert "a.yaml:1:" in shown.err
-    assert "c.json: ccm fmt does not format JSON" in shown.err
-    assert "cannot read missing.yaml" in shown.err
+    expect_text(shown.err)
     assert main(["fmt"]) == 2
     assert "a.yaml:1:" in capsys.readouterr().err
 
@@ -123,7 +123,7 @@ def test_standard_input(
     assert capsys.readouterr().out == TIDY
     monkeypatch.setattr("sys.stdin", io.StringIO(MESSY))
     assert main(["fmt", "--check", "-"]) == 1
-    assert capsys.readouterr().out == "would format: <stdin>\n"
+    expect_text(capsys.readouterr().out)
     assert main(["fmt", "-", "site.yaml"]) == 2
 
 
@@ -146,8 +146,9 @@ def test_a_file_that_changes_meanwhile(directory: Path) -> None:
     site.write_text(MESSY)
     file = files.format_file("site.yaml")
     site.write_text("ccm: {}\n")
-    with pytest.raises(InputError, match="changed by another program"):
+    with pytest.raises(InputError) as refused:
         files.write(file)
+    expect_text(refused.value)
     assert site.read_text() == "ccm: {}\n"
     assert os.listdir(directory) == ["site.yaml"]
 

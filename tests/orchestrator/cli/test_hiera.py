@@ -9,6 +9,7 @@ import yaml
 
 from orchestrator.cli import app
 from tests.push.command import Ccm
+from tests.texts import expect_text
 
 SITE = """\
 data:
@@ -139,7 +140,7 @@ def test_a_query_that_finds_nothing_is_an_error(ccm: Ccm) -> None:
     """A script must not take null for a value."""
     done = ccm.run("hiera", "parse", "--offline", "site.yaml", "--query", "prot")
     assert (done.code, done.stdout) == (1, "")
-    assert "there is no data at prot" in done.stderr
+    expect_text(done.stderr)
 
 
 def test_a_path_that_is_none_is_refused_at_once(ccm: Ccm) -> None:
@@ -204,29 +205,13 @@ def explain(ccm: Ccm, key: str, *words: str) -> str:
 
 def test_each_part_of_a_value_has_its_origin(ccm: Ccm) -> None:
     """Every source is named in order, with what it has; then each part with file, line, entry."""
-    assert (
-        explain(ccm, "users")
-        == """\
-users on web1: ["ann", "carl", "dora"]
-  merge unique, sources in this order:
-    data       site.yaml:3:10   ["ann", "bob"]
-    role:web   site.yaml:15:36  ["carl", "--bob"]
-    site:no    -                no override and no data file
-    (empty)    -                skipped: its expressions are empty
-    host:web1  site.yaml:16:37  ["dora", "ann"]
-  parts:
-    users.0  "ann"   data, site.yaml:3:11
-    users.1  "carl"  role:web, site.yaml:15:37
-    users.2  "dora"  host:web1, site.yaml:16:38
-"""
-    )
+    expect_text(explain(ccm, "users"))
 
 
 def test_a_source_that_does_not_count_is_told_as_such(ccm: Ccm) -> None:
     """With first, the entries behind the one that decides."""
     told = explain(ccm, "ntp")
-    assert 'ntp on web1: ["role"]' in told
-    assert '["host"] (not used: an earlier entry takes precedence)' in told
+    expect_text(told)
 
 
 def test_the_command_line_and_other_files_are_sources(ccm: Ccm) -> None:
@@ -249,7 +234,7 @@ def test_options_stand_anywhere(ccm: Ccm) -> None:
     assert done.code == 0, done.output
     done = ccm.run("hiera", "explain", "ntp", "--jsno", "site.yaml")
     assert done.code == 2
-    assert "did you mean --json?" in done.output
+    expect_text(done.output)
     assert ccm.run("hiera", "explain", "--json").code == 2
 
 
@@ -258,18 +243,8 @@ def test_later_sources_are_shown_with_their_own_merge(ccm: Ccm) -> None:
     more = "data: {users: [zoe, --ann]}\nhierarchy: {merge: deep}\n"
     ccm.site(f"{more}overrides: {{default: {{users: [zoe]}}}}", "more.yaml")
     told = explain(ccm, "users", "--hiera", "more.yaml")
-    assert told.splitlines()[:2] == [
-        'users on web1: ["carl", "dora", "zoe"]',
-        "  merge unique, sources in this order:",
-    ]
-    assert (
-        """\
-  overridden by more.yaml, merge deep:
-    data     more.yaml:1:15  ["zoe", "--ann"]
-    default  more.yaml:3:30  ["zoe"]
-"""
-        in told
-    )
+    expect_text(told.splitlines()[:2])
+    expect_text(told)
     document = json.loads(
         explain(ccm, "app", "--json", "--hiera", "more.yaml", "--data", "app.x=1")
     )

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from orchestrator.cli.app import main
+from tests.texts import expect_text
 
 CONFIG = """\
 Include more
@@ -98,7 +99,7 @@ def test_without_a_terminal_nothing_is_asked(
     """The project is for this machine only, and standard error says so."""
     monkeypatch.setattr("sys.stdin", io.StringIO("web1\n"))
     assert main(["init"]) == 0
-    assert "hosts: this machine (--host NAME, --ssh-config)" in capsys.readouterr().err
+    expect_text(capsys.readouterr().err)
     assert hosts(directory) == {"this-machine": {"connection": "local"}}
 
 
@@ -115,4 +116,4 @@ def test_an_inventory_that_is_there_is_not_replaced(
     """Hosts beside an inventory are refused."""
     (directory / "hosts.yaml").write_text("hosts: {a: }\n")
     assert main(["init", "--host", "b"]) == 2
-    assert "hosts.yaml already lists the hosts" in capsys.readouterr().err
+    expect_text(capsys.readouterr().err)

@@ -12,6 +12,8 @@ import jsonschema
 import pytest
 import yaml
 
+from tests.texts import expect_text
+
 ROOT = Path(__file__).resolve().parents[3]
 
 SITE = """
@@ -96,12 +98,12 @@ def test_validate_with_an_inventory(site: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("; all 2 resources of 1 host were checked\n")
     done = ccm(site, "validate", "-i", "hosts.yaml", "site.yaml")
-    assert "2 of 4 resources of 2 hosts were checked, 2 need facts" in done.stdout
+    expect_text(done.stdout)
     done = ccm(site, "validate", "-i", "hosts.yaml", "--tags", "rloe", "site.yaml")
     assert done.returncode == 2
     (site / "hosts.yaml").write_text("hosts: {db1: {vars: {role: NO, on: 1}}}")
     done = ccm(site, "validate", "-i", "hosts.yaml", "site.yaml")
-    assert "ccm: note: hosts.yaml:1:28: NO is text here" in done.stderr
+    expect_text(done.stderr)
 
 
 def test_all_mistakes_are_told_and_exit_2(site: Path) -> None:
@@ -216,7 +218,7 @@ def test_a_part_is_shown(site: Path) -> None:
     assert shown("--skip", "apply", "--skip", "exec#b") == ["a", "on-db1"]
     nothing = ccm(site, *line, "--only", "exec#on-db2", "part.yaml")
     assert nothing.returncode == 0
-    assert "--only 'exec#on-db2' matches no resource of any host" in nothing.stderr
+    expect_text(nothing.stderr)
 
 
 @pytest.mark.parametrize("command", ["validate", "render"])
@@ -225,7 +227,7 @@ def test_a_part_that_is_surely_none_is_refused(site: Path, command: str) -> None
     for words in (("--only", "file#/etc/ap"), ("--skip", "flie"), ("--tags", "web")):
         done = ccm(site, command, *words, "site.yaml")
         assert (done.returncode, done.stdout) == (2, ""), words
-    assert "add a tag to a resource" in done.stderr
+    expect_text(done.stderr)
     good = ccm(site, "validate", "--only", "file#/etc/*", "--skip", "exec", "site.yaml")
     assert good.returncode == 0, good.stderr
 
@@ -253,7 +255,7 @@ def test_without_an_inventory_it_is_this_host(site: Path) -> None:
     """facts and render ask this host then, as apply does."""
     done = ccm(site, "facts", "host.info.os")
     assert done.stdout == '{\n  "localhost": "linux"\n}\n'
-    assert done.stderr == "ccm: on this machine only; use -i or -l for other hosts\n"
+    expect_text(done.stderr)
     (site / "here.yaml").write_text(
         "ccm: {resources: [{exec: [{x: {command: 'echo {{ Facts.host.info.os }}'}}]}]}"
     )
@@ -363,6 +365,6 @@ def test_validate_names_templates_that_make_resources(tmp_path: Path) -> None:
     (tmp_path / "made.yaml").write_text("ccm: {resources_jet_file: made.jet}\n")
     (tmp_path / "top.yaml").write_text("ccm: {resources: [{apply: [{made.yaml: {}}]}]}\n")
     done = ccm(tmp_path, "validate", "top.yaml")
-    assert done.stdout == "top.yaml is valid: 1 resource in 2 manifests and those from made.jet\n"
+    expect_text(done.stdout)
     done = ccm(tmp_path, "validate", "made.yaml")
-    assert done.stdout == "made.yaml is valid: each host's resources come from made.jet\n"
+    expect_text(done.stdout)

@@ -7,6 +7,7 @@ import pytest
 from orchestrator.cli.commands import build_parser, load_command
 from orchestrator.cli.rollout_options import read_rollout
 from remote_runtime.errors import InputError, UsageError
+from tests.texts import expect_text
 
 PROJECT = """\
 inventory: hosts.yaml
@@ -56,7 +57,7 @@ def test_gates_are_of_pushes() -> None:
     }
     with pytest.raises(InputError) as told:
         record("--rollout", "gated", "-l", "all", command="run")
-    assert "gated sets soak, which this command does not support" in str(told.value.problems[0])
+    expect_text(str(told.value.problems[0]))
 
 
 def test_where_it_is_from() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests import caches
+from tests.texts import expect_text
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -143,7 +144,7 @@ def test_a_run_that_is_refused_leaves_the_events_of_the_last_one(desk: Desk) -> 
     assert (desk.directory / "kept.jsonl").read_text() == before
     code, _, err = desk.push("--events", "no/such/folder")
     assert code == 2
-    assert "--events no/such/folder: No such file" in err
+    expect_text(err)
 
 
 def test_a_failure_is_told_with_its_stderr_and_kept(desk: Desk) -> None:
@@ -163,7 +164,7 @@ def test_a_failure_is_told_with_its_stderr_and_kept(desk: Desk) -> None:
     assert "1 failed" in listed
     code, _, err = desk.ccm("runs", "-n", "0")
     assert code == 2
-    assert "not a positive integer" in err
+    expect_text(err)
 
 
 def test_a_host_that_is_down_and_limit_failed(desk: Desk) -> None:
@@ -257,6 +258,6 @@ def test_a_run_that_could_not_be_kept_is_not_offered_again(desk: Desk) -> None:
 """)
     code, out, err = desk.push()
     assert code == 1
-    assert "cannot write output" in err
+    expect_text(err)
     assert "Hosts      1: 1 changed" in out
     assert "ccm report" not in out

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.orchestrator.cli.test_push import FAILING, Desk
+from tests.texts import expect_text
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_a_form_goes_to_stdout_alone(desk: Desk) -> None:
     assert out.startswith("## Push of `site.yaml`")
     code, _, err = desk.ccm("report", "--markdown", "-", "--json")
     assert code == 2
-    assert "--markdown and --json cannot all write to stdout" in err
+    expect_text(err)
 
 
 def test_a_file_that_cannot_be_written_is_refused(desk: Desk) -> None:
@@ -126,7 +127,7 @@ def test_metrics_may_go_to_stdout(desk: Desk) -> None:
     assert not (desk.directory / "-").exists()
     code, _, err = desk.push("--metrics", "-", "--json")
     assert code == 2
-    assert "--json and --metrics - cannot both write to stdout" in err
+    expect_text(err)
 
 
 def test_the_list_of_runs_fits_what_is_in_it(desk: Desk) -> None:
@@ -153,7 +154,7 @@ def test_a_preview_and_its_push_do_not_differ(desk: Desk) -> None:
     third, second, first = (json.loads(line)["run_id"] for line in listed)
     code, out, _ = desk.ccm("diff", first, second, "--detailed-exitcode")
     assert code == 0, out
-    assert out.splitlines()[-1] == "nothing differs on 1 host"
+    expect_text(out.splitlines()[-1])
     code, out, _ = desk.ccm("diff", second, third, "--detailed-exitcode")
     assert code == 4
     assert f"file#{desk.target}/motd  changed → unchanged" in out
@@ -167,4 +168,4 @@ def test_a_run_that_is_not_there_is_refused(desk: Desk) -> None:
     desk.push()
     code, _, err = desk.ccm("diff", "2099", "2098")
     assert code == 2
-    assert "there is no run '2099' ('ccm runs' lists them)" in err
+    expect_text(err)

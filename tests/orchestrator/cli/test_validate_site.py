@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from orchestrator.cli.app import main
+from tests.texts import expect_text
 
 FILES = {
     "hosts.yaml": """\
@@ -222,7 +223,7 @@ def test_a_site_without_mistakes(site: Path, capsys: pytest.CaptureFixture[str])
     code, told = check(capsys)
     assert code == 0, told
     assert "warning" not in told
-    assert "need facts that only a host reports" in told
+    expect_text(told)
     assert "3 need facts" in told
 
 
@@ -271,9 +272,7 @@ ccm:
 """
     )
     code, told = check(capsys)
-    assert (
-        "db.yaml:4:11: file#/etc/db.conf is applied more than once, with different values" in told
-    ), told
+    expect_text(told)
     assert code == 2
 
 
@@ -286,7 +285,7 @@ def test_assertions_that_need_facts_are_counted(
     more = "    - {that: Facts.cpu.info | length > 1, message: one core}\n  resources:"
     path.write_text(text.replace("  resources:", more, 1))
     code, told = check(capsys)
-    assert "3 need facts that only a host reports, 3 assertions need facts that only" in told, told
+    expect_text(told)
     assert code == 0
 
 
@@ -312,7 +311,7 @@ def test_a_selection_that_means_nothing_is_refused_before_any_host(
     """Roles whose names hold templates are looked into with the inventory."""
     assert main([*command, "-i", "hosts.yaml", *words, "site.yaml"]) == 2
     told = capsys.readouterr().err
-    assert "resource of any host" in told
+    expect_text(told)
 
 
 @pytest.mark.parametrize("merge", ["first", "deep"])
@@ -338,4 +337,4 @@ def test_data_of_an_unknown_role_are_not_known(
     )
     assert main(["validate", "-i", "hosts.yaml", "site.yaml"]) == 0
     told = capsys.readouterr()
-    assert "1 needs facts that only a host reports" in told.out + told.err
+    expect_text(told.out + told.err)

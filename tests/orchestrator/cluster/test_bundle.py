@@ -11,6 +11,7 @@ from orchestrator.cluster import bundle, trust
 from orchestrator.cluster.bundle import pack, unpack
 from orchestrator.cluster.private_files import PrivateFiles
 from remote_runtime.errors import UsageError
+from tests.texts import expect_text
 
 
 @pytest.fixture
@@ -120,18 +121,21 @@ def test_a_home_directory_is_no_site(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     (tmp_path / "home").mkdir()
     (tmp_path / "link").symlink_to("home")
     for directory in (tmp_path / "home", tmp_path, Path("/"), tmp_path / "link"):
-        with pytest.raises(UsageError, match="would be sent to the workers"):
+        with pytest.raises(UsageError) as refused:
             pack([directory], [])
+        expect_text(refused.value)
     monkeypatch.setenv("HOME", str(tmp_path / "link"))
-    with pytest.raises(UsageError, match="would be sent to the workers"):
+    with pytest.raises(UsageError) as raised:
         pack([tmp_path / "home"], [])
+    expect_text(raised.value)
 
 
 def test_what_is_too_much_is_refused(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
     """Too many files, or too large ones."""
     monkeypatch.setattr(bundle, "MAX_FILES", 3)
-    with pytest.raises(UsageError, match="more than 3 files"):
+    with pytest.raises(UsageError) as refused:
         pack([site], [])
+    expect_text(refused.value)
     monkeypatch.setattr(bundle, "MAX_FILES", 100)
     monkeypatch.setattr(bundle, "MAX_BYTES", 12)
     with pytest.raises(UsageError, match="larger than"):

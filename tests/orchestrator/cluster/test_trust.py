@@ -7,6 +7,7 @@ import pytest
 
 from orchestrator.cluster import trust
 from remote_runtime.errors import UsageError
+from tests.texts import expect_text
 
 
 @pytest.fixture(autouse=True)
@@ -101,8 +102,9 @@ def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
     """As ssh does it."""
     trust.make_authority(tmp_path / "tls")
     (tmp_path / "tls/client-key.pem").chmod(0o644)
-    with pytest.raises(UsageError, match="is readable by others"):
+    with pytest.raises(UsageError) as refused:
         trust.protected("192.0.2.1:1", "client", str(tmp_path / "tls"))
+    expect_text(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -129,5 +131,6 @@ def test_a_directory_without_a_name_is_none(monkeypatch: pytest.MonkeyPatch) -> 
     """A variable that is empty says nothing, an option that is was meant to say something."""
     monkeypatch.setenv(trust.VARIABLE, "")
     assert trust.protected("127.0.0.1:1", "client") == ("tcp://127.0.0.1:1", None)
-    with pytest.raises(UsageError, match="--tls is empty"):
+    with pytest.raises(UsageError) as refused:
         trust.protected("127.0.0.1:1", "worker", "")
+    expect_text(refused.value)

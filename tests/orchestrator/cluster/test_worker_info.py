@@ -4,6 +4,7 @@ import pytest
 
 from orchestrator.cluster import worker_info
 from remote_runtime.errors import UsageError
+from tests.texts import expect_text
 
 
 def test_what_a_worker_has_is_what_tasks_ask_for() -> None:
@@ -24,5 +25,6 @@ def test_a_worker_of_others_is_none_of_ours() -> None:
 @pytest.mark.parametrize("name", ["a b", "", "-a", "a\n", "a:b"])
 def test_a_site_has_a_plain_name(name: str) -> None:
     """As in an inventory, since it stands in a name of Dask's."""
-    with pytest.raises(UsageError, match="not a valid site name"):
+    with pytest.raises(UsageError) as refused:
         worker_info.resources([name])
+    expect_text(refused.value)

@@ -6,6 +6,7 @@ import pytest
 
 from orchestrator.expressions import EvaluationError, Expression, FactsUnavailableError
 from remote_runtime.errors import InputError, Position
+from tests.texts import expect_text
 
 from .fakes import evaluate
 
@@ -216,7 +217,7 @@ def test_touching_facts_that_are_missing_refuses(source: str) -> None:
     with pytest.raises(FactsUnavailableError) as caught:
         evaluate(source)
     assert caught.value.kind == "facts.timeout"
-    assert "not ready after 2 s" in str(caught.value)
+    expect_text(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -274,15 +275,17 @@ def test_what_is_empty_is_an_empty_text_wherever_a_text_may_be(source: str, valu
 @pytest.mark.parametrize("source", ["[Facts.nope]", "{'a': Facts.nope.b}"])
 def test_a_missing_path_in_a_list_or_a_map_is_told_by_its_name(source: str) -> None:
     """The error names what is missing, not a class of ccm."""
-    with pytest.raises(EvaluationError, match="there is no 'nope'"):
+    with pytest.raises(EvaluationError) as refused:
         evaluate(source)
+    expect_text(refused.value)
 
 
 @pytest.mark.parametrize("source", ["Facts.nope + 1", "Facts.nope < 1", "Facts.nope.split(',')"])
 def test_what_an_empty_text_cannot_do_is_told_by_the_missing_name(source: str) -> None:
     """The error is that the path is missing."""
-    with pytest.raises(EvaluationError, match="there is no 'nope'"):
+    with pytest.raises(EvaluationError) as refused:
         evaluate(source, lenient=True)
+    expect_text(refused.value)
 
 
 def test_a_fact_nested_without_end_is_an_error() -> None:

@@ -14,6 +14,7 @@ from orchestrator.language.jet import Delimiters, library_of, render
 from orchestrator.language.other_hosts import PackedFacts
 from orchestrator.templates.tree import Tree, TreeSettings
 from tests.orchestrator.expressions.fakes import evaluate, scope
+from tests.texts import expect_text
 
 HOSTS = """
 hosts:
@@ -81,8 +82,9 @@ def test_no_template_can_change_them(view: InventoryView) -> None:
     for change in ("Hosts.web1.update({'address': 'x'})", "Groups.web.append('x')"):
         with pytest.raises(EvaluationError):
             evaluate(change, inventory=view)
-    with pytest.raises(TypeError, match="cannot be changed"):
+    with pytest.raises(TypeError) as refused:
         view.hosts["web1"]["address"] = "x"
+    expect_text(refused.value)
     assert view.hosts["web1"]["address"] == "web1"
 
 
@@ -185,8 +187,9 @@ def test_facts_that_are_not_known_refuse_who_reads_them(
 ) -> None:
     """Reading what is not known refuses the host, with the name and the reason, also in data."""
     for lenient in (False, True):
-        with pytest.raises(FactsUnavailableError, match="facts of web1 are not known: it cannot"):
+        with pytest.raises(FactsUnavailableError) as refused:
             evaluate(source, lenient=lenient, inventory=with_facts)
+        expect_text(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -204,10 +207,9 @@ def test_a_family_that_another_host_could_not_gather(view: InventoryView, source
     late = {"partition": "timed out"}
     view.facts.known["db1"] = PackedFacts.of("2026-01-02T03:04:05Z", KNOWN, late)
     for one in (view, InventoryView.of_record(json.loads(json.dumps(view.record())))):
-        with pytest.raises(
-            FactsUnavailableError, match="'partition' of db1 were not gathered: tim"
-        ):
+        with pytest.raises(FactsUnavailableError) as refused:
             evaluate(source, inventory=one)
+        expect_text(refused.value)
         assert evaluate("Hosts.db1.facts.network.default_ipv4", inventory=one) == "10.0.0.1"
 
 
@@ -226,8 +228,9 @@ def test_engines_of_directories_read_facts_of_others(
             (file,) = tree.render(scope(tmp_path, inventory=with_facts).names)
             assert file.content == "10.0.0.1"
         else:
-            with pytest.raises(EvaluationError, match="facts of web1 are not known"):
+            with pytest.raises(EvaluationError) as refused:
                 tree.render(scope(tmp_path, inventory=with_facts).names)
+            expect_text(refused.value)
 
 
 def test_what_another_host_says_is_never_a_template(
@@ -244,5 +247,6 @@ def test_the_record_takes_facts_along(with_facts: InventoryView) -> None:
     """What a worker gets has the facts, and the reasons for those that are not known."""
     again = InventoryView.of_record(json.loads(json.dumps(with_facts.record())))
     assert evaluate("Hosts.db1.facts.evil", inventory=again) == "{{ 1 + 1 }}"
-    with pytest.raises(FactsUnavailableError, match="cannot be reached"):
+    with pytest.raises(FactsUnavailableError) as refused:
         evaluate("Hosts.web1.facts.x", inventory=again)
+    expect_text(refused.value)

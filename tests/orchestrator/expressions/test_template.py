@@ -8,6 +8,7 @@ import pytest
 from orchestrator.expressions import EvaluationError, NeedFileError, Template
 from orchestrator.expressions.template import MAX_EXPRESSIONS
 from remote_runtime.errors import InputError, Position
+from tests.texts import expect_text
 
 from .fakes import render
 
@@ -57,8 +58,9 @@ def test_template_renders_a_file_beside_the_manifest_or_a_text_of_it(tmp_path: P
 def test_a_template_that_renders_itself_is_stopped(tmp_path: Path) -> None:
     """Nested template() ends with an error, not with the stack."""
     (tmp_path / "self").write_text("{{ template('self') }}")
-    with pytest.raises(EvaluationError, match="nested deeper than 10"):
+    with pytest.raises(EvaluationError) as refused:
         render("{{ template('self') }}", tmp_path)
+    expect_text(refused.value)
 
 
 def test_a_broken_template_file_says_where(tmp_path: Path) -> None:
@@ -76,8 +78,9 @@ def test_a_path_that_a_host_decides_stays_in_the_directory(tmp_path: Path) -> No
     (inner / "link").symlink_to(tmp_path / "secret")
     assert render("{{ file('../secret') }}", inner) == "x"
     for path in ("../secret", "link"):
-        with pytest.raises(EvaluationError, match="is outside the manifest's directory"):
+        with pytest.raises(EvaluationError) as refused:
             render("{{ file(Data.path) }}", inner, data={"path": path})
+        expect_text(refused.value)
 
 
 def test_an_absolute_file_is_asked_of_the_target() -> None:

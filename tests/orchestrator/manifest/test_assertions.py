@@ -6,6 +6,7 @@ import pytest
 
 from remote_runtime.errors import PlanError
 from tests.orchestrator.planning.planned import FakeHost, gathered, plan, planner, refused
+from tests.texts import expect_text
 
 RESOURCES = "resources: [{exec: [{x: {}}]}]"
 
@@ -29,8 +30,7 @@ def test_a_host_that_does_not_hold_is_refused(tmp_path: Path) -> None:
         " {that: Data.port > 1024, message: port too low}, {that: true, message: never}]"
     )
     found = told(tmp_path, entries, "data: {port: 80}")
-    assert 'site.yaml:3:19: web1 needs Plan 9 (Facts.host.info.os == "plan9" is not true)' in found
-    assert "port too low (Data.port > 1024 is not true)" in found
+    expect_text(found)
     assert "never" not in found
 
 
@@ -97,8 +97,9 @@ def test_a_childs_assertions_hold_where_it_runs(tmp_path: Path) -> None:
     """One that control leaves out demands nothing."""
     (tmp_path / "child.yaml").write_text(text("[{that: Data.port == 1, message: child no}]"))
     parent = "ccm: {resources: [{apply: [{child.yaml: {data: {port: 2}%s}}]}]}"
-    with pytest.raises(PlanError, match=r"child\.yaml:3:19: child no"):
+    with pytest.raises(PlanError) as refused:
         plan(tmp_path, parent % "")
+    expect_text(refused.value)
     assert plan(tmp_path, parent % ", control: {if: 'false'}")
 
 

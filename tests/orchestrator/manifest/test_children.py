@@ -10,6 +10,7 @@ from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
 from remote_runtime.errors import InputError
 from tests.orchestrator.manifest.site import load, refused, write
+from tests.texts import expect_text
 
 PARENT = """
 ccm:
@@ -75,7 +76,7 @@ def test_a_child_cannot_require_what_applies_it(tmp_path: Path) -> None:
     """The resource that applies a manifest is not done before the manifest is."""
     child(tmp_path, CHILD % '"apply#web/site.yaml"')
     (problem,) = refused(tmp_path, PARENT % "exec#first")
-    assert "which this resource is part of" in problem.message
+    expect_text(problem.message)
 
 
 def test_what_applies_a_manifest_cannot_require_what_is_in_it(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_what_applies_a_manifest_cannot_require_what_is_in_it(tmp_path: Path) ->
     apply = "- web/site.yaml: {require: [exec#inside]}"
     text = (PARENT % "exec#first").replace("- web/site.yaml: {}", apply)
     (problem,) = refused(tmp_path, text)
-    assert "names exec#inside, which is part of this resource" in problem.message
+    expect_text(problem.message)
 
 
 def test_a_broken_child_hides_its_names(tmp_path: Path) -> None:
@@ -124,7 +125,7 @@ def test_nested_too_deep(tmp_path: Path) -> None:
     assert applied(site, 9)[0] is not None
     broken, (problem,) = applied(site, 10)
     assert broken is None
-    assert "nested deeper than 10 levels of apply" in problem
+    expect_text(problem)
     load(tmp_path, "ccm: {resources: [{apply: [{site.yaml: {}}]}]}")
 
 
@@ -154,7 +155,7 @@ def test_a_link_that_leads_out(tmp_path: Path) -> None:
     os.symlink(outside, directory / "web" / "site.yaml")
     site, (problem,) = applied(load(directory, PARENT % ""))
     assert site is None
-    assert "is outside the directory" in problem
+    expect_text(problem)
 
 
 def test_names_of_two_manifests(tmp_path: Path) -> None:
@@ -165,12 +166,13 @@ def test_names_of_two_manifests(tmp_path: Path) -> None:
     load(tmp_path, text.replace("- first: {", "- inside: {"))
     load(tmp_path, text.replace("- first: {", "- first: {alias: within, "))
     (problem,) = refused(tmp_path, text.replace("- first: {", "- within: {"))
-    assert "exec#within is defined twice" in problem.message
+    expect_text(problem.message)
 
 
 def test_a_run_without_end(tmp_path: Path) -> None:
     """Manifests that multiply are refused before they fill the memory."""
     names = "".join(f"        - {'./' * number}site.yaml: {{}}\n" for number in range(8))
     write(tmp_path, f"ccm:\n  resources:\n    - apply:\n{names}")
-    with pytest.raises(InputError, match="more than 100000 resources"):
+    with pytest.raises(InputError) as refused:
         load_site(tmp_path / "site.yaml")
+    expect_text(refused.value)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.orchestrator.planning.planned import planner, refused
+from tests.texts import expect_text
 
 RESOURCES = "resources: [{exec: [{x: {}}]}]"
 
@@ -61,7 +62,7 @@ def test_mistakes_are_told_with_their_place(tmp_path: Path, asks: str, message: 
 def test_there_are_at_most_64(tmp_path: Path) -> None:
     """In one manifest."""
     asks = ", ".join(f"a{number}: {{stat: /a}}" for number in range(65))
-    assert "ask has 65 look-ups; at most 64 are allowed" in refused(tmp_path, text(f"{{{asks}}}"))
+    expect_text(refused(tmp_path, text(f"{{{asks}}}")))
 
 
 @pytest.mark.parametrize(
@@ -88,8 +89,7 @@ def test_without_any(tmp_path: Path) -> None:
         "data: {a: '{{ Asked.a.stdout }}'}\nccm:\n  assert: [{that: Asked.b.exists, message: m}]\n"
     )
     found = refused(tmp_path, f"{site}  {RESOURCES}")
-    assert "1:12: the manifest declares no look-up 'a' (declare it under ccm.ask)" in found
-    assert "no look-up 'b'" in found
+    expect_text(found)
 
 
 def test_a_template_file_is_looked_at(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_template_file_is_looked_at(tmp_path: Path) -> None:
     )
     resources = "resources: [{exec: [{x: {command: \"{{ template('t.j2') }}\"}}]}]"
     found = refused(tmp_path, text("{java: {command: x}}", resources))
-    assert "t.j2:2:4: the manifest declares no look-up 'jav' (did you mean java?)" in found
+    expect_text(found)
 
 
 def test_what_is_right_is_accepted(tmp_path: Path) -> None:

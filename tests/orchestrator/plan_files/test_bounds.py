@@ -13,6 +13,7 @@ from orchestrator.plan_files.reader import text_of, write_plan
 from remote_runtime.errors import InputError
 from tests.orchestrator.plan_files.made import keep
 from tests.orchestrator.plan_files.test_reader import refusal
+from tests.texts import expect_text
 
 CONTROLS = ["\x1b[2J", "\x07", "\0", "\x7f", "\x9b", "\u202e", "\u2028", "\ud800", "\r"]
 OUTCOME = ("outcomes", 0)
@@ -107,7 +108,7 @@ def test_a_crafted_plan_is_refused(tmp_path: Path, changes: dict[str, Any]) -> N
     """A plan that no ccm writes is an error of the input, with its digest and id made anew."""
     path = tmp_path / "change.plan"
     path.write_bytes(text_of({**keep(tmp_path).record, **changes}))
-    assert "do not push it" in refusal(path)
+    expect_text(refusal(path))
 
 
 @pytest.mark.parametrize("key", ["port", "items", "outcomes"])
@@ -118,14 +119,15 @@ def test_numbers_of_a_host(tmp_path: Path, key: str) -> None:
     for wrong in (10**30, 0.5, 1.0):
         value = wrong if key == "port" else [wrong, 0, 1]
         path.write_bytes(text_of(altered(record, ("hosts", "web1", key), value)))
-        assert "do not push it" in refusal(path)
+        expect_text(refusal(path))
 
 
 def test_none_is_written(tmp_path: Path) -> None:
     """A manifest whose name has an escape sequence makes no plan that is refused later."""
     kept = keep(tmp_path, manifest="a\x1b[2Jb.yaml")
-    with pytest.raises(InputError, match="would contain a control character in 'manifest'"):
+    with pytest.raises(InputError) as refused:
         write_plan(kept, str(tmp_path / "x.plan"))
+    expect_text(refused.value)
     assert not (tmp_path / "x.plan").exists()
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.plan_files.signing import MAX_SIGNATURES, Approval, check_approved, sign
 from remote_runtime.errors import InputError, UsageError
+from tests.texts import expect_text
 
 TEXT = b'{"protocol":"a plan"}\n'
 
@@ -66,10 +67,10 @@ def test_so_many_of_those_who_may(plan: str, signers: Path, key: Callable[[str],
     """N of M: each who signed is named; one too few is refused."""
     for person in ("alice", "bob", "carol"):
         allow(signers, f"{person}@example.com", key(person))
-    assert "has 0 of 1 approvals" in refusal(plan, signers)
+    expect_text(refusal(plan, signers))
     assert sign(plan, TEXT, str(signers.parent.parent / "bob")) == f"{plan}.sig"
     assert approved(plan, signers) == ["bob@example.com"]
-    assert "has 1 of 2 approvals" in refusal(plan, signers, 2)
+    expect_text(refusal(plan, signers, 2))
     sign(plan, TEXT, str(signers.parent.parent / "alice"))
     assert approved(plan, signers, 2) == ["alice@example.com", "bob@example.com"]
     assert oct(os.stat(f"{plan}.sig").st_mode & 0o777) == "0o600"
@@ -84,7 +85,7 @@ def test_signing_twice_counts_once(plan: str, signers: Path, key: Callable[[str]
     for one in (first, second, first):
         sign(plan, TEXT, one)
     told = refusal(plan, signers, 2)
-    assert "has 1 of 2 approvals; alice@example.com has signed twice" in told
+    expect_text(told)
 
 
 def test_who_may_not(plan: str, signers: Path, key: Callable[[str], str]) -> None:
@@ -94,10 +95,10 @@ def test_who_may_not(plan: str, signers: Path, key: Callable[[str], str]) -> Non
     sign(plan, TEXT, mallory)
     sign(plan, TEXT, alice)
     told = refusal(plan, signers)
-    assert "0 of 1 approvals; one is not from an approver, or is not for this file" in told
+    expect_text(told)
     allow(signers, "mallory@example.com", mallory)
     assert approved(plan, signers) == ["mallory@example.com"]
-    assert "is not for this file" in refusal(plan, signers, text=TEXT + b" ")
+    expect_text(refusal(plan, signers, text=TEXT + b" "))
 
 
 def test_who_may_is_not_said_by_the_checkout(plan: str, signers: Path) -> None:
@@ -122,28 +123,30 @@ def test_who_may_is_not_said_by_the_checkout(plan: str, signers: Path) -> None:
 def test_what_is_no_signature(plan: str, signers: Path, text: bytes) -> None:
     """A file of signatures that is damaged is told as that."""
     Path(f"{plan}.sig").write_bytes(text)
-    assert "it does not consist of SSH signatures" in refusal(plan, signers)
+    expect_text(refusal(plan, signers))
 
 
 def test_a_damaged_signature_is_of_nobody(plan: str, signers: Path) -> None:
     """What looks like a signature and is none counts for nothing."""
     block = b"-----BEGIN SSH SIGNATURE-----\nU1NIU0lH\n-----END SSH SIGNATURE-----\n"
     Path(f"{plan}.sig").write_bytes(block)
-    assert "has 0 of 1 approvals" in refusal(plan, signers)
+    expect_text(refusal(plan, signers))
 
 
 def test_a_key_that_cannot_sign(plan: str, tmp_path: Path) -> None:
     """What ssh-keygen says is told, and nothing is written."""
-    with pytest.raises(UsageError, match="created no signature: "):
+    with pytest.raises(UsageError) as refused:
         sign(plan, TEXT, str(tmp_path / "none"))
+    expect_text(refused.value)
     assert not Path(f"{plan}.sig").exists()
 
 
 def test_a_signature_that_cannot_be_kept_is_told(plan: str, key: Callable[[str], str]) -> None:
     """What stands in the place of the signatures is not followed, and is no defect of ccm."""
     Path(f"{plan}.sig").symlink_to("/dev/full")
-    with pytest.raises(UsageError, match=r"change\.plan\.sig cannot be written"):
+    with pytest.raises(UsageError) as refused:
         sign(plan, TEXT, key("alice"))
+    expect_text(refused.value)
 
 
 def test_a_file_of_too_many_signatures(plan: str, signers: Path, key: Callable[[str], str]) -> None:

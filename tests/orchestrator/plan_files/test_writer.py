@@ -21,6 +21,7 @@ from tests.orchestrator.plan_files.made import (
     keep,
     planner,
 )
+from tests.texts import expect_text
 
 RESTART = {"kind": "unit", "name": "x.service", "state": "restarted"}
 
@@ -165,8 +166,9 @@ def test_a_host_that_is_planned_again(tmp_path: Path) -> None:
 
 def test_a_host_without_an_identity_has_no_plan(tmp_path: Path) -> None:
     """Where it cannot be told which machine it is, nothing could be held to it."""
-    with pytest.raises(PlanError, match="no machine ID") as caught:
+    with pytest.raises(PlanError) as caught:
         PlanWriter(planner(tmp_path)).plan(FakeHost(), gathered(""))
+    expect_text(caught.value)
     assert caught.value.kind == "plan.refused.unidentified"
 
 

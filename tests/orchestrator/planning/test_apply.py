@@ -23,6 +23,7 @@ from tests.orchestrator.planning.planned import (
     refused,
     refused_host,
 )
+from tests.texts import expect_text
 
 
 def write(directory: Path, text: str, name: str = "web/site.yaml") -> Path:
@@ -158,7 +159,7 @@ def test_an_inherited_key_that_is_not_there_refuses_the_host(tmp_path: Path) -> 
     write(tmp_path, manifest(echo("data.x")))
     text = manifest(apply("{inherit_data: [users, usres]CONTROL}"), head="data: {users: [1]}")
     error = refused_host(tmp_path, text.replace("CONTROL", ""))
-    assert "inherit_data: the manifest has no data 'usres' (did you mean users?)" in str(error)
+    expect_text(str(error))
     assert "site.yaml:" in str(error)
     assert plan(tmp_path, text.replace("CONTROL", ", control: {if: 'false'}"))
 
@@ -174,8 +175,9 @@ def test_what_a_child_asks_for_may_be_inherited(tmp_path: Path) -> None:
     """@require is then a matter of each host."""
     write(tmp_path, manifest(echo("data.a"), head="data:\n  # @require\n  a: ''\n"))
     assert plan(tmp_path, manifest(apply("{inherit_data: [a]}"), head="data: {a: 1}"))
-    with pytest.raises(PlanError, match=r"data\.a is required"):
+    with pytest.raises(PlanError) as refused:
         plan(tmp_path, manifest(apply("{inherit_data: [a]}"), head="data: {a: ''}"))
+    expect_text(refused.value)
 
 
 def test_an_apply_under_a_name_of_its_own(tmp_path: Path) -> None:
@@ -206,7 +208,7 @@ def test_data_that_a_child_asks_for(tmp_path: Path) -> None:
     """@require of a child is met by what the apply hands over; else the run is refused."""
     write(tmp_path, manifest(echo("data.a"), head="data:\n  # @require\n  a: ''\n"))
     assert not plan(tmp_path, manifest(apply("{data: {a: 1}}"))).items[0].deferred_error
-    assert "data.a is required" in refused(tmp_path, manifest(apply()))
+    expect_text(refused(tmp_path, manifest(apply())))
 
 
 def test_files_beside_the_child(tmp_path: Path) -> None:
@@ -243,7 +245,7 @@ def test_a_child_stays_within_the_pushed_directory(tmp_path: Path) -> None:
     write(site, manifest(source % "../shared.txt"))
     assert not plan(site, manifest(apply())).items[0].deferred_error
     write(site, manifest(source % "../../secret.txt"))
-    assert "the directory that a child manifest can read" in refused(site, manifest(apply()))
+    expect_text(refused(site, manifest(apply())))
     planner(site, manifest(source % "../secret.txt"))
 
 
@@ -254,8 +256,9 @@ def test_a_name_that_is_known_per_host(tmp_path: Path) -> None:
     made = planner(tmp_path, text.replace("x: {", 'x: {command: "true", '))
     linux = made.plan(FakeHost(), gathered({"os": "linux"}))
     assert [item.id for item in linux.items] == ["apply#os/linux.yaml", "exec#linux", "exec#x"]
-    with pytest.raises(PlanError, match=r"plan9\.yaml: No such file"):
+    with pytest.raises(PlanError) as refused:
         made.plan(FakeHost(), gathered({"os": "plan9"}))
+    expect_text(refused.value)
 
 
 def test_a_refusal_is_masked(tmp_path: Path) -> None:
@@ -284,7 +287,7 @@ def test_references_to_a_child_known_per_host(tmp_path: Path) -> None:
     resource = 'exec: [{x: {command: "true", require: ["exec#lunix"]}}]'
     text = manifest(apply(name="os/{{ Facts.os }}.yaml"), resource)
     error = refused_host(tmp_path, text, gathered({"os": "linux"}))
-    assert "did you mean exec#linux?" in str(error)
+    expect_text(str(error))
 
 
 def test_an_apply_that_is_not_managed(tmp_path: Path) -> None:
@@ -324,12 +327,11 @@ def test_a_broken_child_under_control(tmp_path: Path) -> None:
     """A broken child is a warning where control may exclude it, and refuses the other hosts."""
     made = planner(tmp_path, manifest(apply('{control: {if: "Facts.os == 2"}}')))
     (warning,) = made.site.warnings
-    assert "prevents a push to each host that its control does not exclude: cannot read" in str(
-        warning
-    )
+    expect_text(str(warning))
     assert [item.managed for item in made.plan(FakeHost(), gathered({"os": 1})).items] == [False]
-    with pytest.raises(PlanError, match="No such file"):
+    with pytest.raises(PlanError) as refused:
         made.plan(FakeHost(), gathered({"os": 2}))
+    expect_text(refused.value)
 
 
 def test_every_mistake_is_in_one_report(tmp_path: Path) -> None:
@@ -352,9 +354,7 @@ def test_a_loop_applies_one_child_several_times(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [item.manifest for item in items[1::2]] == ["site 1", "site 2"]
     absent = properties.replace("web/site", "web/absent")
-    assert "web/absent.yaml: No such file" in refused(
-        tmp_path, manifest(apply(absent, "site {{ item }}"))
-    )
+    expect_text(refused(tmp_path, manifest(apply(absent, "site {{ item }}"))))
     outside = properties.replace("web/site", "../site")
     assert "manifest: a child manifest must be inside" in refused(
         tmp_path, manifest(apply(outside, "site {{ item }}"))
@@ -367,9 +367,8 @@ def test_two_manifests_agree(tmp_path: Path) -> None:
     write(tmp_path, manifest(resource.format("one")))
     assert len(plan(tmp_path, manifest(resource.format("one"), apply())).items) == 3
     text = refused(tmp_path, manifest(resource.format("two"), apply()))
-    assert f"file#/a is also defined in {tmp_path}/site.yaml:4:15, with different" in text
+    expect_text(text)
     assert "web/site.yaml:4:" in text
-    assert "different values for content" in text
 
 
 def test_two_manifests_agree_in_other_words(tmp_path: Path) -> None:
@@ -380,7 +379,7 @@ def test_two_manifests_agree_in_other_words(tmp_path: Path) -> None:
         assert len(plan(tmp_path, manifest(resource.format(same), apply())).items) == 3
     write(tmp_path, manifest(resource.format("ensure: directory, mode: '0755'")))
     other = manifest(resource.format("ensure: directory, mode: '00755'"), apply())
-    assert "different values for mode" in refused(tmp_path, other)
+    expect_text(refused(tmp_path, other))
 
 
 def test_two_manifests_agree_on_a_host(tmp_path: Path) -> None:
@@ -392,7 +391,7 @@ def test_two_manifests_agree_on_a_host(tmp_path: Path) -> None:
     error = refused_host(
         tmp_path, manifest(resource.format("/srv"), apply()), gathered({"cwd": "/tmp"})
     )
-    assert "different values for cwd" in str(error)
+    expect_text(str(error))
 
 
 def test_a_child_applied_twice(tmp_path: Path) -> None:
@@ -405,8 +404,7 @@ def test_a_child_applied_twice(tmp_path: Path) -> None:
     write(tmp_path, manifest(both[0].replace("web/", "")), "web/one.yaml")
     write(tmp_path, manifest(both[1].replace("./web/", "")), "web/two.yaml")
     text = refused(tmp_path, manifest(apply(name="web/one.yaml"), apply(name="web/two.yaml")))
-    assert "different values for data" in text
-    assert "give each apply resource its own name and 'manifest: site.yaml'" in text
+    expect_text(text)
 
 
 def test_allow_apply(tmp_path: Path) -> None:
@@ -435,7 +433,7 @@ def test_a_child_of_a_template(tmp_path: Path) -> None:
     names = [item.name for item in plan(tmp_path, text).items]
     assert names == ["web/site.yaml", "run-0", "run-1", "run-2", "y"]
     error = refused_host(tmp_path, text.replace("run-2", "run-3"))
-    assert "which is not in this run" in str(error)
+    expect_text(str(error))
 
 
 def test_a_template_that_applies_and_may_not(tmp_path: Path) -> None:
@@ -496,7 +494,7 @@ def test_a_manifest_that_applies_itself(tmp_path: Path) -> None:
     write(tmp_path, manifest(apply(name="again.yaml")))
     write(tmp_path, manifest(apply(name="site.yaml")), "web/again.yaml")
     for text in (manifest(echo("data.a"), apply(name="site.yaml")), manifest(apply())):
-        assert "nested deeper than 10 levels" in refused(tmp_path, text)
+        expect_text(refused(tmp_path, text))
 
 
 def test_unreadable_child(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.manifest import annotations
 from remote_runtime.errors import ResourceError, UsageError
+from tests.texts import expect_text
 
 from .planned import gathered, plan, planner, refused, refused_host, show
 
@@ -69,7 +70,7 @@ def test_external_data_and_assignments_go_on_top(tmp_path: Path) -> None:
         hiera=[str(tmp_path / "one.yaml"), str(tmp_path / "two.yaml")],
         data=["n.d=5", "n.e=yes", "n.f='7'"],
     )
-    assert found == '{"a": "own", "b": "one", "c": "two", "d": 5, "e": "yes", "f": "7"} [1, 2]'
+    expect_text(found)
 
 
 KEYED = """\
@@ -156,10 +157,7 @@ def test_requirements_are_checked_before_any_host(tmp_path: Path) -> None:
       key:
 """
     text = refused(tmp_path, head + RESOURCES)
-    assert "site.yaml:3:3: data.password is required" in text
-    assert "site.yaml:5:3: data.ip: the value does not satisfy @validate isIP" in text
-    assert "site.yaml:8:3: data.count: the value does not satisfy" in text
-    assert "site.yaml:12:7: data.deep.*.key is required" in text
+    expect_text(text)
     assert "data.deep.*.name" not in text
 
 
@@ -176,8 +174,7 @@ def test_a_list_is_held_entry_by_entry(tmp_path: Path) -> None:
     site = data + "ccm: {resources: [{exec: [{'true': {}}]}]}\n"
     assert plan(tmp_path, site).items
     text = refused(tmp_path, site.replace("::1", "nowhere").replace("v2]", "x]"))
-    assert "data.dns: entry 1 does not satisfy @validate isIP" in text
-    assert "data.tags: the value does not satisfy @validate isRegex(value" in text
+    expect_text(text)
 
 
 def test_a_line_may_hold_several_annotations(tmp_path: Path) -> None:
@@ -187,12 +184,12 @@ def test_a_line_may_hold_several_annotations(tmp_path: Path) -> None:
   key: KEY
 """
     site = data + "ccm: {resources: [{exec: [{'echo {{ Data.key }}': {}}]}]}\n"
-    assert "data.key is required" in refused(tmp_path, site.replace("KEY", "''"))
-    assert "does not satisfy @validate isRegex(value" in refused(tmp_path, site)
+    expect_text(refused(tmp_path, site.replace("KEY", "''")))
+    expect_text(refused(tmp_path, site))
     made = plan(tmp_path, site.replace("KEY", "x @require y"))
     assert made.secrets == ("x @require y",)
     found = planner(tmp_path, site.replace("KEY", "x @require y")).survey.warnings
-    assert [problem.message for problem in found] == ["@reqire is not an annotation"]
+    expect_text([problem.message for problem in found])
 
 
 def test_an_apostrophe_hides_no_annotation(tmp_path: Path) -> None:
@@ -276,7 +273,7 @@ def test_data_sees_facts_environ_and_data(tmp_path: Path) -> None:
     text = "data: {a: 'x-{{ lookup(''facts.no'') }}', b: '{{ Data.a }}', c: '{{ Environ.E }}'}\n"
     order = "hierarchy: {order: ['{{ Data.a }}']}\n"
     made = planner(tmp_path, text + order + RESOURCES, environ={"E": "env"})
-    assert "order cannot read data" in str(made.site.warnings[0])
+    expect_text(str(made.site.warnings[0]))
     shown = show(tmp_path, "{{ Data.a }} {{ Data.b }} {{ Data.c }}", text, environ={"E": "env"})
     assert shown == "x- x- env"
 
@@ -321,7 +318,7 @@ def test_a_turn_reads_no_secret_that_the_host_does_not_mask(tmp_path: Path) -> N
     made = plan(tmp_path, f"ccm: {{resources: [{{file: [{file}]}}]}}", environ=SECRET)
     with pytest.raises(ResourceError) as caught:
         made.render(0, lambda path: b"x")
-    assert "write the name of the variable or secret as a literal" in str(caught.value)
+    expect_text(caught.value)
 
 
 @pytest.mark.parametrize(

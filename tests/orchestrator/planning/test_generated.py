@@ -14,6 +14,7 @@ from tests.orchestrator.planning.planned import (
     refused,
     refused_host,
 )
+from tests.texts import expect_text
 
 SITE = "data: {packages: [zsh, tar], port: 80}\nccm: {resources_jet_file: resources.jet}\n"
 PACKAGES = """{* resources.jet *}
@@ -77,7 +78,7 @@ def test_a_host_cannot_ask_for_files_of_the_controller(tmp_path: Path) -> None:
     text = "- file: [{/x: {source: %s, owner: root, group: root, mode: '0644'}}]\n"
     write(directory, text % "[[ facts.path ]]")
     error = refused_host(directory, SITE, gathered({"path": "../secret"}))
-    assert "is outside the manifest's directory" in str(error)
+    expect_text(str(error))
     write(directory, text % "../secret")
     assert planner(directory, SITE).plan(FakeHost(), gathered()).items[0].properties["source"]
 
@@ -89,7 +90,7 @@ def test_a_host_cannot_bring_conditions_along(tmp_path: Path) -> None:
     assert plan(tmp_path, SITE).items[0].managed
     write(tmp_path, text % '"[[ facts.evil ]]"')
     error = refused_host(tmp_path, SITE, gathered({"evil": "file('x') == ''"}))
-    assert "control must be literal in the template" in str(error)
+    expect_text(str(error))
 
 
 @pytest.mark.parametrize(
@@ -138,5 +139,5 @@ def test_templates_that_jet_names_are_checked_before_any_host(tmp_path: Path) ->
     """A literal path in jet() is read and checked with the manifest."""
     write(tmp_path, "\n[[ uper(1) ]]", "bad.jet")
     site = "ccm: {resources: [{exec: [{x: {command: \"{{ jet('%s') }}\"}}]}]}\n"
-    assert "bad.jet:2:4: there is no function 'uper'" in refused(tmp_path, site % "bad.jet")
-    assert "exec#x: command: cannot read" in refused(tmp_path, site % "no.jet")
+    expect_text(refused(tmp_path, site % "bad.jet"))
+    expect_text(refused(tmp_path, site % "no.jet"))

@@ -10,6 +10,7 @@ import schemas
 from orchestrator.planning.resolved_manifest import resolved_manifest
 from remote_runtime.errors import PlanError, ResourceError
 from remote_runtime.plans import plan as runtime_plan
+from tests.texts import expect_text
 
 from .planned import FakeHost, entries, gathered, plan, planner, refused, refused_host
 
@@ -51,7 +52,7 @@ def test_the_plan_has_what_the_manifest_says(tmp_path: Path) -> None:
     assert (found["/b"]["sensitive"], found["/b"]["alias"]) == (True, "b")
     assert found["/c"]["require"] == ["file#b"]
     assert found["/d"]["properties"]["source"] == "/on/target"
-    assert "no such path" in found["/e"]["deferred_error"]
+    expect_text(found["/e"]["deferred_error"])
     assert "site.yaml:13:26" in found["/e"]["deferred_error"]
     assert found["/f"]["deferred_render"] is True
     assert "content" not in found["/f"]["properties"]
@@ -113,8 +114,9 @@ def test_this_machine_is_not_rebooted(tmp_path: Path) -> None:
     asked, left_out = (planner(tmp_path, text.replace("CONDITION", on)) for on in ("true", "false"))
     assert left_out.plan(here, gathered()).items
     assert asked.plan(far, gathered()).items
-    with pytest.raises(PlanError, match=r"reboot#now would reboot this machine.*site.yaml:1:"):
+    with pytest.raises(PlanError) as refused:
         asked.plan(here, gathered())
+    expect_text(refused.value)
 
 
 def test_deferred_templates_are_rendered_at_their_turn(tmp_path: Path) -> None:
@@ -197,8 +199,7 @@ def test_a_version_is_not_guessed_within_a_text_either(tmp_path: Path) -> None:
     text = """data: {v: 1.10, epoch: 1, quoted: "1.10"}
 ccm: {resources: [{package: [{a: {ensure: "{{ Data.VERSION }}-{{ Data.epoch }}"}}]}]}"""
     error = refused_host(tmp_path, text.replace("VERSION", "v"))
-    assert "package#a: ensure is 1.1, a number that can be written in several ways" in str(error)
-    assert "quote it where it is set" in str(error)
+    expect_text(str(error))
     (item,) = plan(tmp_path, text.replace("VERSION", "quoted")).items
     assert item.properties["ensure"] == "1.10-1"
 
@@ -270,7 +271,7 @@ def test_a_source_that_a_host_decides_stays_in_the_directory(tmp_path: Path) -> 
     inner.mkdir()
     (tmp_path / "secret").write_text("x")
     made = planner(inner, text).plan(FakeHost(), gathered({"path": "../secret"}))
-    assert "is outside the manifest's directory" in made.items[0].deferred_error
+    expect_text(made.items[0].deferred_error)
     assert "source" not in made.items[0].properties
 
 
@@ -393,7 +394,7 @@ def test_a_password_that_data_gives_is_not_told_when_it_is_refused(tmp_path: Pat
     text = f"data: {{x: [9977553311]}}\nccm: {{resources: [{{archive: [{{{archive}}}]}}]}}"
     error = refused_host(tmp_path, text)
     assert "9977553311" not in str(error)
-    assert "password has a value that is not allowed" in str(error)
+    expect_text(str(error))
 
 
 def test_a_part_of_a_map_that_is_secret(tmp_path: Path) -> None:

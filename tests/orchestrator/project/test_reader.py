@@ -9,6 +9,7 @@ from orchestrator.project.discovery import project_files
 from orchestrator.project.reader import project_notes, read_project
 from orchestrator.project.settings import Project
 from remote_runtime.errors import InputError
+from tests.texts import expect_text
 
 
 @pytest.fixture(autouse=True)
@@ -85,8 +86,9 @@ def test_two_files_that_differ() -> None:
     """One beside the manifest and another here are refused with both names, where they differ."""
     write("inventory: hosts.yaml\n")
     write("inventory: hosts.yaml\n", "sites/ccm.yaml")
-    with pytest.raises(InputError, match=r"^sites/ccm.yaml and ccm.yaml differ"):
+    with pytest.raises(InputError) as refused:
         read("sites/site.yaml")
+    expect_text(refused.value)
     write("inventory: ../hosts.yaml\n", "sites/ccm.yaml")
     assert values("sites/site.yaml") == {"inventory": ["hosts.yaml"]}
 

@@ -9,6 +9,7 @@ from orchestrator.cli.app import COMMANDS
 from orchestrator.cli.commands import build_parser, load_command
 from orchestrator.project.settings import SETTINGS, PositionedValue, ResolvedOption, resolve_options
 from remote_runtime.errors import Position, UsageError
+from tests.texts import expect_text
 
 WRITTEN = {
     "forks": PositionedValue(7, Position("ccm.yaml", 2, 8)),
@@ -51,8 +52,9 @@ def test_what_a_command_does_without() -> None:
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5"])
 def test_a_variable_that_makes_no_sense(text: str) -> None:
     """A number that is none is refused with the variable's name."""
-    with pytest.raises(UsageError, match=r"CCM_FORKS is '.*', not a positive integer"):
+    with pytest.raises(UsageError) as refused:
         one("forks", None, {}, {"CCM_FORKS": text})
+    expect_text(refused.value)
 
 
 def test_the_file_has_a_key_for_each_setting() -> None:

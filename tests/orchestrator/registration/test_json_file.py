@@ -11,6 +11,7 @@ from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.json_file import JsonFile
 from orchestrator.registration.store import open_store
 from remote_runtime.errors import UsageError
+from tests.texts import expect_text
 
 WRITER = """
 import sys
@@ -76,15 +77,17 @@ def test_a_foreign_file(tmp_path: Path, text: str) -> None:
     path = tmp_path / "r.json"
     path.write_text(text)
     for use in (lambda: JsonFile(path).lookup(Query()), lambda: JsonFile(path).publish([web()])):
-        with pytest.raises(RegistrationError, match=r"r\.json is not a registrations file"):
+        with pytest.raises(RegistrationError) as refused:
             use()
+        expect_text(refused.value)
     assert path.read_text() == text
 
 
 def test_no_directory(tmp_path: Path) -> None:
     """A file that cannot be written is told with its path and what to do."""
-    with pytest.raises(RegistrationError, match=r"none/r\.json cannot be written") as caught:
+    with pytest.raises(RegistrationError) as caught:
         JsonFile(tmp_path / "none" / "r.json").publish([web()])
+    expect_text(caught.value)
     assert "--registration" in caught.value.hint
 
 

@@ -8,6 +8,7 @@ from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.lookup import RegistrationLookup
 from orchestrator.registration.publisher import Publisher
 from remote_runtime.errors import CcmError
+from tests.texts import expect_text
 
 WEB = {"cluster": "prod", "service": "web", "protocol": "http", "address": "10.0.0.1", "port": 80}
 
@@ -92,7 +93,7 @@ def test_what_cannot_be_removed_is_a_warning() -> None:
     publisher = Publisher(lambda: store, gathering=0)
     publisher.add("web1", [{**WEB, "source": "s"}])
     assert publisher.close() is None
-    assert publisher.warning == "registrations of earlier pushes may remain: permission denied"
+    expect_text(publisher.warning)
     assert [e.port for batch in store.batches for e in batch] == [80]
 
 
@@ -136,7 +137,7 @@ def test_a_store_that_hangs() -> None:
     failure = publisher.close(0.1)
     store.go.set()
     assert failure is not None
-    assert failure.reason == "no response within 0.1 s"
+    expect_text(failure.reason)
 
 
 def test_each_question_once() -> None:
@@ -159,8 +160,9 @@ def test_a_question_that_fails() -> None:
     store = Memory(down=99)
     lookup = RegistrationLookup(lambda: store)
     for _ in range(2):
-        with pytest.raises(RegistrationError, match="memory is down"):
+        with pytest.raises(RegistrationError) as refused:
             lookup(Query())
+        expect_text(refused.value)
     assert len(store.asked) == 1
 
 

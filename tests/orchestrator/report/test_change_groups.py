@@ -6,6 +6,7 @@ from orchestrator.report.grouping import applied_by
 from orchestrator.report.run_collector import Entry
 from orchestrator.report.terminal.summary import MAX_LINES
 from tests.orchestrator.report.told import DIFF, Told, changed
+from tests.texts import expect_text
 
 ROLES = {"web1": "web", "web2": "web", "app1": "app", "db1": "db", "db2": "db", "mon1": "mon"}
 COMMON = 34
@@ -60,9 +61,8 @@ def test_a_host_stands_in_each_of_its_failures() -> None:
         told.event(host, **changed("/etc/motd"))
         told.end(host, "failed")
     lines = told.summary().splitlines()
-    assert lines[1] == "file#/one failed on 2 hosts: a, b"
-    assert "file#/two failed on 2 hosts: b, c" in lines
-    assert "    changed  file#/etc/motd  content, on all 3 hosts" in lines
+    expect_text(lines[1])
+    expect_text(lines)
 
 
 def test_of_many_variants_the_rarest_are_shown() -> None:
@@ -77,7 +77,7 @@ def test_of_many_variants_the_rarest_are_shown() -> None:
     assert "on h[5-10] (6 hosts):" in text
     assert "+x" in text
     assert "+y" in text
-    assert "… and different on h[3-4] (2 hosts), -v shows all" in text
+    expect_text(text)
 
 
 @pytest.mark.parametrize("width", [80, 200])

@@ -8,6 +8,7 @@ import pytest
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.report.terminal.summary import MAX_LINES
 from tests.orchestrator.report.told import CREATED, DIFF, Told, changed
+from tests.texts import expect_text
 
 WIDTHS = (80, 100, 200)
 
@@ -62,13 +63,13 @@ def test_what_happened_most_comes_first() -> None:
         "    others: 192.0.2.[0,246-249]:22 (6 texts, -v shows all)",
         "    → retry with: -l 'web[495-500]'",
     ]
-    assert lines[9] == "3 resources were skipped: a requirement failed"
+    expect_text(lines[9])
     assert lines[11:14] == [
         "web[489-494] (6 hosts)  1 failed, 9 would change, 0-1 skipped",
         "web[495-500] (6 hosts)  unreachable",
         "web[1-488] (488 hosts)  9-10 would change",
     ]
-    assert lines[16] == "    would    file#/etc/motd  change content, on web[1-494] (494 hosts)"
+    expect_text(lines[16])
     assert "    would    file#/etc/other/1  change content, on web[481,485] (2 hosts)" in lines
 
 
@@ -104,7 +105,7 @@ def test_hosts_without_a_turn_are_no_failures() -> None:
         )
     lines = told.summary().splitlines()
     assert lines[1:3] == ["exec#step failed on web1", "    │ exit code 1"]
-    assert lines[3] == "18 hosts not started: the budget is spent"
+    expect_text(lines[3])
 
 
 def test_hosts_of_one_group_are_picked_by_it() -> None:
@@ -115,7 +116,7 @@ def test_hosts_of_one_group_are_picked_by_it() -> None:
         told.end(host, "failed")
     told.end("c", "unreachable", message="c is silent")
     lines = told.summary().splitlines()
-    assert lines[1] == "exec#step failed on 2 hosts: a, b"
+    expect_text(lines[1])
     assert "a, b (2 hosts)  1 failed" in lines
     assert [line for line in lines if "retry" in line] == ["    → retry with: -l a,b"]
 
@@ -177,7 +178,7 @@ def test_a_longer_name_and_own_values_part_no_hosts() -> None:
         told.event(f"web{number}", noop=True, **changed("/etc/x", diff))
         told.end(f"web{number}")
     text = told.summary()
-    assert "(shown for web1; 2 variants differ only in host-specific values, -v shows each)" in text
+    expect_text(text)
     assert "server www.web2" not in text
 
 
@@ -191,5 +192,4 @@ def test_what_is_created_is_told_so() -> None:
     told.end("h1")
     out = io.StringIO(told.summary(diffs=False))
     lines = [line.strip() for line in out]
-    assert "would    file#/a  create file" in lines
-    assert "would    file#/b  change content" in lines
+    expect_text(lines)

@@ -18,6 +18,7 @@ from orchestrator.report.unfinished_resources import UnfinishedResources
 from tests.orchestrator.report.files.test_metrics import samples, written
 from tests.orchestrator.report.runs import Kept
 from tests.orchestrator.report.told import Told
+from tests.texts import expect_text
 
 NAMES = ("file#/etc/one", "file#/etc/two", "file#/etc/three")
 PLANNED = run_events.HostPlanned("web1", NAMES, (("file#/etc/three", ("file#/etc/one",)),))
@@ -79,7 +80,7 @@ def test_the_summary_of_a_lost_host() -> None:
     told.event("web1", "/a", "changed")
     told.end("web1", "unreachable", **{**LOST, "planned": 2})
     text = told.summary()
-    assert "1 of 2 resources were reported" in text
+    expect_text(text)
     assert "    unknown: file#/b\n" in text
     assert "not run" not in text
 
@@ -92,7 +93,7 @@ def test_of_a_host_that_was_refused_nothing_was_attempted() -> None:
     for host in ("web1", "web2"):
         told.end(host, "refused", kind="plan.refused.used", message=f"used before on {host}")
     text = told.summary()
-    assert "refused, nothing was changed" in text
+    expect_text(text)
     assert list(told.collected.unfinished.left) == ["web2"]
 
 
@@ -111,7 +112,7 @@ def test_what_a_skipped_apply_holds_is_not_missing() -> None:
     told.event("web1", "shop", "skipped", type="apply")
     told.end("web1", "interrupted", planned=6, message="over", phase=Phase.RUNNING)
     assert told.collected.unfinished.left == {"web1": ("file#/d",)}
-    assert "ran 1 of 2 resources" in told.summary()
+    expect_text(told.summary())
 
 
 @pytest.mark.parametrize(
@@ -153,4 +154,4 @@ def test_a_gate_fails_a_host_that_ran_everything() -> None:
         told.event("web1", name)
     told.end("web1", planned=6, phase=Phase.DONE)
     told.end("web1", "failed", planned=6, phase=Phase.DONE, message="verify: differs")
-    assert "ran 4 of 4 resources" in told.summary()
+    expect_text(told.summary())

@@ -5,6 +5,7 @@ import pytest
 from orchestrator.rollout.shared_limits import SharedLimits, check_sharing, parse_per
 from remote_runtime.errors import UsageError
 from tests.orchestrator.fleet.fakes import FakeHost
+from tests.texts import expect_text
 
 
 def test_only_so_many_share_a_value() -> None:
@@ -35,7 +36,7 @@ def test_a_variable_that_nobody_has_is_refused() -> None:
     hosts = [FakeHost("a", {"rack": 1}), FakeHost("b")]
     with pytest.raises(UsageError) as told:
         list(check_sharing([parse_per("rak=1")], hosts))
-    assert "no host has the variable rak" in told.value.message
-    assert told.value.hint == "did you mean rack?"
+    expect_text(told.value.message)
+    expect_text(told.value.hint)
     (warning,) = check_sharing([parse_per("rack=1")], hosts)
     assert warning.endswith("without rack: b")

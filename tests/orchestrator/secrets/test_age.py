@@ -13,6 +13,7 @@ from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.key_sources import KeySources
 from orchestrator.secrets.lookup import SecretLookup
 from orchestrator.secrets.readers import readers_of
+from tests.texts import expect_text
 
 pyrage = pytest.importorskip("pyrage")
 PLAIN = b"db: {password: hunter2-hunter2}\n"
@@ -59,10 +60,12 @@ def test_a_key_with_a_passphrase(tmp_path: Path) -> None:
     public = ssh_key(tmp_path, "pass phrase")
     (tmp_path / "s.age").write_bytes(encrypt(PLAIN, [public], armored=True))
     assert read(tmp_path, "id", lambda text: "pass phrase") == "hunter2-hunter2"
-    with pytest.raises(SecretError, match="has a passphrase, and there is no terminal"):
+    with pytest.raises(SecretError) as refused:
         read(tmp_path, "id")
-    with pytest.raises(SecretError, match="cannot be used with age"):
+    expect_text(refused.value)
+    with pytest.raises(SecretError) as raised:
         read(tmp_path, "id", lambda text: "wrong")
+    expect_text(raised.value)
 
 
 def test_an_identity_that_is_encrypted(tmp_path: Path) -> None:
@@ -89,21 +92,26 @@ def test_mistakes(tmp_path: Path) -> None:
     identity(tmp_path)
     made = encrypt(PLAIN, [recipient], armored=True)
     (tmp_path / "s.age").write_bytes(made)
-    with pytest.raises(SecretError, match=r"no identity of this project can decrypt s\.age"):
+    with pytest.raises(SecretError) as refused:
         read(tmp_path)
-    with pytest.raises(SecretError, match=r"cannot read the age identity .*none"):
+    expect_text(refused.value)
+    with pytest.raises(SecretError) as raised:
         read(tmp_path, "none")
-    with pytest.raises(SecretError, match="there is no age identity"):
+    expect_text(raised.value)
+    with pytest.raises(SecretError) as caught:
         SecretLookup(KeySources(), str(tmp_path))("s.age", str(tmp_path))
+    expect_text(caught.value)
     (tmp_path / "text").write_text("hello")
-    with pytest.raises(SecretError, match="is not an age identity"):
+    with pytest.raises(SecretError) as failure:
         read(tmp_path, "text")
+    expect_text(failure.value)
     (tmp_path / "s.age").write_bytes(made[:200])
     with pytest.raises(SecretError, match="is truncated"):
         read(tmp_path)
     (tmp_path / "s.age").write_bytes(pyrage.passphrase.encrypt(PLAIN, "x", armored=True))
-    with pytest.raises(SecretError, match="encrypted with a passphrase, not for a key"):
+    with pytest.raises(SecretError) as rejected:
         read(tmp_path)
+    expect_text(rejected.value)
 
 
 def test_recipients(tmp_path: Path) -> None:
@@ -111,12 +119,15 @@ def test_recipients(tmp_path: Path) -> None:
     one, two = identity(tmp_path, "a"), identity(tmp_path, "b")
     (tmp_path / "team.txt").write_text(f"# the team\n{one}\n\n{two}\n")
     assert recipients_of([two, "team.txt"], str(tmp_path)) == [two, one]
-    with pytest.raises(SecretError, match="neither a public key nor a readable file"):
+    with pytest.raises(SecretError) as refused:
         recipients_of(["none.txt"], str(tmp_path))
-    with pytest.raises(SecretError, match="is not an age or SSH public key"):
+    expect_text(refused.value)
+    with pytest.raises(SecretError) as raised:
         encrypt(PLAIN, ["age1nonsense"], armored=True)
-    with pytest.raises(SecretError, match="there are no recipients"):
+    expect_text(raised.value)
+    with pytest.raises(SecretError) as caught:
         encrypt(PLAIN, [], armored=True)
+    expect_text(caught.value)
 
 
 def test_a_private_key_as_a_recipient_is_not_shown(tmp_path: Path) -> None:
@@ -124,8 +135,9 @@ def test_a_private_key_as_a_recipient_is_not_shown(tmp_path: Path) -> None:
     identity(tmp_path)
     private = (tmp_path / "key.txt").read_text().split("\n")[1]
     for entry in (private, private.lower(), "key.txt"):
-        with pytest.raises(SecretError, match="a private key is") as caught:
+        with pytest.raises(SecretError) as caught:
             encrypt(PLAIN, recipients_of([entry], str(tmp_path)), armored=True)
+        expect_text(caught.value)
         assert private[20:40].lower() not in str(caught.value).lower()
 
 
@@ -156,5 +168,6 @@ def test_without_sops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message names the program."""
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "s.yaml").write_text("a: ENC[x]\nsops:\n  version: 3.9.0\n")
-    with pytest.raises(SecretError, match=r"sops -d s\.yaml cannot be started.*install sops"):
+    with pytest.raises(SecretError) as refused:
         SecretLookup(KeySources(), str(tmp_path))("s.yaml#a", str(tmp_path))
+    expect_text(refused.value)

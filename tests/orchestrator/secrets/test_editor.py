@@ -10,6 +10,7 @@ from orchestrator.secrets.key_sources import PasswordSource
 from orchestrator.secrets.keyring import Keyring
 from orchestrator.secrets.yaml_text import plain_scalar, spans_of, with_value
 from tests.orchestrator.secrets.keys import inline, project, vault
+from tests.texts import expect_text
 
 VAULT = EncryptionMethod("!vault")
 
@@ -88,8 +89,9 @@ def test_anchors_and_aliases(tmp_path: Path, anchor: str) -> None:
     Editor(file, keyring).set(("a",), "third", VAULT)
     assert Editor(file, keyring).text() == text.replace("hunter2", "third")
     assert "AES256;prod" in file.read_text()
-    with pytest.raises(SecretError, match="cannot have a value at b"):
+    with pytest.raises(SecretError) as refused:
         Editor(file, keyring).set(("b",), "x", VAULT)
+    expect_text(refused.value)
 
 
 def test_set_inside_of_a_whole_file(tmp_path: Path) -> None:
@@ -104,8 +106,9 @@ def test_set_inside_of_a_whole_file(tmp_path: Path) -> None:
 def test_set_below_a_scalar(tmp_path: Path) -> None:
     """It is refused, and the file is left alone."""
     (tmp_path / "s.yml").write_text("a: 1\n")
-    with pytest.raises(SecretError, match=r"cannot have a value at a\.b"):
+    with pytest.raises(SecretError) as refused:
         Editor(tmp_path / "s.yml", Keyring(project(tmp_path))).set(("a", "b"), "x", VAULT)
+    expect_text(refused.value)
 
 
 def test_rekey(tmp_path: Path) -> None:
@@ -120,8 +123,9 @@ def test_rekey(tmp_path: Path) -> None:
     assert plain_text(tmp_path / "s.yml", ("db", "password"), keyring) == "hunter2"
     assert plain_text(tmp_path / "s.yml", ("more",), keyring) == "l1"
     only = {"default": new["default"]}
-    with pytest.raises(SecretError, match="no password decrypts"):
+    with pytest.raises(SecretError) as refused:
         plain_text(tmp_path / "s.yml", ("more",), Keyring(keys._replace(vault=only)))
+    expect_text(refused.value)
     (tmp_path / "clear.yml").write_text("a: 1")
     with pytest.raises(SecretError, match="is encrypted"):
         Editor(tmp_path / "clear.yml", keyring).rekeyed(keyring, "")
@@ -139,5 +143,6 @@ def test_plain_scalars(text: str) -> None:
 
 def test_a_file_that_is_no_yaml() -> None:
     """The message has the line, and nothing of the text."""
-    with pytest.raises(SecretError, match=r"x is not YAML \(line 2\)"):
+    with pytest.raises(SecretError) as refused:
         with_value("a: [\nhunter2", ("b",), lambda indent, flow: "1", "x")
+    expect_text(refused.value)

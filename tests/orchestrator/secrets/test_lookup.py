@@ -14,6 +14,7 @@ from orchestrator.secrets.lookup import PLACEHOLDER, SecretLookup, collecting, o
 from orchestrator.secrets.reference import calls_in
 from remote_runtime.errors import CcmError
 from tests.orchestrator.secrets.keys import inline, project, vault
+from tests.texts import expect_text
 
 ANSIBLE = Path(sys.executable).with_name("ansible-vault")
 MANY = "db: {password: hunter2-hunter2, ports: [80, 443]}\n"
@@ -154,10 +155,10 @@ def test_mistakes(tmp_path: Path, text: str, words: str) -> None:
 def test_without_a_password(tmp_path: Path) -> None:
     """The message names the settings that would have it; with a terminal it is asked for, once."""
     vault(tmp_path / "v.yml", MANY)
-    assert "there is no password for the vault" in refused(tmp_path, "v.yml", vault={})
+    expect_text(refused(tmp_path, "v.yml", vault={}))
     assert "ANSIBLE_VAULT_PASSWORD_FILE" in refused(tmp_path, "v.yml", vault={})
     gone = {"default": PasswordSource(file="/nonexistent/pw", where="CCM_VAULT_PASSWORD_FILE")}
-    assert "cannot read /nonexistent/pw" in refused(tmp_path, "v.yml", vault=gone)
+    expect_text(refused(tmp_path, "v.yml", vault=gone))
     asked: list[str] = []
 
     def prompt(text: str) -> str:
@@ -200,8 +201,9 @@ def test_a_manifest_of_others(tmp_path: Path) -> None:
     vault(inside / "v.yml", "a: 1")
     vault(outside / "own.yml", "a: 2")
     for text in ("v.yml#a", "../project/v.yml#a", "cmd:echo/x"):
-        with pytest.raises(SecretError, match="may not read the secret"):
+        with pytest.raises(SecretError) as refused:
             one(text, str(outside), is_bounded=True)
+        expect_text(refused.value)
     assert one("own.yml#a", str(outside), is_bounded=True) == 2
     assert one("v.yml#a", str(inside), is_bounded=True) == 1
 
@@ -224,8 +226,9 @@ def test_answers_for_a_worker(tmp_path: Path) -> None:
         assert worker.inline("vault", text) == "in-line"
         assert worker.whole(str(tmp_path / "v.yml")) == MANY
     assert len(asked) == 3
-    with pytest.raises(SecretError, match="defines no command"):
+    with pytest.raises(SecretError) as refused:
         worker("cmd:no", str(tmp_path))
+    expect_text(refused.value)
 
 
 def test_many_threads(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.vault import decrypt, encrypt, read_envelope
+from tests.texts import expect_text
 
 VAULT = Path(sys.executable).with_name("ansible-vault")
 TEXTS = (b"hunter2", b"", b"sixteen bytes ok", "a: 'é ☃'\n".encode(), bytes(range(256)) * 40)
@@ -87,5 +88,6 @@ def test_mistakes(text: str, words: str) -> None:
 @pytest.mark.parametrize("vault_id", ["of prod", "a;b", "a\nb", "\u00e4"])
 def test_an_id_that_the_header_cannot_have(vault_id: str) -> None:
     """It is refused: nobody could decrypt the text."""
-    with pytest.raises(SecretError, match="cannot have the ID"):
+    with pytest.raises(SecretError) as refused:
         encrypt(b"hunter2", b"secret", vault_id)
+    expect_text(refused.value)

@@ -12,6 +12,7 @@ import pytest
 from orchestrator.sources import unpacking
 from orchestrator.sources.address import SourceError
 from orchestrator.sources.unpacking import File, files_of, is_below, write
+from tests.texts import expect_text
 
 
 def member(name: str, data: bytes = b"x", **more: Any) -> tuple[tarfile.TarInfo, bytes]:
@@ -94,16 +95,19 @@ def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
         packed(*(member(f"f{number}", b"\0" * 100_000) for number in range(20))),
         packed(member("a", pax_headers={"comment": "x" * (3 << 20)})),
     ):
-        with pytest.raises(SourceError, match=r"unpacks to more than 1 MiB|no complete"):
+        with pytest.raises(SourceError) as refused:
             files_of(data, "a")
+        expect_text(refused.value)
     assert files_of(gzip.compress(b"\0" * (8 << 20)), "a") == {}  # its first block ends it
-    with pytest.raises(SourceError, match="more than 50 members"):
+    with pytest.raises(SourceError) as raised:
         files_of(packed(*(member(f"f{number}") for number in range(60))), "a")
+    expect_text(raised.value)
 
 
 def test_what_is_no_archive() -> None:
     """Other bytes, and one that was cut, are refused in one sentence."""
     whole = packed(member("a", os.urandom(5000)))
     for data in (b"", b"text", gzip.compress(b"text"), whole[: len(whole) // 2], whole[:-4000]):
-        with pytest.raises(SourceError, match="not a complete gzip-compressed tar archive"):
+        with pytest.raises(SourceError) as refused:
             files_of(data, "a")
+        expect_text(refused.value)

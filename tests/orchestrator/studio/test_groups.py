@@ -32,6 +32,7 @@ from tests.orchestrator.studio.history import (
     write_run,
 )
 from tests.orchestrator.studio.plans.planned import put_plan
+from tests.texts import expect_text
 
 PASSWORD = "correct horse battery"
 HOSTS = """\
@@ -217,7 +218,7 @@ def test_a_run_of_all_counts_the_own_hosts(fleet: Site) -> None:
     assert runs[FIRST]["outcomes"] == {"failed": 2}
     assert runs[FIRST]["resources"] == {"changed": 2, "failed": 2}
     assert runs[FIRST]["outcomes"] == runs[THIRD]["outcomes"]
-    assert browser.get("/badge.json").json()["message"] == "2 of 2 hosts in trouble"
+    expect_text(browser.get("/badge.json").json()["message"])
     fleet_page = browser.get("/").text
     assert re.findall(r'<th scope="row"><a href="/hosts/(\w+)">', fleet_page) == ["web1", "web2"]
 
@@ -250,9 +251,7 @@ def test_a_rendering_sees_the_own_hosts(fleet: Site, tmp_path: Path) -> None:
         page = browser.get("/design/try", file="site.yaml", host="web1")
         assert "web" in page
         assert not [name for name in FOREIGN if name in page]
-    assert browser.errors() == [
-        "a template reads hosts.yaml, which the studio does not show (use ccm render)"
-    ]
+    expect_text(browser.errors())
 
 
 @pytest.mark.parametrize("pattern", ["ora7", "all:!web", "oracles", "ora*"])
@@ -295,11 +294,13 @@ def test_the_file_of_users_has_groups(tmp_path: Path) -> None:
     file.add("alice", "look", PASSWORD)
     assert [one.groups for one in file.users().values()] == [("web", "edge-1"), ()]
     for group in ("", "a b", "a,b", "web\n"):
-        with pytest.raises(UsageError, match="is not a valid group name"):
+        with pytest.raises(UsageError) as refused:
             file.add("eve", "look", PASSWORD, (group,))
+        expect_text(refused.value)
     path.write_text(path.read_text().replace("web,edge-1", "web,"))
-    with pytest.raises(UsageError, match="line 1 is invalid"):
+    with pytest.raises(UsageError) as raised:
         file.users()
+    expect_text(raised.value)
 
 
 def test_a_preview_reads_no_inventory(fleet: Site, state: Path) -> None:

@@ -25,6 +25,7 @@ from tests.orchestrator.studio.history import (
     plans,
     write_run,
 )
+from tests.texts import expect_text
 
 
 def words(browser: TestClient, address: str, status: int = 200) -> str:
@@ -38,7 +39,7 @@ def words(browser: TestClient, address: str, status: int = 200) -> str:
 def test_the_fleet_names_what_broke_since_when_and_by_whom(site: Site) -> None:
     """Trouble comes first, each reason once, with the run that began it and its commit."""
     text = words(site.log_in(), "/")
-    assert "in trouble 1 never reached 1 fine 1" in text
+    expect_text(text)
     failed = "web2 F failed 2026-09-21 14:13 bob@runner, beef0123+ No space left on device"
     assert failed in text
     assert (
@@ -100,16 +101,14 @@ def test_a_host_shows_each_resource_and_who_changed_it(site: Site) -> None:
     browser = site.log_in()
     text = words(browser, "/hosts/web1")
     assert "file#/etc/motd · unchanged 2026-09-21 14:13 alice@desk, 8c1f0de2" in text
-    assert "file#/etc/app.conf · unchanged not in the stored runs" in text
+    expect_text(text)
     text = words(browser, "/hosts/web2")
     assert "F failed since 2026-09-21 14:13 , bob@runner, beef0123+" in text
     failed = "file#/etc/motd F failed since 2026-09-21 14:13 , bob@runner, beef0123+ No space left"
     assert f"{failed} on device 2026-09-21 14:13 alice@desk, 8c1f0de2 content" in text
-    assert "No facts are stored" in text
+    expect_text(text)
     assert "file#/etc/app.conf" not in words(browser, "/hosts/web2?resource=motd")
-    assert "Neither a run nor the inventory contains the host 'web9'" in words(
-        browser, "/hosts/web9", 404
-    )
+    expect_text(words(browser, "/hosts/web9", 404))
 
 
 def test_a_run_is_the_page_of_its_report(site: Site) -> None:
@@ -138,12 +137,9 @@ def test_a_host_in_a_run_shows_all_that_it_reported(site: Site) -> None:
 def test_a_resource_groups_the_hosts_that_have_it(site: Site) -> None:
     """Hosts with the same last result are one row, with the first and the last run of it."""
     text = words(site.log_in(), "/resource?name=file%23/etc/motd")
-    assert "In the last plan of 2 hosts." in text
+    expect_text(text)
     assert "web1 (1) C content" in text
-    assert "web2 (1) F No space left on device" in text
-    assert "No run contains the resource 'file#/x'" in words(
-        site.browser, "/resource?name=file%23/x", 404
-    )
+    expect_text(words(site.browser, "/resource?name=file%23/x", 404))
 
 
 def test_two_runs_are_compared_by_host(site: Site) -> None:
@@ -153,7 +149,7 @@ def test_two_runs_are_compared_by_host(site: Site) -> None:
     assert "file#/etc/motd outcome changed failed" in text
     assert "file#/etc/motd outcome changed unchanged" in text
     assert "3 hosts without differences." in words(site.browser, f"/compare?a={SECOND}&b={THIRD}")
-    assert "There is no run" in words(site.browser, f"/compare?a={FIRST}&b=x", 404)
+    expect_text(words(site.browser, f"/compare?a={FIRST}&b=x", 404))
 
 
 @pytest.mark.parametrize(
@@ -239,7 +235,7 @@ def test_a_preview_is_told_from_a_push(state: Path, site: Site) -> None:
     write_run("20260922T133640Z-ccccccc", fill, "web2", noop=True)
     site.parts.keeper.refresh()
     browser = site.log_in()
-    assert "preview of site.yaml" in words(browser, "/runs?kind=previews")
+    expect_text(words(browser, "/runs?kind=previews"))
     assert '<td class="changed noop">' in browser.get("/?hosts=web2").text
     assert "web2 F failed" in words(browser, "/")
 
@@ -269,7 +265,7 @@ def test_the_index_says_why_it_is_not_up_to_date(site: Site) -> None:
     """Each page has the problem of the last look."""
     site.parts.keeper.problem = "OperationalError: database or disk is full"
     text = words(site.log_in(), "/runs")
-    assert "New runs cannot be read: OperationalError: database or disk is full" in text
+    expect_text(text)
 
 
 def test_drift_stands_beside_the_last_push(site: Site) -> None:
@@ -285,6 +281,5 @@ def test_drift_stands_beside_the_last_push(site: Site) -> None:
     write_run("20260922T133640Z-ddddddd", fill, "web2", noop=True, command="drift")
     site.parts.keeper.refresh()
     text = words(site.log_in(), "/hosts/web2")
-    assert "beef0123+ drifted No space left on device 2026-09-21" in text
-    assert "changed on the host" in text
+    expect_text(text)
     assert "web2 F failed since" in text

@@ -17,6 +17,7 @@ from orchestrator.templates.engines import go
 from tests.orchestrator.language.jet.fakes import DATA, host
 from tests.orchestrator.registration.test_key_value import Fake
 from tests.orchestrator.templates.trees import failure, fill, needs_gotpl, refused, render, tree
+from tests.texts import expect_text
 
 
 def text(directory: Path, engine: str, template: str, **others: str) -> str:
@@ -46,13 +47,13 @@ def test_a_jet_partial_is_checked_where_it_is_rendered(tmp_path: Path) -> None:
     included = {"a": "[[ x := 1 ]][[ include `_partials/p` ]]", "_partials/p": "[[ x ]]"}
     assert render(tmp_path / "1", included) == {"a": "1"}
     rendered = {"a": "[[ x := 1 ]][[ render(`_partials/p`, .) ]]", "_partials/p": "[[ x ]]"}
-    assert "t/_partials/p:1:4: 'x' is not set" in refused(tmp_path / "2", rendered)
+    expect_text(refused(tmp_path / "2", rendered))
 
 
 def test_a_jet_partial_that_is_not_there_is_refused(tmp_path: Path) -> None:
     """A literal path of render() that leads nowhere is refused at its place."""
     told = refused(tmp_path, {"a": "\n [[ render(`_partials/nope`, .) ]]"})
-    assert "t/a:2:12: render: there is no '_partials/nope' in t/" in told
+    expect_text(told)
 
 
 def test_jet_mistakes_of_included_files_carry_their_place(tmp_path: Path) -> None:
@@ -93,8 +94,9 @@ def test_values_of_buckets(tmp_path: Path, engine: str, call: str) -> None:
     (found,) = tree(tmp_path / "good", {"a": call}, engine=engine).render(scope.names)
     assert found.content == "80"
     computed = re.sub("[\"']CCM[\"']", ".Host.name" if engine == "go" else "Host.name", call)
-    with pytest.raises(EvaluationError, match="only a literal one is read"):
+    with pytest.raises(EvaluationError) as refused:
         list(tree(tmp_path / "bad", {"a": computed}, engine=engine).render(scope.names))
+    expect_text(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +112,9 @@ def test_values_of_buckets(tmp_path: Path, engine: str, call: str) -> None:
 def test_facts_of_a_host_that_is_not_contacted(tmp_path: Path, engine: str, template: str) -> None:
     """In every engine they are not known; they are not missing."""
     scope = host(tmp_path)._replace(facts=UnknownFacts(Facts({}, {})))
-    with pytest.raises(FactsUnavailableError, match="this command contacts no host"):
+    with pytest.raises(FactsUnavailableError) as refused:
         tree(tmp_path / "t", {"a": template}, engine=engine).render(scope.names)
+    expect_text(refused.value)
 
 
 @needs_gotpl
@@ -225,7 +228,7 @@ def test_without_gotpl_go_says_how_to_install_it(
     go._environment.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without_gotpl)
     told = refused(tmp_path, {"a": "x"}, engine="go")
-    assert "gotpl, which is not installed" in told
+    expect_text(told)
     assert "pip install 'ccm-push[go]'" in told
 
 
@@ -323,6 +326,4 @@ def test_a_jinja_partial_gets_names(tmp_path: Path) -> None:
 
 def test_an_unknown_engine_is_refused(tmp_path: Path) -> None:
     """Only the three languages are there."""
-    assert "there is no engine 'erb', only jet, go, jinja" in refused(
-        fill(tmp_path, {}), {}, engine="erb"
-    )
+    expect_text(refused(fill(tmp_path, {}), {}, engine="erb"))

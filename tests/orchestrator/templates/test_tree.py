@@ -10,6 +10,7 @@ from orchestrator.templates.tree import below_directory
 from remote_runtime.errors import CcmError
 from tests.orchestrator.language.jet.fakes import host
 from tests.orchestrator.templates.trees import failure, fill, needs_gotpl, refused, render, tree
+from tests.texts import expect_text
 
 ENGINES = {
     "jet": ("[[ data.name ]]", '[[ render("_partials/p", .) ]]', '[[ write("{}", "{}") ]]'),
@@ -66,8 +67,9 @@ def test_render_does_not_lead_out(engine: str, tmp_path: Path) -> None:
     """render() reads nothing outside of the directory."""
     fill(tmp_path, {"secret": "s"})
     partial = ENGINES[engine][1].replace("_partials/p", "../secret")
-    with pytest.raises(CcmError, match=r"'\.\./secret' does not name a file in the directory"):
+    with pytest.raises(CcmError) as refused:
         render(tmp_path / "t", {"a": partial}, engine)
+    expect_text(refused.value)
 
 
 @engines
@@ -76,16 +78,16 @@ def test_two_templates_cannot_give_one_file(engine: str, tmp_path: Path) -> None
     same = {"a": writing(engine, "c"), "b": writing(engine, "c")}
     assert render(tmp_path / "same", same, engine)["c"] == "x"
     differing = {"a": writing(engine, "c"), "b": writing(engine, "c", "y")}
-    assert "'c' is written twice" in failure(tmp_path / "other", differing, engine=engine)
+    expect_text(failure(tmp_path / "other", differing, engine=engine))
     late = {"a": writing(engine, "c"), "c": "of the folder"}
-    assert "'c' is written twice" in failure(tmp_path / "late", late, engine=engine)
+    expect_text(failure(tmp_path / "late", late, engine=engine))
 
 
 @engines
 def test_a_file_is_no_directory(engine: str, tmp_path: Path) -> None:
     """A path that would be both a file and a directory is refused."""
     files = {"a": writing(engine, "sub"), "sub/b": "b"}
-    assert "'sub' would be both a file and a directory" in failure(tmp_path, files, engine=engine)
+    expect_text(failure(tmp_path, files, engine=engine))
 
 
 @engines
@@ -112,7 +114,7 @@ def test_what_is_no_template_is_copied(engine: str, tmp_path: Path) -> None:
 def test_a_template_is_utf_8(engine: str, tmp_path: Path) -> None:
     """A template in another encoding is refused where it stops being UTF-8."""
     text = b"fine\nab\xe9 " + ENGINES[engine][0].encode()
-    assert "t/a:2:3: a template must be UTF-8 text" in refused(tmp_path, {"a": text}, engine=engine)
+    expect_text(refused(tmp_path, {"a": text}, engine=engine))
 
 
 @engines
@@ -142,8 +144,9 @@ def test_values_are_not_rendered_again(engine: str, tmp_path: Path) -> None:
 def test_facts_that_are_not_there_are_told_as_such(engine: str, tmp_path: Path) -> None:
     """Touching a family of facts that was not gathered refuses the host."""
     text = {"jet": "[[ facts.cpu ]]", "go": "{{ .facts.cpu }}", "jinja": "{{ facts.cpu }}"}
-    with pytest.raises(FactsUnavailableError, match="not ready after 2 s"):
+    with pytest.raises(FactsUnavailableError) as refused:
         render(tmp_path, {"a": text[engine]}, engine)
+    expect_text(refused.value)
 
 
 @engines
@@ -176,7 +179,7 @@ def test_only_files_and_directories(kind: str, tmp_path: Path) -> None:
         assert "t/x is a symlink" in refused(tmp_path, {})
     else:
         os.mkfifo(tmp_path / "x")
-        assert "t/x is neither a file nor a directory" in refused(tmp_path, {})
+        expect_text(refused(tmp_path, {}))
 
 
 def test_hostile_names_are_refused(tmp_path: Path) -> None:
@@ -185,7 +188,7 @@ def test_hostile_names_are_refused(tmp_path: Path) -> None:
     (Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))).write_text("")
     told = refused(tmp_path, {})
     assert told.count("its name contains a control character") == 2
-    assert "its name is not UTF-8" in told
+    expect_text(told)
 
 
 def test_every_mistake_is_told_at_once(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from remote_runtime import bootstrap
 from remote_runtime.errors import UnreachableError
 from tests.lab.interpreters import find_interpreter
 from tests.orchestrator.transport.fakes import Host, Phases, image, local
+from tests.texts import expect_text
 
 VERSIONS = ["3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 
@@ -70,7 +71,7 @@ def test_the_runtime_starts_and_the_link_is_its_channel(home: Path) -> None:
     assert link.receive(10) == b"hello"
     with pytest.raises(TimeoutError):
         link.receive(0.05)
-    assert link.stderr_tail() == "noise of the runtime"
+    expect_text(link.stderr_tail())
     link.close()
     assert link.receive(10) == b""
     with pytest.raises(UnreachableError):
@@ -151,8 +152,9 @@ def test_code_that_is_whole_but_not_ours_is_not_run(home: Path) -> None:
 def test_a_damaged_transfer_is_refused(home: Path) -> None:
     """What arrives is hashed before it is believed."""
     made = image(home)._replace(payload=lambda kind: b"damaged")
-    with pytest.raises(UnreachableError, match="the runtime was damaged in transfer") as caught:
+    with pytest.raises(UnreachableError) as caught:
         started(made)
+    expect_text(caught.value)
     assert caught.value.kind == "transport.bootstrap"
     assert cache(home) == {}
 
@@ -313,7 +315,7 @@ def test_python_2_is_told_apart(home: Path) -> None:
     with pytest.raises(UnreachableError, match=r"is older than 3\.6") as caught:
         started(image(home), local(python=python2))
     assert caught.value.kind == "transport.python"
-    assert "install Python 3.6 or newer" in caught.value.hint
+    expect_text(caught.value.hint)
 
 
 def test_what_is_no_python_is_told_apart(home: Path) -> None:
@@ -325,8 +327,9 @@ def test_what_is_no_python_is_told_apart(home: Path) -> None:
 def test_a_python_without_json_is_told_apart(home: Path, tmp_path: Path) -> None:
     """Debian's python3-minimal gets its own sentence and fix."""
     minimal = fake_interpreter(tmp_path, "python3", "exit 91")
-    with pytest.raises(UnreachableError, match="lacks json or zlib") as caught:
+    with pytest.raises(UnreachableError) as caught:
         started(image(home), local(python=minimal))
+    expect_text(caught.value)
     assert "apt-get install python3" in caught.value.hint
 
 
@@ -351,10 +354,9 @@ def test_the_check_for_json_is_real(tmp_path: Path) -> None:
 
 def test_a_python_that_is_not_there_is_named(home: Path) -> None:
     """The interpreter of the inventory is the only one that is tried."""
-    with pytest.raises(
-        UnreachableError, match=r"no usable Python on .*: /nowhere/python3 not found"
-    ):
+    with pytest.raises(UnreachableError) as refused:
         started(image(home), local(python="/nowhere/python3"))
+    expect_text(refused.value)
 
 
 @pytest.mark.parametrize("python", ["/bin/false", "/bin/echo"])
@@ -370,8 +372,9 @@ def test_a_python_that_is_none_is_named(home: Path, python: str) -> None:
 
 def test_a_runtime_that_cannot_be_imported_is_a_fault(home: Path) -> None:
     """The reason reaches the controller in one line."""
-    with pytest.raises(UnreachableError, match="ZeroDivisionError: division by zero") as caught:
+    with pytest.raises(UnreachableError) as caught:
         started(image(home, "1 / 0"))
+    expect_text(caught.value)
     assert caught.value.kind == "transport.bootstrap"
 
 

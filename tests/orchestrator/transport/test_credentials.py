@@ -10,6 +10,7 @@ import pytest
 from orchestrator.transport import Credentials
 from orchestrator.transport.password import Password, PasswordAttempt
 from remote_runtime.errors import UnreachableError, UsageError
+from tests.texts import expect_text
 
 
 class Person:
@@ -78,15 +79,17 @@ def test_a_prompt_asks_once_and_beats_the_environment() -> None:
 def test_an_empty_answer_is_no_password() -> None:
     """Ctrl-D or an empty line at the prompt ends the run; nothing empty is sent to a host."""
     credentials = Credentials(ask_become_pass=True, prompt=Person(""), environ={})
-    with pytest.raises(UsageError, match="the sudo password was not entered"):
+    with pytest.raises(UsageError) as refused:
         credentials.prepare()
+    expect_text(refused.value)
 
 
 def test_a_command_that_fails_says_why() -> None:
     """The last line of its errors is told, nothing of its output."""
     environ = {"CCM_SSH_PASSWORD_COMMAND": "echo s3cret; echo vault is sealed >&2; exit 2"}
-    with pytest.raises(UsageError, match="exit status 2: vault is sealed") as caught:
+    with pytest.raises(UsageError) as caught:
         Credentials(environ=environ).prepare()
+    expect_text(caught.value)
     assert "s3cret" not in str(caught.value)
 
 
@@ -147,8 +150,9 @@ def test_refusals_are_told_with_the_hosts() -> None:
     password = become_password(Credentials(environ={"CCM_BECOME_PASSWORD": "x"}))
     for host in ("a", "a", "b"):  # one host counts once
         password.attempt(host).end(accepted=False)
-    with pytest.raises(UnreachableError, match="rejected by a, b, so it is not tried here"):
+    with pytest.raises(UnreachableError) as refused:
         password.attempt("c")
+    expect_text(refused.value)
 
 
 def test_a_refusal_of_one_host_keeps_the_password_from_nobody() -> None:
@@ -177,8 +181,9 @@ def test_a_stall_that_ends_as_a_refusal_counts_then() -> None:
     slow = [password.attempt(f"slow{number}") for number in range(2)]
     for trial in slow:
         trial.end(accepted=False)
-    with pytest.raises(UnreachableError, match="rejected by slow0, slow1"):
+    with pytest.raises(UnreachableError) as refused:
         password.attempt("a")
+    expect_text(refused.value)
 
 
 def test_nobody_tries_it_while_one_host_proves_it() -> None:

@@ -11,6 +11,7 @@ from orchestrator.transport.password import Password
 from orchestrator.transport.pipe import STDERR_TAIL, Link, readable
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.fakes import image
+from tests.texts import expect_text
 
 Said = tuple[bytes, bytes] | None
 
@@ -78,7 +79,7 @@ def test_what_is_needed_is_sent_with_its_length(tmp_path: Path, what: str) -> No
 def test_the_image_is_sent_once_only(tmp_path: Path) -> None:
     """A host that asks again and again is not served."""
     line = (b"ccm1 abc need zip\n", b"")
-    assert "violated the protocol" in str(failure(tmp_path, Script(line, line)))
+    expect_text(str(failure(tmp_path, Script(line, line))))
 
 
 @pytest.mark.parametrize("line", [b"ccm1 abc sing \n", b"ccm1 abc need money\n"])
@@ -91,20 +92,20 @@ def test_noise_without_end_is_bounded(tmp_path: Path) -> None:
     """A host that floods is given up after 64 KiB."""
     flood = [(b"x" * 10_000, b"")] * 100
     script = Script(*flood)
-    assert "sent 65536 bytes of other output" in str(failure(tmp_path, script))
+    expect_text(str(failure(tmp_path, script)))
     assert len(script.last_error) > 100 - MAX_NOISE // 10_000 - 2
 
 
 def test_a_line_without_end_is_bounded(tmp_path: Path) -> None:
     """The line with our nonce must end."""
     script = Script((b"ccm1 abc " + b"x" * (MAX_LINE + 1), b""))
-    assert "its first line is too long" in str(failure(tmp_path, script))
+    expect_text(str(failure(tmp_path, script)))
 
 
 def test_silence_is_bounded(tmp_path: Path) -> None:
     """A host that says nothing is given up."""
     error = failure(tmp_path, Script(*[None] * 100000), timeout=0.05)
-    assert "did not start on web1 within" in str(error)
+    expect_text(str(error))
 
 
 def test_a_sudo_that_stalls_at_the_password_is_named(tmp_path: Path) -> None:
@@ -120,8 +121,9 @@ def test_a_sudo_that_stalls_at_the_password_is_named(tmp_path: Path) -> None:
         password=password,
         timeout=0.05,
     )
-    with pytest.raises(UnreachableError, match="did not respond") as caught:
+    with pytest.raises(UnreachableError) as caught:
         attempt.link()
+    expect_text(caught.value)
     assert (caught.value.kind, script.written) == ("transport.become", b"s3cret\n")
     assert "s3cret" not in str(caught.value)
 
@@ -130,7 +132,7 @@ def test_an_early_end_shows_status_and_reason(tmp_path: Path) -> None:
     """The tail of stderr is in the message, without anything a terminal would act upon."""
     script = Script((b"", b"\x1b[31mbash: /bin/sh: gone\x07\n"), status=127)
     error = failure(tmp_path, script)
-    assert "ended with status 127 before the runtime started" in str(error)
+    expect_text(str(error))
     assert "bash: /bin/sh: gone" in str(error)
     assert "\x1b" not in str(error)
 
@@ -152,7 +154,7 @@ def test_a_limit_of_the_host_is_named(tmp_path: Path, err: bytes, status: int) -
 
 def test_an_end_without_a_word_says_so(tmp_path: Path) -> None:
     """No reason is told where none was given, but what to look at is."""
-    assert "the command printed nothing" in failure(tmp_path, Script(status=1)).hint
+    expect_text(failure(tmp_path, Script(status=1)).hint)
 
 
 def test_a_host_without_sudo_is_told(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from tests.lab.proxy import DelayProxy
 from tests.orchestrator.transport.conftest import Connect, StartSshd
 from tests.orchestrator.transport.fakes import Host, Phases
 from tests.orchestrator.transport.sshd import Sshd, make_key, public
+from tests.texts import expect_text
 
 
 def echoes(link: Link) -> bool:
@@ -219,7 +220,7 @@ def test_an_unknown_host_key_is_refused(sshd: Sshd, connect: Connect, tmp_path: 
         ["ssh-keygen", "-l", "-f", f"{sshd.host_keys[0]}.pub"], capture_output=True, check=True
     )
     assert listed.stdout.decode().split()[1] in error.message
-    assert "ccm hosts trust -i 'my hosts.yaml' -i more.yaml -l web1" in error.advice
+    expect_text(error.advice)
     assert "authenticating" not in error.message
 
 
@@ -565,7 +566,7 @@ def test_a_jump_host_that_cannot_reach_the_host_is_told(
     connector = connect({"hosts": {"gate": gate.host(name="gate")}})
     error = failure(connector, Host(port=1, jump="gate"))
     assert error.kind == "transport.connect"
-    assert "cannot connect from gate to 127.0.0.1 port 1" in error.message
+    expect_text(error.message)
 
 
 def test_a_jump_host_with_an_unknown_key_is_refused(
@@ -615,7 +616,7 @@ def test_a_proxy_command_that_fails_is_named(
     for _ in range(5):  # the command's end and our look at it have no order
         error = failure(connect(), sshd.host(connect_timeout=3.0))
         assert error.kind == "transport.proxy"
-        assert "No such file" in error.message
+        expect_text(error.message)
         assert "ls /no-such-127.0.0.1" in error.hint
 
 
@@ -760,7 +761,7 @@ def test_a_forced_command_of_something_else_is_told(
     error = failure(connect(), server.host())
     assert error.kind == "transport.bootstrap"
     assert "status 9" in error.message
-    assert "for backups only" in error.message
+    expect_text(error.message)
 
 
 def test_a_server_without_sessions_is_told(connect: Connect, start_sshd: StartSshd) -> None:

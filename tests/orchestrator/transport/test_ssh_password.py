@@ -22,6 +22,7 @@ from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.conftest import Connect
 from tests.orchestrator.transport.fakes import Host, Phases
 from tests.orchestrator.transport.sshd import make_key, public
+from tests.texts import expect_text
 
 
 class Door(paramiko.ServerInterface):
@@ -125,7 +126,7 @@ def test_a_wrong_password_is_told_and_tried_once(connect: Connect, server: Serve
     """The methods that were tried are named."""
     error = attempt(connect, server, "wrong")
     assert error.kind == "transport.auth"
-    assert "login as ann on web1 failed" in error.message
+    expect_text(error.message)
     method = "password" if "password" in server.door.methods else "keyboard-interactive"
     assert method in error.message
     assert server.door.tried.count((method, "wrong")) == 1
@@ -134,7 +135,7 @@ def test_a_wrong_password_is_told_and_tried_once(connect: Connect, server: Serve
 def test_without_a_password_the_way_out_is_told(connect: Connect, server: Server) -> None:
     """Where the server would take a password, --ask-pass is the advice."""
     error = attempt(connect, server, None)
-    assert "no key and no password available" in error.message
+    expect_text(error.message)
     if "password" in server.door.methods.split(","):
         assert "--ask-pass" in error.hint or server.door.tried == []
 
@@ -176,7 +177,7 @@ def test_a_login_without_an_answer_is_no_refusal(
     server.close()
     assert (error.kind, words in error.message) == (kind, True)
     assert "no other methods" not in error.message
-    assert "an expired account" in error.hint
+    expect_text(error.hint)
 
 
 def test_a_wrong_password_does_not_lock_the_fleet_out(connect: Connect, tmp_path: Path) -> None:
@@ -190,4 +191,4 @@ def test_a_wrong_password_does_not_lock_the_fleet_out(connect: Connect, tmp_path
         messages.append(str(caught.value))
     server.close()
     assert len(server.door.tried) == REFUSALS
-    assert "is not tried here" in messages[-1]
+    expect_text(messages[-1])

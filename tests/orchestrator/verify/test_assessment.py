@@ -11,6 +11,7 @@ from orchestrator.cli.exit_code import worse_exit_code
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.verification import Progress, Verification
 from orchestrator.verify.assessment import Assessment, Outcome
+from tests.texts import expect_text
 
 GOOD = Outcome("web1", "file#/a", "passed")
 BAD = Outcome("web1", "file#/b", "failed", "mode: expected 0644, found 0600")
@@ -55,17 +56,9 @@ def written(*outcomes: Outcome, verbose: bool = False, quiet: bool = False) -> s
 
 def test_the_report_goes_host_by_host() -> None:
     """A host's failures stand below its counts, what passed only with -v."""
-    assert written(GOOD, BAD, OTHER) == (
-        "verify: site.yaml on 2 hosts\n\n"
-        "web1  1 passed, 1 failed\n"
-        "  failed   file#/b\n"
-        "           mode: expected 0644, found 0600\n"
-        "web2  1 skipped\n\n"
-        "2 hosts: 1 passed, 1 failed, 1 skipped, 1 host unreachable in 1.2 s\n"
-        "3 resources not checked: 3 in noop\n"
-    )
+    expect_text(written(GOOD, BAD, OTHER))
     assert "  passed   file#/a\n" in written(GOOD, BAD, verbose=True)
-    assert "web2 could not be reached" in written(OTHER, verbose=True)
+    expect_text(written(OTHER, verbose=True))
 
 
 def test_what_many_hosts_fail_alike_stands_once() -> None:
@@ -93,7 +86,7 @@ def test_what_had_no_turn_is_told() -> None:
         report = Verification(out, Style(), verbose=False, quiet=False)
         report.take(BAD)
         report.finish(made, 1.0)
-        assert "1 failed, 8 not run" in out.getvalue()
+        expect_text(out.getvalue())
         assert f"{why}: 8 checks not run; no check ran on web[2-3] (2 hosts)\n" in out.getvalue()
     assert stopped.record()["not_run"] == {"web1": 2, "web2": 3, "web3": 3}
 
@@ -106,7 +99,7 @@ def test_the_answers_are_counted_while_they_come() -> None:
     for answered in (1, 2, 3):
         progress(answered)
         now[0] += 25.0
-    assert out.getvalue() == "3 of 60 hosts checked\n"
+    expect_text(out.getvalue())
 
 
 def test_a_quiet_report_shows_failures_only() -> None:

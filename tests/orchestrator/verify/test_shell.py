@@ -17,6 +17,7 @@ from orchestrator.verify.shell import MAX_OUTPUT, Shell
 from remote_runtime.errors import ProtocolError, UnreachableError
 from tests.lab.interpreters import find_interpreter
 from tests.orchestrator.verify.fakes import local_shell
+from tests.texts import expect_text
 
 VERSIONS = ["3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 
@@ -124,7 +125,7 @@ def test_output_is_bounded(shell: Shell) -> None:
     """A command that writes without end is ended, and said to have been."""
     answer = shell.run(b"yes")
     assert len(answer.out) <= MAX_OUTPUT
-    assert "wrote more than 8 MiB" in answer.killed
+    expect_text(answer.killed)
     assert shell.run(b"echo next").out == b"next\n"
 
 
@@ -182,8 +183,9 @@ def test_an_answer_that_cannot_be_is_refused(said: bytes) -> None:
     with pytest.raises(ProtocolError):
         shell.run(b"true")
     assert wire.closed
-    with pytest.raises(UnreachableError, match="web1 was lost"):
+    with pytest.raises(UnreachableError) as refused:
         shell.run(b"true")
+    expect_text(refused.value)
 
 
 class Torrent(Wire):
@@ -219,15 +221,17 @@ class Wall(Wire):
 def test_a_host_that_takes_no_bytes_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot keep a verify waiting by not reading what it is asked."""
     monkeypatch.setattr("orchestrator.verify.shell.ANSWER_TIMEOUT", 0.1)
-    with pytest.raises(UnreachableError, match="web1 was lost"):
+    with pytest.raises(UnreachableError) as refused:
         shell_on(Wall()).run(b"true")
+    expect_text(refused.value)
 
 
 def test_a_host_that_hangs_up_is_lost(tmp_path: Path) -> None:
     """Half an answer is none."""
     shell = shell_on(Wire(struct.pack(">i", 0)))
-    with pytest.raises(UnreachableError, match="it closed the session"):
+    with pytest.raises(UnreachableError) as refused:
         shell.run(b"true")
+    expect_text(refused.value)
 
 
 class Sluggish(Wire):
@@ -263,6 +267,7 @@ def test_a_silent_host_is_waited_for_once() -> None:
     wire = Silent(b"")
     shell = shell_on(wire)
     for _ in range(2):
-        with pytest.raises(UnreachableError, match="it no longer responds"):
+        with pytest.raises(UnreachableError) as refused:
             shell.read_all([b"true"] * 500)
+        expect_text(refused.value)
     assert (wire.waits, wire.closed) == (1, True)

@@ -35,6 +35,7 @@ from tests.orchestrator.fleet.fakes import (
     unchanged,
 )
 from tests.orchestrator.workers.scenes import Connectors
+from tests.texts import expect_text
 
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are copies, on Linux only")
@@ -75,7 +76,7 @@ def test_a_worker_that_is_killed_loses_its_host_and_no_other() -> None:
     results = found["results"]
     lost = results.pop("hangs")
     assert (lost["outcome"], lost["kind"]) == ("unreachable", "worker.lost")
-    assert "killed by signal 9" in lost["message"]
+    expect_text(lost["message"])
     assert (lost["phase"], lost["planned"], lost["tally"]["stable"]) == ("running", 2, 1)
     assert {result["outcome"] for result in results.values()} == {"ok"}
     assert len(results) == 3
@@ -280,7 +281,7 @@ def test_a_worker_that_breaks_the_protocol_is_no_defect_of_ccm(
     end = end_of_host(there, bus)
     assert (end.outcome, end.kind, there.killed) == ("unreachable", "worker.protocol", True)
     assert end.message.startswith("protocol error of worker w1: expected ")
-    assert "who started that worker" in end.hint
+    expect_text(end.hint)
     assert not list(tmp_path.rglob("*crash*"))
     assert not bus.faults
 

@@ -17,6 +17,7 @@ from tests.remote_runtime.archive import server
 from tests.remote_runtime.archive.case import ArchiveTest
 from tests.remote_runtime.archive.making import APP, member, tar
 from tests.remote_runtime.fakes import ROOT, FailingFiles, context, item, one, run_items
+from tests.texts import expect_text
 
 DATA = tar(APP)
 SUM = hashlib.sha256(DATA).hexdigest()
@@ -78,7 +79,7 @@ class DownloadTest(ArchiveTest):
         """Another owner or group than wanted makes a new download, as the documents say."""
         self.apply(self.archive())
         event = self.apply(self.archive(owner="4711", group="4712"), noop=True)
-        self.assertEqual(event["noop_message"], "Would have downloaded")
+        expect_text(event["noop_message"], self)
         self.assertEqual([c["what"] for c in event["changes"]], ["owner", "group"])
         if ROOT:
             self.apply(self.archive(owner="4711", group="4712"))
@@ -97,7 +98,7 @@ class DownloadTest(ArchiveTest):
         """Absent removes the archive, and never a directory in its place."""
         self.write("dl/a.tar.gz")
         gone = self.archive(ensure="absent")
-        self.assertEqual(self.apply(gone, noop=True)["noop_message"], "Would have removed")
+        expect_text(self.apply(gone, noop=True)["noop_message"], self)
         self.assertTrue(self.apply(gone)["changed"])
         self.assertEqual((self.names("dl"), self.web.requests), ([], []))
         self.assertEqual(self.apply(gone)["status"], "stable")
@@ -132,7 +133,7 @@ class DownloadTest(ArchiveTest):
         refused = self.error(self.archive(url=closed.url("/a.tar.gz")))
         self.assertIn("Connection refused", refused)
         unknown = self.error(self.archive(url="http://no-such-host.invalid/a.tar.gz"))
-        self.assertIn("cannot resolve the host no-such-host.invalid", unknown)
+        expect_text(unknown, self)
 
     def test_chunked(self) -> None:
         """An answer without a length is complete when its last chunk has arrived."""
@@ -151,7 +152,7 @@ class DownloadTest(ArchiveTest):
         begin = time.time()
         message = self.error(self.archive(download_timeout="300ms"))
         self.assertLess(time.time() - begin, 5)
-        self.assertIn("took longer than 0.3 s (raise download_timeout)", message)
+        expect_text(message, self)
         self.assertEqual(self.names("dl"), [])
 
     def flaky(self, *answers: server.Answer) -> None:
@@ -209,7 +210,7 @@ class DownloadTest(ArchiveTest):
     def test_full_disk(self) -> None:
         """A full disk fails the resource and leaves nothing behind."""
         message = self.error(self.archive(), files=FailingFiles())
-        self.assertIn("the disk is full", message)
+        expect_text(message, self)
         self.assertEqual(self.names("dl"), [])
 
     def test_private_until_it_is_whole(self) -> None:
@@ -237,7 +238,7 @@ class DownloadTest(ArchiveTest):
                     path, self.place(path, "write"), registered=self._temporary, unique="ccm-x"
                 )
 
-        self.assertIn("could not replace", self.error(self.archive(), files=Stuck()))
+        expect_text(self.error(self.archive(), files=Stuck()), self)
         self.assertEqual(self.names("dl"), [])
 
     def test_what_was_not_achieved(self) -> None:
@@ -249,7 +250,7 @@ class DownloadTest(ArchiveTest):
 
         self.write("dl/a.tar.gz")
         message = self.error(self.archive(ensure="absent"), files=Keeping())
-        self.assertIn("desired state not achieved: ensure is 'present', not 'absent'", message)
+        expect_text(message, self)
 
     def test_progress(self) -> None:
         """While it downloads it says how far it is."""
@@ -261,11 +262,11 @@ class DownloadTest(ArchiveTest):
     def test_preview(self) -> None:
         """A preview contacts nobody; a parent directory that is planned counts as there."""
         event = self.apply(self.archive(), noop=True)
-        self.assertEqual(event["noop_message"], "Would have downloaded")
+        expect_text(event["noop_message"], self)
         self.assertEqual((event["prediction"], self.web.requests), ("certain", []))
         below = self.archive("new/a.tar.gz", url=self.web.url("/a.tar.gz"))
-        self.assertIn("dl/new does not exist", self.error(below))
-        self.assertIn("dl/new does not exist", self.error(below, noop=True))
+        expect_text(self.error(below), self)
+        expect_text(self.error(below, noop=True), self)
         directory = self.file("dl/new", ensure="directory")
         planned = run_items([directory, below._replace(index=1)], noop=True)[1]
         self.assertEqual((planned["failed"], planned["prediction"]), (False, "certain"))
@@ -273,10 +274,10 @@ class DownloadTest(ArchiveTest):
     def test_preview_of_an_owner(self) -> None:
         """An unknown owner fails, behind a pending command its prediction is unknown."""
         resource = self.archive(owner="ccm-no-such-user")
-        self.assertIn("user 'ccm-no-such-user' does not exist", self.error(resource))
+        expect_text(self.error(resource), self)
         event = run_items([item("exec", "true"), resource._replace(index=1)], noop=True)[1]
         self.assertEqual((event["failed"], event["prediction"]), (False, "unknown"))
-        self.assertEqual(event["noop_message"], "Would have downloaded")
+        expect_text(event["noop_message"], self)
 
 
 class AccessTest(ArchiveTest):

@@ -10,6 +10,7 @@ from tests.remote_runtime.authorized_key.test_keys import OTHER
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import Kinds
 from tests.remote_runtime.text.test_authorized_keys import ONE
+from tests.texts import expect_text
 
 PRINT = "SHA256:"
 
@@ -73,7 +74,7 @@ class ResourceTest(DirectoryTest):
         self.assertEqual(self.run_one()["status"], "stable")
         os.chmod(self.keys, 0o664)
         (change,) = self.run_one()["changes"]
-        self.assertIn("writable by others (mode 0664)", change["from"])
+        expect_text(change["from"], self)
         self.assertEqual(self.mode(self.keys), 0o600)
         os.chmod(os.path.dirname(self.keys), 0o770)
         self.assertEqual(self.run_one()["status"], "changed")
@@ -84,7 +85,7 @@ class ResourceTest(DirectoryTest):
         """It is given to the user if it has keys only: others may hold what is not for the user."""
         self.put("a secret\n")
         os.chown(self.keys, 12345, 0)
-        self.assertIn("belongs to another user, with the uid 12345, and contains", self.refused())
+        expect_text(self.refused(), self)
         with open(self.keys) as file:
             self.assertEqual((file.read(), os.stat(self.keys).st_uid), ("a secret\n", 12345))
         with open(self.keys, "w") as file:
@@ -113,18 +114,18 @@ class ResourceTest(DirectoryTest):
         (change,) = event["changes"]
         self.assertRegex(change["from"][0], "^no-pty ssh-ed25519 SHA256:[^ ]+ old$")
         self.assertRegex(change["to"][0], "^ssh-ed25519 SHA256:[^ ]+ new$")
-        self.assertEqual(event["noop_message"], "Would have updated the authorized key")
+        expect_text(event["noop_message"], self)
 
     def test_links_and_other_things(self):
         """What is no file in a directory is refused, and nothing is written through it."""
         os.mkdir(self.path("elsewhere"))
         os.symlink(self.path("elsewhere"), os.path.dirname(self.keys))
-        self.assertIn("is a symlink to", self.refused())
+        expect_text(self.refused(), self)
         os.remove(os.path.dirname(self.keys))
         os.mkdir(os.path.dirname(self.keys), 0o700)
         os.symlink("/etc/passwd", self.keys)
-        self.assertIn("is a symlink to /etc/passwd", self.refused())
-        self.assertIn("is a symlink to", self.refused(ensure="absent"))
+        expect_text(self.refused(), self)
+        expect_text(self.refused(ensure="absent"), self)
         os.remove(self.keys)
         os.mkdir(self.keys)
         self.assertIn("is a directory", self.refused())
@@ -135,7 +136,7 @@ class ResourceTest(DirectoryTest):
         os.rmdir(self.home)
         self.assertIn("the home directory %s" % self.home, self.refused())
         self.assertEqual(self.run_one(ensure="absent")["status"], "stable")
-        self.assertIn("user 'bob' does not exist", self.refused(user="bob"))
+        expect_text(self.refused(user="bob"), self)
         self.assertEqual(self.run_one(ensure="absent", user="bob")["status"], "stable")
 
     def test_the_key_of_the_login(self):

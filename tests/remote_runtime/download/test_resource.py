@@ -25,6 +25,7 @@ from tests.remote_runtime.fakes import (
     one,
     run_items,
 )
+from tests.texts import expect_text
 
 DATA = b"#!/bin/sh\necho tool\n" * 50
 SUM = hashlib.sha256(DATA).hexdigest()
@@ -150,7 +151,7 @@ class DownloadTest(DirectoryTest):
         os.symlink("/etc/passwd", self.path("dl/tool"))
         self.assertEqual(self.apply(ensure="absent")["status"], "changed")
         os.mkdir(self.path("dl/tool"))
-        self.assertIn("is a directory, not a file", self.error(ensure="absent"))
+        expect_text(self.error(ensure="absent"), self)
 
     def test_what_is_at_the_path(self) -> None:
         """A symlink is replaced and not written through; a directory and a pipe are refused."""
@@ -168,7 +169,7 @@ class DownloadTest(DirectoryTest):
         os.unlink(self.path("dl/tool"))
         os.mkdir(self.path("dl/tool"))
         for noop in (True, False):
-            self.assertIn("is a directory, not a file", self.error(noop=noop))
+            expect_text(self.error(noop=noop), self)
             self.assertIn("parent directory", self.error(name="no/tool", noop=noop))
 
     @unittest.skipUnless(ROOT, "only root gives files away")
@@ -197,9 +198,7 @@ class DownloadTest(DirectoryTest):
         self.assertEqual([c["what"] for c in event["changes"]], ["owner"])
         self.assertEqual(len(self.web.requests), asked)
         for noop in (True, False):
-            self.assertIn(
-                "'nobody-such' does not exist", self.error(owner="nobody-such", noop=noop)
-            )
+            expect_text(self.error(owner="nobody-such", noop=noop), self)
 
     # -- checksum files -----------------------------------------------------------------------
 
@@ -360,7 +359,7 @@ class DownloadTest(DirectoryTest):
 
     def test_full_disk(self) -> None:
         """A full disk fails the resource and leaves nothing."""
-        self.assertIn("the disk is full", self.error(files=FailingFiles()))
+        expect_text(self.error(files=FailingFiles()), self)
 
     # -- previews ---------------------------------------------------------------------------------
 
@@ -379,7 +378,7 @@ class DownloadTest(DirectoryTest):
             [e["prediction"] for e in events],
             ["certain", "certain", "certain", "unknown", "certain"],
         )
-        self.assertEqual(events[0]["noop_message"], "Would have created the downloaded file")
+        expect_text(events[0]["noop_message"], self)
         to = [c["to"] for c in events[2]["changes"] if c["what"] == "content"]
         self.assertEqual(to, ["sha256:" + SUM])
         self.assertEqual((self.web.requests, os.listdir(self.path("dl"))), ([], []))

@@ -14,6 +14,7 @@ from tests.remote_runtime.fakes import (
     one,
     run_items,
 )
+from tests.texts import expect_text
 
 BOB = 61001
 
@@ -35,7 +36,7 @@ class EditTest(DirectoryTest):
         before = os.stat(path).st_ino
         edits = [{"line": "3"}, {"line": "1", "ensure": "absent"}, {"match": "2", "replace": "x"}]
         preview, push = self.events(path, edits=edits)
-        self.assertEqual(preview["noop_message"], "Would have updated the file")
+        expect_text(preview["noop_message"], self)
         self.assertEqual((len(push["changes"]), self.read("a")), (1, b"x\n3\n"))
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o640)
         self.assertNotEqual(os.stat(path).st_ino, before)
@@ -46,16 +47,16 @@ class EditTest(DirectoryTest):
         for event in self.events(path, edits=[]):
             self.assertEqual((event["changed"], event["failed"]), (False, False))
         self.assertEqual(self.read("a"), b"1\n")
-        self.assertIn("does not exist", self.events(path + "-b", edits=[])[1]["error"][0])
+        expect_text(self.events(path + "-b", edits=[])[1]["error"][0], self)
 
     def test_created(self) -> None:
         """Only with ``create``; its directory must be there."""
         path = self.path("a")
         preview, _ = self.events(path, line="x")
-        self.assertIn("does not exist (set create: true", preview["error"][0])
+        expect_text(preview["error"][0], self)
         self.assertIn("parent", self.events(path + "/b", line="x", create=True)[0]["error"][0])
         preview, push = self.events(path, line="x", create=True)
-        self.assertEqual(preview["noop_message"], "Would have created the line")
+        expect_text(preview["noop_message"], self)
         self.assertEqual((push["changes"][0]["to"], self.read("a")), ("present", b"x\n"))
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o644)
 
@@ -63,7 +64,7 @@ class EditTest(DirectoryTest):
         """The part goes, the file stays; what is not there is stable, and so is no file."""
         path = self.write("a", b"x\n")
         preview, push = self.events(path, line="x", ensure="absent")
-        self.assertEqual(preview["noop_message"], "Would have removed the line")
+        expect_text(preview["noop_message"], self)
         self.assertEqual((push["final_ensure"], self.read("a")), ("absent", b""))
         for name in ("a", "no"):
             properties = {"line": "x", "ensure": "absent"}
@@ -80,7 +81,7 @@ class EditTest(DirectoryTest):
         ]
         events = run_items(items, noop=True)
         self.assertEqual([event["status"] for event in events], ["changed", "stable", "changed"])
-        self.assertEqual(events[2]["noop_message"], "Would have updated the line")
+        expect_text(events[2]["noop_message"], self)
 
     def test_after_a_planned_file(self) -> None:
         """A file of the same run is edited as it will be, for certain, and without a warning."""
@@ -106,7 +107,7 @@ class EditTest(DirectoryTest):
         ctx = context(items, noop=True, on_notice=lambda *told: notices.append(told))
         events = run_items(items, shared=ctx)
         self.assertEqual({event["prediction"] for event in events}, {"certain"})
-        self.assertIn("undo each other on every run", notices[0][1])
+        expect_text(notices[0][1], self)
 
     def test_what_is_refused(self) -> None:
         """Directories, pipes, large and binary files, with the same words in a preview."""
@@ -119,7 +120,7 @@ class EditTest(DirectoryTest):
             ("d", "is a directory, not a file"),
             ("p", "is a device, socket or pipe, not a file"),
             ("nul", "it is not a text file"),
-            ("large", "has 5242880 bytes, and edit changes files of at most 4194304"),
+            ("large", "has 5242880 bytes, but edit only changes files of up to 4194304"),
         ):
             self.assertIn(expected, self.events(self.path(name), line="x")[0]["error"][0])
 
@@ -133,7 +134,7 @@ class EditTest(DirectoryTest):
         ]
         for before, *edits in pairs:
             event = self.events(self.write("f", before), edits=edits)[0]
-            self.assertIn("the edits undo each other", event["error"][0])
+            expect_text(event["error"][0], self)
             self.assertEqual(self.read("f"), before)
 
     def test_secrets(self) -> None:
@@ -193,7 +194,7 @@ class EditTest(DirectoryTest):
         edit.read(host)
         self.write("a", b"x\nz\n")
         error = failure_of(lambda: edit.apply(host, Diff({}, {})))
-        self.assertIn("was changed by another process", error.message)
+        expect_text(error.message, self)
         self.assertEqual(self.read("a"), b"x\nz\n")
 
 

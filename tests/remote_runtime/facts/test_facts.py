@@ -15,6 +15,7 @@ import remote_runtime
 from remote_runtime.facts import Family, Gathered, all_families, gather, size_limit
 from remote_runtime.facts.source import Source
 from remote_runtime.protocol import wire
+from tests.texts import expect_text
 
 REPOSITORY = str(Path(remote_runtime.__file__).parents[1])
 
@@ -77,7 +78,7 @@ def test_a_hanging_family_does_not_hold_the_exit() -> None:
     command = [sys.executable, "-I", "-S", "-c", program, REPOSITORY]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "not ready within 0.2 s" in done.stdout
+    expect_text(done.stdout)
 
 
 def test_an_error_without_a_text_is_named() -> None:
@@ -114,7 +115,7 @@ def test_a_family_too_large_for_the_frame_is_named() -> None:
     ]
     gathered = gather(30, Source(), families)
     assert list(gathered.facts) == ["memory"]
-    assert "too many to send" in gathered.unavailable["cpu"]
+    expect_text(gathered.unavailable["cpu"])
     assert len(frame(gathered)) < wire.MAX_FROM_TARGET
 
 
@@ -139,7 +140,7 @@ def test_the_worst_of_everything_fits_into_the_frame() -> None:
     gathered = gather(30, Source(), families)
     assert gathered.facts
     assert gathered.custom
-    assert gathered.warnings[-1] == "and 980 more warnings"
+    expect_text(gathered.warnings[-1])
     data = frame(gathered)
     assert len(data) < wire.MAX_FROM_TARGET
     (message,) = wire.Decoder(wire.MAX_FROM_TARGET).feed(data)

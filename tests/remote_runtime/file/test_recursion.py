@@ -6,6 +6,7 @@ from unittest import mock
 
 from remote_runtime.resources.file import tree
 from tests.remote_runtime.fakes import ROOT, DirectoryTest, item, one, run_items
+from tests.texts import expect_text
 
 STRANGER = 4711
 ROOT_ONLY = unittest.skipUnless(ROOT, "needs root")
@@ -82,7 +83,7 @@ class RecursionTest(DirectoryTest):
             self.write("d/n%02d" % number, b"", 0o600)
         event = self.both(file_mode="0644")
         (change,) = event["changes"]
-        self.assertEqual(change["what"], "mode of n00, n01, n02 and 47 more")
+        expect_text(change["what"], self)
         self.assertEqual((change["from"], change["to"]), ("0600", "0644"))
 
     def test_other_resources_manage_their_own(self) -> None:
@@ -158,7 +159,7 @@ class RecursionTest(DirectoryTest):
         os.link(self.write("elsewhere", b"x", 0o600), self.path("d", "sub", "planted"))
         for noop in (True, False):
             event = self.apply(noop=noop, file_mode="0644")
-            self.assertIn("it has 2 hard links", event["error"][0])
+            expect_text(event["error"][0], self)
         self.assertEqual(self.mode("elsewhere"), "0600")
         os.chown(self.path("d", "sub"), os.geteuid(), -1)
         self.both(file_mode="0644")
@@ -168,7 +169,7 @@ class RecursionTest(DirectoryTest):
         with mock.patch.object(tree, "MAX_PATHS", 3):
             for noop in (True, False):
                 event = self.apply(noop=noop)
-                self.assertIn("contains more than 3 paths;", event["error"][0])
+                expect_text(event["error"][0], self)
 
     def test_too_many_levels(self) -> None:
         """Users who may write there could else have a walk take hours."""
@@ -178,7 +179,7 @@ class RecursionTest(DirectoryTest):
             os.mkdir(self.path(at))
         for noop in (True, False):
             event = self.apply(noop=noop)
-            self.assertIn("contains more than 200 levels of directories;", event["error"][0])
+            expect_text(event["error"][0], self)
 
     def test_a_run_that_was_killed_in_between(self) -> None:
         """The next one does the rest."""
@@ -186,7 +187,7 @@ class RecursionTest(DirectoryTest):
             os.chmod(self.path(name), 0o600)
         os.chmod(self.path("d/a"), 0o644)
         event = self.both(file_mode="0644")
-        self.assertEqual([change["what"] for change in event["changes"]], ["mode of sub/b"])
+        expect_text([change["what"] for change in event["changes"]], self)
 
     def test_a_directory_that_is_missing(self) -> None:
         """There is nothing in it yet."""

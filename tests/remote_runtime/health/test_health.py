@@ -2,6 +2,7 @@ import json
 from typing import Any, Dict
 
 from tests.remote_runtime.fakes import DirectoryTest, item, one, run_items
+from tests.texts import expect_text
 
 
 class HealthTest(DirectoryTest):
@@ -51,7 +52,7 @@ class HealthTest(DirectoryTest):
         )
         self.assertEqual([c["status"] for c in event["health_check"]], ["OK", "CRITICAL"])
         self.assertEqual(event["health_check"][0]["name"], "goss")
-        self.assertIn("exists: expected true, found false", event["error"][0])
+        expect_text(event["error"][0], self)
         slow = {"goss_rules": {"command": {"sleep 30": {"exit-status": 0}}}, "timeout": "100ms"}
         self.assertEqual(self.event(slow)["health_check"][0]["status"], "CRITICAL")
 

@@ -14,6 +14,7 @@ from remote_runtime.host.machine import files
 from remote_runtime.host.machine.machine import machine
 from remote_runtime.host.overlay.overlay import Overlay
 from tests.remote_runtime.fakes import DirectoryTest, context, failure_of, item, run_items
+from tests.texts import expect_text
 
 OURS: Any = {"uid": os.geteuid(), "gid": os.getegid()}
 
@@ -108,7 +109,7 @@ class FilesTest(DirectoryTest):
         path, copy = self.write("a", b"x"), self.path(".a.~1~")
         os.truncate(path, 1 << 43)
         error = failure_of(lambda: machine(context()).files.back_up(path, copy))
-        self.assertIn("the disk is full", str(error))
+        expect_text(str(error), self)
         self.assertEqual(os.listdir(self.root), ["a"])
 
     def test_what_is_gone_needs_no_attributes(self) -> None:

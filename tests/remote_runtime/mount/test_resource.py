@@ -7,6 +7,7 @@ from remote_runtime.resources.mount.resource import Resource
 from remote_runtime.system.kernel import mounts
 from tests.remote_runtime.fakes import DirectoryTest, item, one
 from tests.remote_runtime.host.kinds import run
+from tests.texts import expect_text
 
 ROOT = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
 ROOT_USER = os.geteuid() == 0
@@ -140,7 +141,7 @@ class MountTest(DirectoryTest):
             self.ran.clear()
             with mock.patch(RUNS, side_effect=performed):
                 event = self.event(**wanted)
-            self.assertIn("it went wrong", event["error"][0])
+            expect_text(event["error"][0], self)
             self.assertNotIn("nothing is mounted", event["error"][0])
             self.assertEqual([words[0] for words in self.ran], ["umount", "mount", "mount"])
             self.assertEqual(self.ran[-1], before)
@@ -225,7 +226,7 @@ class MountTest(DirectoryTest):
         for properties, error in refused:
             self.assertIn(error, self.both(**properties)["error"][0])
         self.mounted(self.line() + "3 2 0:8 / %s/in rw - tmpfs x rw\n" % self.point)
-        self.assertIn("is mounted below it", self.both(ensure="absent")["error"][0])
+        expect_text(self.both(ensure="absent")["error"][0], self)
         self.mounted(self.line())
         with mock.patch("os.geteuid", return_value=1000):
             self.assertIn("only root", self.both(ensure="unmounted")["error"][0])

@@ -17,6 +17,7 @@ from remote_runtime.effects import Effect, PackageEffect, PathEffect, Uncertaint
 from remote_runtime.system.process.commands import CommandNotStartedError, Commands
 from tests.remote_runtime.fakes import DirectoryTest, context, item
 from tests.remote_runtime.mounting import possible
+from tests.texts import expect_text
 
 
 class Text(Content):
@@ -78,7 +79,7 @@ class LayeredTest(DirectoryTest):
         for argv in (("test", new, "-ef", old), ("stat", "-c", "%h", old), ("find", "-links", "2")):
             with self.assertRaises(Unknowable) as caught:
                 self.run_in_preview(*argv)
-            self.assertIn("files other than the planned ones", caught.exception.message)
+            expect_text(caught.exception.message, self)
 
     def test_what_no_path_shows(self) -> None:
         """Beside a planned package only what looks at files is run."""
@@ -86,7 +87,7 @@ class LayeredTest(DirectoryTest):
         self.assertEqual(self.run_in_preview("test", "-f", self.path("old")).code, 0)
         with self.assertRaises(Unknowable) as caught:
             self.run_in_preview("dpkg", "-s", "app")
-        self.assertIn("does not exist yet", caught.exception.message)
+        expect_text(caught.exception.message, self)
 
     def test_what_another_host_told_of_a_package(self) -> None:
         """Nothing is run over its files before they are known to be so."""
@@ -99,7 +100,7 @@ class LayeredTest(DirectoryTest):
         self.context.expect(effects, Uncertainty(), "package#app")
         with self.assertRaises(Unknowable) as caught:
             self.run_in_preview("test", "-f", ran)
-        self.assertIn("contents of app that another host reported", caught.exception.message)
+        expect_text(caught.exception.message, self)
 
 
 @unittest.skipUnless(possible(), "needs root and mount namespaces")
@@ -131,7 +132,7 @@ class InsideTest(LayeredTest):
         self.assertEqual(self.said("stat -c %%a %s" % self.path("far/name")), "604\n")
         with self.assertRaises(Unknowable) as caught:
             self.said("find . -perm 604")
-        self.assertIn("under another name", caught.exception.message)
+        expect_text(caught.exception.message, self)
 
     def test_a_large_planned_file_is_read_where_it_is_named(self) -> None:
         """Another one is not known until."""
@@ -191,7 +192,7 @@ class InsideTest(LayeredTest):
         for program, cwd in ((self.path("folder/made"), None), ("./made", self.path("folder"))):
             with self.assertRaises(Unknowable) as caught:
                 self.run_in_preview(program, cwd=cwd)
-            self.assertIn("is not known until", caught.exception.message)
+            expect_text(caught.exception.message, self)
 
     def test_as_on_the_host(self) -> None:
         """User, group, umask, directory, environment and input are as everywhere."""

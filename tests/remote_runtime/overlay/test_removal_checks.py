@@ -8,6 +8,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.overlay import removal_checks
 from remote_runtime.system import preconditions
 from tests.remote_runtime.fakes import ROOT, DirectoryTest, context
+from tests.texts import expect_text
 
 NOBODY = 65534
 LOADED = (preconditions, removal_checks)  # nobody may read the directory that they are in
@@ -52,16 +53,16 @@ class EmptyingTest(DirectoryTest):
         self.make(0o755, "f")
         self.assertEqual(self.remove(), "")
         self.plan("d/e", mode=0o500)
-        self.assertEqual(self.remove(), "could not remove d/e: permission denied")
+        expect_text(self.remove(), self)
         self.plan("d/e", mode=0o300)
-        self.assertEqual(self.remove(), "could not remove d/e: permission denied")
+        expect_text(self.remove(), self)
         self.plan("d/e", mode=0o700)
         self.assertEqual(self.remove(), "")
 
     def test_rights_that_are_given_back(self) -> None:
         """What may not be written is going to be."""
         self.make(0o500, "f")
-        self.assertEqual(self.remove(), "could not remove d/e: permission denied")
+        expect_text(self.remove(), self)
         self.plan("d/e", mode=0o700)
         self.assertEqual(self.remove(), "")
 
@@ -69,9 +70,7 @@ class EmptyingTest(DirectoryTest):
         """A directory that is opened only then may hold what does not go."""
         self.make(0o300, "f")
         self.plan("d/e", mode=0o700)
-        self.assertEqual(
-            self.remove(), "the contents of d/e are not known until file#x makes it accessible"
-        )
+        expect_text(self.remove(), self)
 
     def test_a_directory_that_will_be_empty(self) -> None:
         """It has to be entered, and nothing in it to be removed."""
@@ -80,12 +79,12 @@ class EmptyingTest(DirectoryTest):
         self.plan("d/e", mode=0o500)
         self.assertEqual(self.remove(), "")
         self.plan("d/e", mode=0o600)
-        self.assertEqual(self.remove(), "could not remove d/e: permission denied")
+        expect_text(self.remove(), self)
 
     def test_an_empty_directory_of_the_host(self) -> None:
         """It has to be entered as well."""
         self.make(0o600)
-        self.assertEqual(self.remove(), "could not remove d/e: permission denied")
+        expect_text(self.remove(), self)
 
     def test_a_tree_that_is_planned_only(self) -> None:
         """The host has nothing of it."""
@@ -96,7 +95,7 @@ class EmptyingTest(DirectoryTest):
         self.plan("d/new/f", "file", 0o644)
         self.assertEqual(self.remove(), "")
         self.plan("d/new", mode=0o500)
-        self.assertEqual(self.remove(), "could not remove d/new: permission denied")
+        expect_text(self.remove(), self)
 
     def test_what_is_of_another_user(self) -> None:
         """A sticky directory keeps it."""
@@ -104,6 +103,6 @@ class EmptyingTest(DirectoryTest):
         self.plan("d/e/g", "file", 0o644)
         self.assertEqual(self.remove(), "")  # the directory is our own
         os.chown(self.path("d/e"), 0, 0)
-        self.assertEqual(self.remove(), "could not remove d/e: operation not permitted")
+        expect_text(self.remove(), self)
         self.plan("d/e/f", "absent")
         self.assertEqual(self.remove(), "")

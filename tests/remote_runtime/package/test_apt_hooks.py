@@ -4,6 +4,7 @@ import unittest
 from typing import List
 
 from remote_runtime.packages.apt import hooks as apt_hooks
+from tests.texts import expect_text
 
 from ..fake_commands import FakeCommands, make_context, notices_of
 from .plan import Plan, recorded_commands
@@ -68,7 +69,7 @@ class Hooks(unittest.TestCase):
             apt_hooks.warn_of_refresh(context, stock + '%s:: "/bin/mine";\n' % name, told)
             self.assertEqual(told, [name + ": /bin/mine"])
             ((_, notice),) = notices_of(context)
-            self.assertIn("when the package lists are refreshed", notice)
+            expect_text(notice, self)
 
     def test_named_and_binary_entries(self):
         """An entry may have a name, and may be for apt-get alone."""

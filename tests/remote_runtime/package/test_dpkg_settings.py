@@ -9,6 +9,7 @@ from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dpkg import settings as dpkg_settings
 from remote_runtime.system.process.commands import Result
+from tests.texts import expect_text
 
 from .. import fakes
 
@@ -108,7 +109,7 @@ class Settings(unittest.TestCase):
         self.assertEqual(self.read({FILE: "no-debsig\n"}).unclear, "")
         self.assertIn("--pre-invoke=false", self.read({FILE: "pre-invoke=false\n"}).unclear)
         self.assertIn("--no-act", self.read({}, ["--no-act"]).unclear)
-        self.assertEqual(self.read({FILE: "x\n"}, (), broken).unclear, "its settings are broken")
+        expect_text(self.read({FILE: "x\n"}, (), broken).unclear, self)
 
     def test_what_is_forced(self):
         """Each word counts from where it stands; of all only what has a say here is kept."""

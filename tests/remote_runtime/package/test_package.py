@@ -6,6 +6,7 @@ from remote_runtime.changes import Missing
 from remote_runtime.effects import PackageEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.resource import Resource
+from tests.texts import expect_text
 
 from .plan import Plan, recorded_commands
 
@@ -45,7 +46,7 @@ class Wording(unittest.TestCase):
         commands = recorded_commands()
         commands.on("dpkg-query", "ccm-daemon 1.1-1 all installed install\n")
         plan = Plan(commands, ("ccm-daemon", {"ensure": "1.0-1"}))
-        self.assertEqual(plan.messages(), ["Would have downgraded to 1.0-1"])
+        expect_text(plan.messages(), self)
         plan.carry_out()
         self.assertIn(INSTALL + "--allow-downgrades ccm-daemon=1.0-1", commands.asked)
 
@@ -84,7 +85,7 @@ class States(unittest.TestCase):
             commands.on("dpkg-query", "ccm-hello 1.0-1 all %s install\n" % status)
             plan = Plan(commands, ("ccm-hello", {}))
             self.assertEqual(plan.resources[0].observe().ensure, "absent", status)
-            self.assertEqual(plan.messages(), ["Would have installed"], status)
+            expect_text(plan.messages(), self)
 
     def test_the_state_is_the_installed_version(self):
         """An event reports the version, or absent."""
@@ -120,15 +121,12 @@ class States(unittest.TestCase):
         commands = recorded_commands()
         commands.on("dpkg-query", "ccm-hello 1.0-1 all half-configured install\n")
         resource = Plan(commands, ("ccm-hello", {})).resources[0]
-        self.assertEqual(
-            resource.unachieved(resource.observe()),
-            "ccm-hello is absent, not present (package manager: half-configured)",
-        )
+        expect_text(resource.unachieved(resource.observe()), self)
 
     def test_not_settled_where_the_latest_did_not_come(self):
         """A package that is still older than its candidate afterwards has not become the latest."""
         resource = one("ccm-daemon", ensure="latest").resources[0]
-        self.assertIn("ccm-daemon is 1.0-1, not latest", resource.unachieved(resource.observe()))
+        expect_text(resource.unachieved(resource.observe()), self)
 
     def test_what_a_pending_package_does_is_not_known(self):
         """Nobody can tell all that comes with it, or goes; its version is known."""
@@ -151,27 +149,27 @@ class Obstacles(unittest.TestCase):
     def test_an_unknown_package(self):
         """A package that no list has is missing, with what noop would have said."""
         error = missing(self, one("nosuch"))
-        self.assertIn("package 'nosuch' is not in the package lists of this host", str(error))
+        expect_text(str(error), self)
         self.assertIn("update_cache", error.hint)
-        self.assertEqual([a.message for a in error.would], ["Would have installed"])
+        expect_text([a.message for a in error.would], self)
 
     def test_names_that_apt_would_read_as_something_else(self):
         """Patterns and the suffixes - and + never reach apt: they are unknown packages."""
         for name in ("bash-", "ccm-hell.", "~nbash", "ccm-hello+"):
             plan = one(name)
-            self.assertIn("not in the package lists", str(missing(self, plan)), name)
+            expect_text(str(missing(self, plan)), self)
             self.assertEqual(plan.commands.count("apt-get"), 0)
 
     def test_a_version_that_is_not_there_names_those_that_are(self):
         """The hint lists the versions that can be had."""
         error = missing(self, one("ccm-hello", ensure="9.0"))
-        self.assertEqual(error.message, "version 9.0 of ccm-hello is not available")
+        expect_text(error.message, self)
         self.assertEqual(error.hint, "available: 2.1~rc1-1, 2.0-1, 1.1-1, 1.0-1")
 
     def test_a_virtual_package_names_its_providers(self):
         """A virtual package is refused with the packages to choose from."""
         error = missing(self, one("awk"))
-        self.assertEqual(error.message, "awk is a virtual package")
+        expect_text(error.message, self)
         self.assertIn("mawk", error.hint)
 
     def test_a_held_package(self):
@@ -180,11 +178,11 @@ class Obstacles(unittest.TestCase):
         commands = recorded_commands()
         commands.on("dpkg-query", "ccm-daemon 1.0-1 all installed hold\n")
         error = missing(self, Plan(commands, ("ccm-daemon", {"ensure": "latest"})))
-        self.assertIn("held at version 1.0-1", error.message)
+        expect_text(error.message, self)
         self.assertIn("apt-mark unhold ccm-daemon", error.hint)
         with self.assertRaises(ResourceError) as caught:
             one("ccm-pkg01", ensure="absent").messages()
-        self.assertIn("held at version 1.0-1", str(caught.exception))
+        expect_text(caught.exception, self)
 
 
 class Check(unittest.TestCase):

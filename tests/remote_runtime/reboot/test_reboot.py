@@ -5,6 +5,7 @@ from remote_runtime.execution.reboot_resume import Boot
 from remote_runtime.resources.reboot.resource import Resource
 from remote_runtime.system.process.commands import Commands, Result
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
+from tests.texts import expect_text
 
 
 class Programs(Commands):
@@ -86,7 +87,7 @@ class RebootTest(DirectoryTest):
         """A host that is still there when the time is over failed to go."""
         host = programs(systemctl=(0, ""), **ASKS)
         event = one(run_items([reboot(timeout="100ms")], commands=host))
-        self.assertIn("the host did not shut down within 100ms", event["error"][0])
+        expect_text(event["error"][0], self)
 
     def behind(self, items: Sequence[Any], boot: Boot, **options: Any) -> List[Dict[str, Any]]:
         """The events of what is left of a run, after the reboot."""
@@ -125,9 +126,9 @@ class RebootTest(DirectoryTest):
         host = programs(systemctl=(0, ""), **ASKS)
         fog = item("wait", "w", 1, properties={"file": "/run/x"})
         told = run_items([reboot(), fog], commands=host, noop=True)
-        self.assertEqual(told[0]["noop_message"], "Would have rebooted")
+        expect_text(told[0]["noop_message"], self)
         self.assertEqual((told[1]["failed"], told[1]["prediction"]), (False, "unknown"))
-        self.assertIn("would have rebooted the host", told[1]["prediction_reason"])
+        expect_text(told[1]["prediction_reason"], self)
         self.assertNotIn(["systemctl", "reboot"], host.asked)
 
     def test_previews_of_another(self) -> None:
@@ -139,7 +140,7 @@ class RebootTest(DirectoryTest):
             items = [before, reboot(1, subscribe=[before.id]), behind, another]
             event = run_items(items, noop=True)[3]
             self.assertEqual((event["failed"], event["prediction"]), (False, prediction))
-        self.assertIn("this reboot was triggered later", event["prediction_reason"])
+        expect_text(event["prediction_reason"], self)
 
 
 class _Changed(object):

@@ -4,6 +4,7 @@ import unittest
 from typing import List
 
 from remote_runtime.reporting import difference
+from tests.texts import expect_text
 
 
 def whole(lines: List[str]) -> bytes:
@@ -46,9 +47,7 @@ class DifferenceTest(unittest.TestCase):
 
     def test_final_newline(self) -> None:
         """A missing final newline is told as diff tells it."""
-        self.assertIn(
-            "-a\n\\ No newline at end of file\n+a\n", difference.unified(b"a", b"a\n", "/f")
-        )
+        expect_text(difference.unified(b"a", b"a\n", "/f"), self)
 
     def test_binary(self) -> None:
         """A side with NUL or with what is not UTF-8 makes it binary."""

@@ -11,6 +11,7 @@ from remote_runtime.reporting.difference import unified
 from remote_runtime.reporting.events import LARGEST, EventIds, EventMaker, Outcome
 from remote_runtime.reporting.masking import Mask
 from tests.remote_runtime.fakes import item
+from tests.texts import expect_text
 
 
 class EventTest(unittest.TestCase):
@@ -170,11 +171,7 @@ class EventTest(unittest.TestCase):
         outcome = Outcome(item("file", "/f"))
         outcome.changes = [Change("content", "x", "y", unified(before, after, "/f"))]
         event = EventMaker(Mask(["s3cret!"])).make(outcome, False, 0)
-        self.assertEqual(
-            event["changes"][0]["diff"],
-            "--- /f\n+++ /f\n@@ -1,7 +1,7 @@\n-a = 1\n+a = 2\n \n \n \n \n"
-            "-[masked]\n+key = [masked]\n end\n",
-        )
+        expect_text(event["changes"][0]["diff"], self)
 
     def test_too_large(self) -> None:
         """An event that would not fit a frame loses its diff before anything else."""

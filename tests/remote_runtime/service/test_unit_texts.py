@@ -7,6 +7,7 @@ from unittest import mock
 from remote_runtime.resources.service.resource import Resource
 from remote_runtime.units import managed_unit_files, unit
 from tests.remote_runtime.fakes import DirectoryTest
+from tests.texts import expect_text
 
 from .plan import Plan, RecordedHost
 
@@ -64,7 +65,7 @@ class TextsTest(EtcTest):
     def test_messages(self) -> None:
         """Preview and push have the same records, and the preview writes nothing."""
         plan = self.plan(settings={"Service": {"Nice": 5}})
-        self.assertEqual(plan.messages(), ["Would have written the settings, would have restarted"])
+        expect_text(plan.messages(), self)
         self.assertEqual(os.listdir(self.root), [])
         with plan.noop():
             told = self.records(plan)
@@ -73,11 +74,8 @@ class TextsTest(EtcTest):
         self.assertEqual(told[0][1], None)
         self.assertTrue(told[0][2].startswith("sha256:"))
         stopped = self.plan("ccm-app@1", ensure="stopped", settings={"Service": {"Nice": 5}})
-        self.assertEqual(stopped.messages(), ["Would have written the settings"])
-        self.assertEqual(
-            plan.messages(refresh=True),
-            ["Would have written the settings, would have restarted via subscribe"],
-        )
+        expect_text(stopped.messages(), self)
+        expect_text(plan.messages(refresh=True), self)
 
     def test_no_settings(self) -> None:
         """The drop-in goes, and files next to it stay."""
@@ -85,7 +83,7 @@ class TextsTest(EtcTest):
         self.write("ccm-daemon.service.d/ccm.conf", b"[Service]\nNice=5\n")
         self.write("ccm-daemon.service.d/other.conf", b"")
         plan = self.plan(settings={})
-        self.assertEqual(plan.messages(), ["Would have removed the settings, would have restarted"])
+        expect_text(plan.messages(), self)
         plan.carry_out()
         self.assertEqual(os.listdir(self.path("ccm-daemon.service.d")), ["other.conf"])
         self.assertEqual(self.plan(settings={}).messages(), [""])
@@ -96,7 +94,7 @@ class TextsTest(EtcTest):
         self.write("elsewhere.conf", b"[Service]\nNice=5\n")
         os.symlink(self.path("elsewhere.conf"), self.path("ccm-daemon.service.d/ccm.conf"))
         plan = self.plan(settings={})
-        self.assertEqual(plan.messages(), ["Would have removed the settings, would have restarted"])
+        expect_text(plan.messages(), self)
         self.assertEqual(self.records(plan)[0], ("settings", "symlink", None))
         plan.carry_out()
         self.assertEqual(os.listdir(self.path("ccm-daemon.service.d")), [])

@@ -11,6 +11,7 @@ from remote_runtime.errors import HostError
 from remote_runtime.system.locks import Lock, directory_of
 from tests.remote_runtime.fakes import ROOT, DirectoryTest
 from tests.remote_runtime.system.process.test_processes import there
+from tests.texts import expect_text
 
 HOLDER = {"run_id": "R1", "user": "alice@desk", "since": "2026-01-01T00:00:00.250000Z"}
 
@@ -29,7 +30,7 @@ class LockTest(DirectoryTest):
         with self.assertRaisesRegex(HostError, "run R1 by alice@desk, since 2026-01-01T00:00:00Z"):
             second.acquire(dict(HOLDER, run_id="R2"), 0.5, told.append)
         self.assertGreaterEqual(time.time() - started, 0.5)
-        self.assertEqual(told, ["waiting for run R1 by alice@desk, since 2026-01-01T00:00:00Z"])
+        expect_text(told, self)
 
     def test_directory_of_a_user(self) -> None:
         """Where a user's lock is does not hang on XDG_RUNTIME_DIR, which cron does not set."""

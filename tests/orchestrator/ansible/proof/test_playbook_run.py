@@ -17,6 +17,7 @@ from orchestrator.ansible.proof.playbook_run import (
     run_playbook,
 )
 from remote_runtime.errors import UsageError
+from tests.texts import expect_text
 
 _CASES = """\
 <testsuites><testsuite name="site">
@@ -82,8 +83,9 @@ def test_a_report_says_what_each_task_did(tmp_path: Path) -> None:
 def test_what_is_no_report_is_refused(tmp_path: Path, text: str) -> None:
     """The error says that the report cannot be read."""
     (tmp_path / "r.xml").write_text(text)
-    with pytest.raises(ProofError, match=r"cannot be read|is not JSON"):
+    with pytest.raises(ProofError) as refused:
         read_report(tmp_path / "r.xml")
+    expect_text(refused.value)
 
 
 def test_the_playbook_runs_on_the_named_hosts_only(tmp_path: Path) -> None:
@@ -132,14 +134,15 @@ def test_a_task_may_fail_in_check_mode(tmp_path: Path) -> None:
 
 def test_a_role_alone_cannot_be_proved() -> None:
     """The error says what is missing."""
-    with pytest.raises(UsageError, match="needs a playbook"):
+    with pytest.raises(UsageError, match="requires a playbook"):
         Playbook.of([], ["hosts"])
 
 
 def test_missing_ansible_is_a_clear_error(tmp_path: Path) -> None:
     """The error says what was looked for, where, and how to get it."""
-    with pytest.raises(UsageError, match="ansible-playbook was not found on PATH") as caught:
+    with pytest.raises(UsageError) as caught:
         require_ansible({"PATH": str(tmp_path)})
+    expect_text(caught.value)
     assert "ansible-core" in caught.value.hint
 
 
@@ -148,13 +151,14 @@ def test_a_playbook_that_hangs_is_ended(tmp_path: Path) -> None:
     around = environment(tmp_path, _CASES)
     program = tmp_path / "bin/ansible-playbook"
     program.write_text('#!/bin/sh\necho $$ > "$RECORD"\nexec sleep 600\n')
-    with pytest.raises(ProofError, match=r"took longer than 0\.5 s and was stopped") as caught:
+    with pytest.raises(ProofError) as caught:
         run_playbook(
             Playbook.of([str(tmp_path / "site.yml")], []),
             ["web1"],
             limits=Limits(step=0.5),
             environment=around,
         )
+    expect_text(caught.value)
     assert "--step-timeout" in caught.value.hint
     process = int((tmp_path / "record").read_text())
     with pytest.raises(ProcessLookupError):

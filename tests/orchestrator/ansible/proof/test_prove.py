@@ -10,6 +10,7 @@ import pytest
 
 from orchestrator.ansible.proof.playbook_run import ProofError, TaskResult
 from orchestrator.ansible.proof.prove import Proof, TaskMap, prove
+from tests.texts import expect_text
 
 TASKS = (
     {"file": "t.yml", "line": 3, "task": "Conf", "resources": ["file#/etc/a"]},
@@ -103,7 +104,7 @@ def test_differences_name_the_task(tmp_path: Path) -> None:
     first, second = proof.differences
     assert first.task == "t.yml:3 (Conf)"
     assert first.resource == "file#/etc/a"
-    assert first.what == "Would have updated; mode: 0600 -> 0644"
+    expect_text(first.what)
     assert (second.task, second.what) == ("", "no shell")
 
 
@@ -142,7 +143,7 @@ def test_what_a_preview_cannot_know_is_listed_apart(tmp_path: Path) -> None:
     )
     proof = World(tmp_path, preview=[unknown]).prove("ansible")
     assert proof.holds
-    assert [one.what for one in proof.unknown] == ["exec#date may change it"]
+    expect_text([one.what for one in proof.unknown])
 
 
 def test_ccm_first_is_checked_by_ansible(tmp_path: Path) -> None:
@@ -189,11 +190,12 @@ def test_tasks_after_a_failure_in_check_mode_are_listed(tmp_path: Path) -> None:
     assert [(one.task, one.resource) for one in proof.unknown][1:] == [
         ("t.yml:7 (Run)", "exec#date")
     ]
-    assert proof.unknown[1].what == "not checked, because an earlier task fails in check mode"
+    expect_text(proof.unknown[1].what)
 
 
 @pytest.mark.parametrize("first", ["ansible", "ccm"])
 def test_a_host_without_resources_proves_nothing(tmp_path: Path, first: str) -> None:
     """An empty site would find nothing to do everywhere."""
-    with pytest.raises(ProofError, match="no resources for web1"):
+    with pytest.raises(ProofError) as refused:
         World(tmp_path, pushes=([],)).prove(first)
+    expect_text(refused.value)

@@ -13,6 +13,7 @@ import schemas
 from orchestrator.fleet.checks.event_check import EventCheck, shape_problem, stored_event_problem
 from remote_runtime.errors import ProtocolError
 from tests.orchestrator.fleet.fakes import make_event
+from tests.texts import expect_text
 
 VALID: list[dict[str, Any]] = [
     make_event(),
@@ -179,15 +180,17 @@ def test_a_type_is_that_of_the_plan(kind: str, name: str) -> None:
     if kind == "exec":
         assert check.check(1, event).identity == "exec#echo a#b"
     else:
-        with pytest.raises(ProtocolError, match="names a resource that is not expected"):
+        with pytest.raises(ProtocolError) as refused:
             check.check(1, event)
+        expect_text(refused.value)
 
 
 def test_a_mask_stands_for_no_type() -> None:
     """Types are never secret, so a host that masks one is refused."""
     check = EventCheck("web1", "run-1", planned=["file#/etc/motd"])
-    with pytest.raises(ProtocolError, match="names a resource that is not expected"):
+    with pytest.raises(ProtocolError) as refused:
         check.check(1, make_event("[masked]", "/etc/motd"))
+    expect_text(refused.value)
 
 
 def test_a_name_made_of_masks_costs_nothing() -> None:

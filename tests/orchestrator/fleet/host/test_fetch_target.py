@@ -28,6 +28,7 @@ from tests.orchestrator.fleet.fakes import (
     FarEnd,
     make_event,
 )
+from tests.texts import expect_text
 
 
 def taking(directory: Path, file: int = 100, total: int = 1000) -> HostFetchTarget:
@@ -125,8 +126,9 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     (directory / "web1/srv/d").symlink_to(outside)
     (directory / "web1/srv/a").symlink_to(outside / "kept")
     landing = taking(directory)
-    with pytest.raises(PlanError, match=r"d/x cannot be written: .*link or a file is in the way"):
+    with pytest.raises(PlanError) as refused:
         landing.take(file("x"), iter([b"x"]))
+    expect_text(refused.value)
     landing.take(file(path=0), iter([b"mine"]))
     assert below(outside) == ["kept"]
     assert (outside / "kept").read_text() == "kept"
@@ -224,6 +226,7 @@ def test_nobody_sends_files_unasked() -> None:
 def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """The path and the reason are named."""
     (tmp_path / "web1").write_text("a file")
-    with pytest.raises(PlanError, match="web1/srv/a cannot be written: Not a directory"):
+    with pytest.raises(PlanError) as refused:
         taking(tmp_path).take(file(path=0), iter([]))
+    expect_text(refused.value)
     assert os.listdir(tmp_path) == ["web1"]

@@ -34,6 +34,7 @@ from tests.orchestrator.fleet.fakes import (
     recorded_bus,
     sha_of,
 )
+from tests.texts import expect_text
 
 NAMES = ["/etc/a", "/etc/b", "/etc/c"]
 
@@ -216,7 +217,7 @@ def test_where_each_event_is_asked_for_none_is_told_short(
     settings = SETTINGS._replace(options=RunOptions(**options))
     result, _ = run_against(say_stable, settings, **plan)
     assert (result.outcome, result.kind) == ("unreachable", "protocol")
-    assert "'stable' was not expected here" in result.message
+    expect_text(result.message)
 
 
 def test_stable_resources_are_registered() -> None:
@@ -400,8 +401,7 @@ def test_a_hostile_host_gets_one_clear_result(script: Callable[[FarEnd], None], 
 def test_a_host_that_goes_away_may_have_rebooted() -> None:
     """The end of the connection says what to do, and that nothing is lost by it."""
     result, _ = run_against(lambda far: far.greet())
-    assert "did the host reboot" in result.advice
-    assert "completed resources are not repeated" in result.advice
+    expect_text(result.advice)
 
 
 @pytest.mark.parametrize("previewed", [{"rounds": 2}, {"previews": True}])
@@ -576,7 +576,7 @@ def test_a_host_that_only_seems_busy_is_ended() -> None:
     settings = RunSettings("run-1", "alice", RunOptions(stall_timeout=0.2, lock_timeout=0))
     result, _ = run_against(_only_seems_busy, settings)
     assert (result.outcome, result.kind) == ("unreachable", "host.stalled")
-    assert "no progress for 0.2 s" in result.message
+    expect_text(result.message)
     assert "--stall-timeout" in result.hint
 
 
@@ -613,7 +613,7 @@ def test_a_host_that_stalls_is_told() -> None:
     result, recorder = run_against(script, settings)
     assert (result.kind, result.tally.failed) == ("host.stalled", 1)
     (told,) = recorder.of(run_events.ResourceEvent)
-    assert told.event["error"] == ["no progress for 0.2 s (--stall-timeout)"]
+    expect_text(told.event["error"])
 
 
 def test_the_bound_on_a_stall_is_never_below_the_timeouts_of_the_plan() -> None:
@@ -631,7 +631,7 @@ def test_the_bound_on_a_stall_is_never_below_the_timeouts_of_the_plan() -> None:
     result, _ = run_against(script, settings, longest=300)
     assert (result.outcome, result.tally.total) == ("ok", 3)
     result, _ = run_against(_only_seems_busy, settings, longest=0.3)
-    assert "no progress for 0.3 s" in result.message
+    expect_text(result.message)
 
 
 def test_what_a_host_says_without_progress_is_bounded() -> None:
@@ -664,7 +664,7 @@ def test_a_host_that_only_pings_never_gets_past_the_greeting(
 
     result, _ = run_against(script)
     assert (result.outcome, result.kind) == ("unreachable", "transport.silent")
-    assert "hello and facts" in result.message
+    expect_text(result.message)
 
 
 def test_blobs_are_streamed_in_bounded_pieces() -> None:
@@ -750,7 +750,7 @@ def test_a_file_that_the_target_cannot_read_fails_the_template() -> None:
         far.finish(plan)
 
     assert run_against(script)[0].outcome == "ok"
-    assert answers[0]["error"] == "no such file"
+    expect_text(answers[0]["error"])
 
 
 def test_a_secret_in_a_name_is_masked_in_what_is_told_while_it_runs() -> None:
@@ -827,7 +827,7 @@ def test_done_with_an_error_is_the_host_s_failure() -> None:
     script = _after_plan(lambda far: far.say("done", events=0, cancelled=False, error=error))
     result, _ = run_against(script)
     assert (result.outcome, result.kind) == ("failed", "runtime.lock")
-    assert result.message == "bob has been pushing since 09:15"
+    expect_text(result.message)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.host.protocol import gather, greet_then
 from remote_runtime.errors import CcmError, PlanError, ProtocolError
 from tests.orchestrator.fleet.fakes import FakeLink, FarEnd
+from tests.texts import expect_text
 
 QUESTIONS = {"a": {"kind": "stat", "of": "/a"}, "b": {"kind": "file", "of": "/b"}}
 
@@ -108,16 +109,18 @@ def test_a_host_that_ends_meanwhile_says_why() -> None:
         far.await_message("ask")
         far.say("done", events=0, cancelled=False, error={"kind": "x", "message": "no room"})
 
-    with pytest.raises(PlanError, match="the look-ups failed: no room"):
+    with pytest.raises(PlanError) as refused:
         answered(failing, QUESTIONS)
+    expect_text(refused.value)
 
     def odd(far: FarEnd) -> None:
         far.greet()
         far.await_message("ask")
         far.say("event", seq=1, event={})
 
-    with pytest.raises(ProtocolError, match="expected answers, got 'event'"):
+    with pytest.raises(ProtocolError) as raised:
         answered(odd, QUESTIONS)
+    expect_text(raised.value)
 
 
 def test_there_is_an_end_to_asking() -> None:
@@ -130,5 +133,6 @@ def test_there_is_an_end_to_asking() -> None:
             far.say("answers", answers=[{"exists": True}] * len(questions))
 
     rounds = [{f"{at}": {"kind": "stat", "of": f"/{at}"}} for at in range(65)]
-    with pytest.raises(CcmError, match="more than 64 look-ups"):
+    with pytest.raises(CcmError) as refused:
         answered(script, *rounds)
+    expect_text(refused.value)

@@ -27,6 +27,7 @@ from tests.orchestrator.fleet.fakes import (
     make_event,
     recorded_bus,
 )
+from tests.texts import expect_text
 
 NAMES = ["/etc/a", "/etc/b", "/etc/c"]
 EARLIER = {"resources": {}, "reboot": {"index": 1, "done": {"0": "stable"}}}
@@ -130,7 +131,7 @@ def test_a_host_that_stays_away_is_lost() -> None:
     refused = [UnreachableError("Connection refused", "transport.connect") for _ in range(10**5)]
     result, _ = run(Calls(lambda far: goes_down(far, 0.2), *refused))
     assert (result.outcome, result.kind) == ("unreachable", "host.rebooted")
-    assert result.message == "not back within 0.2 s of the reboot: Connection refused"
+    expect_text(result.message)
     assert result.phase == Phase.REBOOTING
     assert result.tally.total == 1
 

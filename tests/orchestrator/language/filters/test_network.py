@@ -6,6 +6,7 @@ import pytest
 
 from orchestrator.expressions import EvaluationError
 from tests.orchestrator.expressions.fakes import evaluate
+from tests.texts import expect_text
 
 HOST = "'192.0.2.10/24'"
 
@@ -45,8 +46,9 @@ def test_questions(source: str, value: Any) -> None:
 
 def test_an_unknown_question_is_refused() -> None:
     """The message lists those there are."""
-    with pytest.raises(EvaluationError, match="a network or one of address, bool"):
+    with pytest.raises(EvaluationError) as refused:
         evaluate(f"{HOST} | ipaddr('adress')")
+    expect_text(refused.value)
 
 
 URL = "'https://joe:pass@WWW.example.net:9000/a/b.html?x=1#end'"
@@ -79,5 +81,6 @@ def test_a_url_has_no_other_parts(part: str) -> None:
 
 def test_a_broken_url_is_refused() -> None:
     """The message says what is wrong."""
-    with pytest.raises(EvaluationError, match="this is not a URL"):
+    with pytest.raises(EvaluationError) as refused:
         evaluate("'https://[::1/' | urlsplit('hostname')")
+    expect_text(refused.value)

@@ -10,6 +10,7 @@ from orchestrator.language.jinja import Library, library_of, render
 from remote_runtime.errors import InputError
 from tests.orchestrator.language.jet.fakes import host
 from tests.orchestrator.templates.trees import fill
+from tests.texts import expect_text
 
 from .fakes import file_text, refused, text
 
@@ -59,8 +60,9 @@ def test_beside_a_template_out_of_the_directory(tmp_path: Path) -> None:
     library = Library(Directory(tmp_path / "site"))
     assert render(library.load("../shared/a.j2"), host().names) == "ab"
     (tmp_path / "shared" / "a.j2").write_text("{% include '../c' %}")
-    with pytest.raises(InputError, match=r"'../c' is not in"):
+    with pytest.raises(InputError) as refused:
         Library(Directory(tmp_path / "site")).load("../shared/a.j2")
+    expect_text(refused.value)
 
 
 def test_a_template_is_compiled_once(tmp_path: Path) -> None:
@@ -78,8 +80,8 @@ def test_every_mistake_of_all_files_is_told(tmp_path: Path) -> None:
     fill(tmp_path, {"b.j2": "\n{{ 1 + }}", "c.j2": "{{ x | nope }}", "d.j2": "{{ dd }}"})
     told = refused("{% include 'b.j2' %}{% include 'c.j2' %}", tmp_path)
     assert "b.j2:2:8" in told
-    assert "c.j2:1:8: there is no filter 'nope'" in told
-    assert "d.j2:1:4: 'dd' is not a name" in refused("{% include 'd.j2' %}", tmp_path)
+    expect_text(told)
+    expect_text(refused("{% include 'd.j2' %}", tmp_path))
 
 
 @pytest.mark.parametrize("tag", ["{{ Data.x }}\n", "{% set x = 1 %}\n"])
@@ -87,7 +89,7 @@ def test_more_tags_than_anybody_writes(tag: str, tmp_path: Path) -> None:
     """A file of a few megabytes would take gigabytes; it is refused before it is parsed."""
     fill(tmp_path, {"b.j2": tag * 20_001})
     told = refused("{% include 'b.j2' %}", tmp_path)
-    assert "b.j2:1:1: a template with 20,001 expressions and blocks, more than 20,000" in told
+    expect_text(told)
 
 
 def test_lenient_templates_give_nothing_for_what_is_missing() -> None:
@@ -117,11 +119,12 @@ def test_a_mistake_in_an_included_file_is_told_with_the_stack(tmp_path: Path) ->
         fill(tmp_path, {"a.j2": "1\n2 {% include 'b.j2' %}", "b.j2": text_of_b})
         told = refused(main, tmp_path)
         assert words in told
-        assert ", in a template used at a.j2:2:6, t.j2:2:4" in told
+        expect_text(told)
 
 
 def test_a_name_that_an_imported_template_lacks(tmp_path: Path) -> None:
     """The message has no line number of the compiled template."""
     fill(tmp_path, {"m.j2": "{% macro a() %}{% endmacro %}"})
-    with pytest.raises(EvaluationError, match=r"^the template 'm.j2' has no 'nope' to import"):
+    with pytest.raises(EvaluationError) as refused:
         text("\n\n\n{% from 'm.j2' import nope %}{{ nope() }}", tmp_path)
+    expect_text(refused.value)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.orchestrator.planning.planned import FakeHost, plan, planner, refused
+from tests.texts import expect_text
 
 HEAD = "ccm:\n  ask: {java: {command: x}}\n  resources:\n"
 
@@ -64,7 +65,7 @@ def test_a_directory_of_templates(tmp_path: Path, engine: str, text: str) -> Non
     scaffold = f"scaffold: [{{/srv/x: {{source: tree, engine: {engine}}}}}]"
     found = refused(tmp_path, resource(tmp_path, scaffold))
     assert "tree/a.conf:2:" in found
-    assert "no look-up 'jva' (did you mean java?)" in found
+    expect_text(found)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def test_comments_of_other_languages(tmp_path: Path, engine: str, text: str) -> 
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "a.conf").write_text(text)
     scaffold = f"scaffold: [{{/srv/x: {{source: tree, engine: {engine}}}}}]"
-    assert "no look-up 'jva'" in refused(tmp_path, resource(tmp_path, scaffold))
+    expect_text(refused(tmp_path, resource(tmp_path, scaffold)))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_resources_that_a_template_writes(tmp_path: Path) -> None:
     """The template is looked into."""
     (tmp_path / "r.jet").write_text("[[ if Asked.jva.exit_code == 0 ]][[ end ]]")
     text = "ccm: {ask: {java: {command: x}}, resources_jet_file: r.jet}"
-    assert "r.jet:1:7: the manifest declares no look-up 'jva'" in refused(tmp_path, text)
+    expect_text(refused(tmp_path, text))
 
 
 def test_what_is_no_code_is_left_alone(tmp_path: Path) -> None:
@@ -159,6 +160,6 @@ def test_a_question_that_cannot_be_rendered(tmp_path: Path) -> None:
     (problem,) = (
         planner(tmp_path, text.replace("Data.path", "Data.pth")).examine(FakeHost()).problems
     )
-    assert "ask.conf: Data.pth: there is no 'pth'" in str(problem)
+    expect_text(str(problem))
     found = planner(tmp_path, text.replace("Data.path", "Facts.host.info.os")).examine(FakeHost())
     assert (found.problems, found.unknown) == ((), {"ask.unasked": 1})

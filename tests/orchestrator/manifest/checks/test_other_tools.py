@@ -6,6 +6,7 @@ import pytest
 
 from orchestrator.manifest.checks.other_tools import property_hint, type_hint
 from tests.orchestrator.manifest.site import refused_resource
+from tests.texts import expect_text
 
 KNOWN = ["apply", "archive", "exec", "file", "package", "service"]
 
@@ -33,17 +34,17 @@ def test_types_of_other_tools(tmp_path: Path, word: str, hint: str) -> None:
 
 def test_a_version_of_a_checkout_is_its_ref() -> None:
     """Of anything else, it is the desired state."""
-    assert property_hint("version", ["ensure", "ref"]) == "use the property ref"
-    assert property_hint("version", ["ensure"]) == "use the property ensure"
-    assert property_hint("repo", ["url"]) == "use the property url"
+    expect_text(property_hint("version", ["ensure", "ref"]))
+    expect_text(property_hint("version", ["ensure"]))
+    expect_text(property_hint("repo", ["url"]))
 
 
 def test_a_type_that_exists_needs_no_hint() -> None:
     """Words that nobody is known to use have no hint of their own."""
     assert type_hint("sevice", KNOWN) == ""
     assert property_hint("comand", ["command"]) == ""
-    assert property_hint("src", ["device", "type"]) == "use the property device"
-    assert property_hint("opts", ["options"]) == "use the property options"
+    expect_text(property_hint("src", ["device", "type"]))
+    expect_text(property_hint("opts", ["options"]))
 
 
 @pytest.mark.parametrize(
@@ -86,4 +87,4 @@ def test_a_source_that_is_a_url(tmp_path: Path) -> None:
     """A file's source that is an address is refused with the type for downloads."""
     text = "- file: [{/a: {source: 'https://h/x', owner: a, group: a, mode: '644'}}]"
     (problem,) = refused_resource(tmp_path, text)
-    assert "use a download resource" in problem.message
+    expect_text(problem.message)

@@ -8,6 +8,7 @@ import pytest
 from orchestrator.planning.planner import Planner
 from orchestrator.planning.site.check import SiteCheck
 from tests.orchestrator.planning.planned import FakeHost, planner
+from tests.texts import expect_text
 
 CHILD = """
 data: {port: 1}
@@ -46,23 +47,21 @@ def test_a_child_whose_path_a_variable_gives(tmp_path: Path) -> None:
     """The child of each host is checked, with its parent's defaults; a missing one is told."""
     found = check(tmp_path)
     assert found.problems == []
-    assert found.summary == (
-        "3 of 4 resources of 1 host were checked, 1 needs facts that only a host reports"
-    )
+    expect_text(found.summary)
     (problem,) = check(tmp_path, SITE, "web", "db", "db").problems
-    assert "roles/db.yaml: No such file" in problem.message
+    expect_text(problem.message)
     assert problem.message.endswith("(on h1, h2)")
     (tmp_path / "roles" / "web.yaml").write_text(CHILD.replace("content", "contnt"))
     (problem,) = SiteCheck(
         [planner(tmp_path, SITE).examine(FakeHost(vars={"role": "web"}))]
     ).problems
-    assert "did you mean content?" in problem.hint
+    expect_text(problem.hint)
 
 
 def test_everything_is_checked_where_no_facts_are_read(tmp_path: Path) -> None:
     """Without facts in it nothing of a site is left out."""
     text = SITE.replace("Facts.host.info.os", "Host.name")
-    assert check(tmp_path, text, "web", "web").summary == "all 8 resources of 2 hosts were checked"
+    expect_text(check(tmp_path, text, "web", "web").summary)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +93,7 @@ def test_a_selection_that_means_nothing(tmp_path: Path) -> None:
     assert site.unmatched() == []
     site = made(tmp_path, tags=["lat"])
     site.examine(FakeHost(vars={"role": "web"}))
-    assert site.unmatched() == ["--tags: no resource of any host has the tag 'lat'"]
+    expect_text(site.unmatched())
     assert site.sees_all
 
 
@@ -105,7 +104,7 @@ def test_overrides_that_nothing_reaches(tmp_path: Path) -> None:
     site = made(tmp_path, text)
     told = [str(problem) for problem in site.data_warnings() if problem.kind == "data.override"]
     assert len(told) == 1
-    assert "'rloe:web' applies to no host (did you mean role:" in told[0]
+    expect_text(told[0])
     told = [one.message for one in site.data_warnings(hosts) if one.kind == "data.override"]
     assert told == [f"the override {name!r} applies to no host" for name in ("rloe:web", "role:db")]
 
@@ -162,16 +161,12 @@ def test_values_of_data_that_only_a_host_decides(tmp_path: Path) -> None:
     )
     found = check(tmp_path, PARTLY, contact=False)
     assert found.problems == []
-    assert found.summary == (
-        "3 of 8 resources of 1 host were checked, 3 need facts that only a host reports, "
-        "1 needs answers to look-ups, 1 needs the key-value store, "
-        "1 assertion needs facts that only a host reports, 1 assertion needs the key-value store"
-    )
+    expect_text(found.summary)
     (told,) = check(tmp_path, PARTLY.replace("app.port", "app.prot"), contact=False).warnings
-    assert "did you mean 'port'?" in told
+    expect_text(told)
     more = "- x: {command: x, timeout: '{{ Data.app.port }}x'}\n        - e: "
     (problem,) = check(tmp_path, PARTLY.replace("- e: ", more), contact=False).problems
-    assert "timeout: '80x' is not a duration" in problem.message
+    expect_text(problem.message)
 
 
 PARENT = """\
@@ -209,7 +204,7 @@ def test_a_child_whose_data_needs_facts(tmp_path: Path) -> None:
         )
     )
     (problem,) = check(tmp_path, mistake).problems
-    assert "timeout: 'soon' is not a duration" in problem.message
+    expect_text(problem.message)
 
 
 GENERATED = "ccm: {resources_jet_file: made.jet}\n"
@@ -229,13 +224,10 @@ def test_resources_that_a_template_makes_of_facts(tmp_path: Path) -> None:
     text = "ccm: {resources: [{apply: [{made.yaml: {}}]}]}\n"
     found = check(tmp_path, text)
     assert found.warnings == []
-    assert found.summary == (
-        "the only resource of 1 host was checked; not checked: the child manifest of "
-        "apply#made.yaml, which needs facts that only a host reports"
-    )
+    expect_text(found.summary)
     (tmp_path / "made.jet").write_text("")
-    assert check(tmp_path, GENERATED).summary == "1 host has no resources"
-    assert check(tmp_path, GENERATED, "web", "db").summary == "2 hosts have no resources"
+    expect_text(check(tmp_path, GENERATED).summary)
+    expect_text(check(tmp_path, GENERATED, "web", "db").summary)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +246,7 @@ def test_a_requirement_may_stand_in_a_child_that_needs_facts(tmp_path: Path, app
     assert check(tmp_path, text).problems == []
     known = "{exec: [{'{{ Host.name }}': {}}]}"
     (problem, _) = check(tmp_path, text.replace(f"{{apply: [{{{apply}}}]}}", known)).problems
-    assert "which is not in this run" in problem.message
+    expect_text(problem.message)
 
 
 def test_parts_of_a_gathered_family(tmp_path: Path) -> None:
@@ -287,7 +279,4 @@ ccm:
         - defaults: {ensure: present, owner: root, group: root, mode: "0644"}
         - /a: {content: "{{ file('/etc/hostname') }}"}
 """
-    assert check(tmp_path, text).summary == (
-        "the only resource of 1 host was checked, 1 has templates that are rendered "
-        "only during the run"
-    )
+    expect_text(check(tmp_path, text).summary)

@@ -16,6 +16,7 @@ from orchestrator.planning import Planner
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import PlanError
 from tests.orchestrator.planning.planned import FakeHost, gathered, planner
+from tests.texts import expect_text
 
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -102,16 +103,19 @@ def test_data_may_read_answers(tmp_path: Path) -> None:
         ["file /etc/x", "command run"]
     ]
     head = "data: {path: '/{{ Asked.f.content }}'}"
-    with pytest.raises(PlanError, match=r"the value refers to itself: data.path"):
+    with pytest.raises(PlanError) as refused:
         made(planner(tmp_path, site(asks, "{{ Data.path }}", head)))
+    expect_text(refused.value)
 
 
 def test_a_question_that_cannot_be_made_refuses_the_host(tmp_path: Path) -> None:
     """Also in data, where what is missing is empty elsewhere."""
-    with pytest.raises(PlanError, match=r"site.yaml:2:\d+: ask.f: Data.nope: there is no 'nope'"):
+    with pytest.raises(PlanError) as refused:
         made(planner(tmp_path, site("{f: {file: '/{{ Data.nope }}'}}", "x")))
-    with pytest.raises(PlanError, match=r"ask\.f: file must be an absolute path, not 'srv'"):
+    expect_text(refused.value)
+    with pytest.raises(PlanError) as raised:
         made(planner(tmp_path, site("{f: {file: '{{ Data.f }}'}}", "x", "data: {f: srv}")))
+    expect_text(raised.value)
 
 
 def test_one_without_an_answer_refuses_who_reads_it(tmp_path: Path) -> None:
@@ -121,10 +125,11 @@ def test_one_without_an_answer_refuses_who_reads_it(tmp_path: Path) -> None:
         return {"error": "permission denied"} if question["kind"] == "file" else echo(question)
 
     asks = "{f: {file: /etc/x}, c: {command: run}}"
-    with pytest.raises(PlanError, match=r"Asked\.f has no answer: permission denied"):
+    with pytest.raises(PlanError) as refused:
         made(planner(tmp_path, site(asks, "{{ Asked.f.content | default('none') }}")), broken)
+    expect_text(refused.value)
     plan, _ = made(planner(tmp_path, site(asks, "{{ Asked.c.stdout }}")), broken)
-    assert plan.warnings == ["Asked.f has no answer: permission denied"]
+    expect_text(plan.warnings)
 
 
 CHILD = """
@@ -237,8 +242,9 @@ def test_a_sensitive_look_up_is_masked(tmp_path: Path) -> None:
 def test_who_contacts_nobody_says_so(tmp_path: Path) -> None:
     """An expression that reads an answer cannot be told, others can; validate -i counts it."""
     plans = planner(tmp_path, site("{c: {command: run}}", "{{ Asked.c.stdout }}"))
-    with pytest.raises(PlanError, match=r"Asked\.c has no answer: this command contacts no host"):
+    with pytest.raises(PlanError) as refused:
         plans.plan(FakeHost(), gathered())
+    expect_text(refused.value)
     check = plans.examine(FakeHost())
     assert (check.problems, check.known, check.unknown) == ((), 0, {"ask.unasked": 1})
     assert planner(tmp_path, site("{c: {command: run}}", "x")).examine(FakeHost()).known == 1

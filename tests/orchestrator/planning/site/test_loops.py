@@ -18,6 +18,7 @@ from tests.orchestrator.planning.planned import (
     refused_host,
 )
 from tests.orchestrator.templates.trees import fill, needs_gotpl
+from tests.texts import expect_text
 
 DATA = """data:
   users: [alice, bob]
@@ -74,8 +75,9 @@ def test_a_template_sees_the_element(tmp_path: Path) -> None:
     command = "command: \"id {{ template('user.tpl') }}\""
     made = plan(tmp_path, site(f'"{{{{ item }}}}": {{foreach: Data.users, {command}}}'))
     assert [e["properties"]["command"] for e in entries(made)] == ["id alice 0", "id bob 1"]
-    with pytest.raises(InputError, match=r"user\.tpl:1:4: 'item' is not a name"):
+    with pytest.raises(InputError) as refused:
         plan(tmp_path, site(f"alone: {{{command}}}"))
+    expect_text(refused.value)
 
 
 def test_its_alias_stands_for_all(tmp_path: Path) -> None:
@@ -106,14 +108,13 @@ def test_one_of_them_can_be_named(tmp_path: Path) -> None:
     assert last(made)["require"] == ["exec#bob"]
     for data in ("users", "none"):
         wrong = site(loop.replace("users", data), '"true": {require: ["exec#carol"]}')
-        assert "exec#carol, which is not in this run" in str(refused_host(tmp_path, wrong))
+        expect_text(str(refused_host(tmp_path, wrong)))
 
 
 def test_names_must_come_out_different(tmp_path: Path) -> None:
     """Two elements with one name are refused, with the entry's position."""
     text = str(refused_host(tmp_path, site("same: {foreach: Data.users}")))
-    assert "site.yaml:8:11: foreach creates exec#same more than once" in text
-    assert "use item, index or key in its name, and list each element once" in text
+    expect_text(text)
     assert names(plan(tmp_path, site("same: {foreach: 'Data.users[:1]'}"))) == ["same"]
 
 
@@ -179,7 +180,7 @@ def test_mistakes_of_template_files_are_told_before_any_host(tmp_path: Path) -> 
     command = "a: {command: \"id {{ template('a.j2') }}\"}"
     assert "a.j2:2:" in str(refused(tmp_path, site(command)))
     told = str(refused(tmp_path, site(command.replace("a.j2", "b.j2"))))
-    assert "b.j2:1:7: 'itm' is not a name or function of this template" in told
+    expect_text(told)
     told = str(refused(tmp_path, site(command.replace("a.j2", "{% iff x %}"))))
     assert "site.yaml:" in told
     assert "template():1:4: Encountered unknown tag 'iff'" in told

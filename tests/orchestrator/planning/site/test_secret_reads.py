@@ -11,6 +11,7 @@ from remote_runtime.errors import PlanError
 from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.planning.planned import FakeHost, gathered, plan, planner, refused, show
 from tests.orchestrator.secrets.keys import inline, project, vault
+from tests.texts import expect_text
 
 DATA = "db: {password: hunter2-hunter2, ports: [80, 443]}\n"
 
@@ -163,17 +164,18 @@ def test_a_broken_value(tmp_path: Path, keys: KeySources) -> None:
     lines = inline("x", "    ").splitlines()
     torn = "\n".join([*lines[:2], "    <<<<<<< HEAD", *lines[2:]])
     assert "merge conflict" in refused(tmp_path, f"data:\n  x: {torn}\n" + site("x"))
-    assert "header of a vault" in refused(tmp_path, "data: {x: !vault abc}\n" + site("x"))
-    assert "encrypted with age" in refused(tmp_path, "data: {x: !age abc}\n" + site("x"))
+    expect_text(refused(tmp_path, "data: {x: !vault abc}\n" + site("x")))
+    expect_text(refused(tmp_path, "data: {x: !age abc}\n" + site("x")))
 
 
 def test_an_error_fails_what_reads_it(tmp_path: Path, keys: KeySources) -> None:
     """A property fails its resource, data refuses the host; neither shows what was printed."""
     made = plan(tmp_path, site("{{ secret('cmd:fail') }}"), secret_keys=keys)
-    assert "exited with 3: why" in made.items[0].deferred_error
+    expect_text(made.items[0].deferred_error)
     head = "data: {x: \"{{ secret('cmd:fail') }}\"}"
-    with pytest.raises(PlanError, match="exited with 3: why") as caught:
+    with pytest.raises(PlanError) as caught:
         plan(tmp_path, site("x", head), secret_keys=keys)
+    expect_text(caught.value)
     assert "hunter2" not in str(caught.value)
 
 

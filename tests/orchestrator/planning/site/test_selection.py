@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.orchestrator.planning.planned import plan, planner, refused
+from tests.texts import expect_text
 
 SITE = """
 data: {names: [one, two]}
@@ -72,7 +73,7 @@ def test_what_only_a_host_tells(tmp_path: Path, pattern: str) -> None:
 
 def test_a_template_that_begins_otherwise(tmp_path: Path) -> None:
     """A template whose beginning is another one's cannot come to be meant."""
-    assert "matches no resource" in refused(directory(tmp_path), SITE, only=["exec#on web1"])
+    expect_text(refused(directory(tmp_path), SITE, only=["exec#on web1"]))
 
 
 def test_a_child_that_is_not_known(tmp_path: Path) -> None:
@@ -85,7 +86,7 @@ def test_a_child_that_is_not_known(tmp_path: Path) -> None:
 def test_no_tags_at_all(tmp_path: Path) -> None:
     """A manifest without tags says how to give some."""
     told = refused(tmp_path, "ccm: {resources: [{exec: [{x: {}}]}]}", tags=["web"])
-    assert "add a tag to a resource" in told
+    expect_text(told)
 
 
 @pytest.mark.parametrize("tags", ["[a b]", "['-a']", "['a,b']", "[1]", "a", "['']"])

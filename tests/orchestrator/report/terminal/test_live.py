@@ -16,6 +16,7 @@ from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.terminal.live import LiveView
 from tests.orchestrator.fleet.fakes import make_event
 from tests.orchestrator.report.screen import Screen
+from tests.texts import expect_text
 
 
 class Terminal(io.StringIO):
@@ -162,7 +163,7 @@ def test_a_host_that_waits_for_a_lock_is_waiting() -> None:
     live.handle(run_events.HostNotice("a", "info", "waiting for the push of bob", waits=True))
     text = "\n".join(drawn(live, 80, 24))
     assert "0 running   1 waiting" in text
-    assert "waiting for the push of bob" in text
+    expect_text(text)
 
 
 def test_changed_hosts_are_counted_as_changed() -> None:

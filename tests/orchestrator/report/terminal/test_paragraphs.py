@@ -17,6 +17,7 @@ from orchestrator.report.terminal.paragraphs import (
     retry_line,
 )
 from orchestrator.report.terminal.style import Style
+from tests.texts import expect_text
 
 FAILURE = SharedFailure(
     "failed",
@@ -36,25 +37,13 @@ def lines(failure: SharedFailure, width: int = 80, **members: bool) -> list[str]
 
 def test_a_failure_is_a_paragraph() -> None:
     """It names the resource, its hosts, one host's words, how others differ, how to go on."""
-    assert lines(FAILURE) == [
-        "exec#migrate failed on 37 hosts: web[1-37]",
-        "    web1 │ exit code 1, expected 0 (site.yaml:3:5)",
-        "         │ could not connect to db1",
-        "    others: db[2-4] (4 texts, -v shows all)",
-        "    → retry with: -l 'web[1-37]'",
-    ]
-    assert in_one_line(FAILURE, Style(False, 80)) == (
-        "exec#migrate failed on 37 hosts: could not connect to db1 [web[1-37]]"
-    )
+    expect_text(lines(FAILURE))
+    expect_text(in_one_line(FAILURE, Style(False, 80)))
 
 
 def test_one_host_has_no_others() -> None:
     """Neither who speaks nor how to pick it needs to be said."""
-    assert lines(FAILURE._replace(hosts=["web1"], texts=1, others=[])) == [
-        "exec#migrate failed on web1",
-        "    │ exit code 1, expected 0 (site.yaml:3:5)",
-        "    │ could not connect to db1",
-    ]
+    expect_text(lines(FAILURE._replace(hosts=["web1"], texts=1, others=[])))
 
 
 def test_a_plan_that_is_of_no_use_any_more_is_not_pushed_again() -> None:

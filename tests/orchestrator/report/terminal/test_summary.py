@@ -9,6 +9,7 @@ from orchestrator.fleet.host.phases import Phase
 from orchestrator.report.wording import printed_lines
 from remote_runtime.reporting.masking import MASKED
 from tests.orchestrator.report.told import CREATED, DIFF, Told, changed
+from tests.texts import expect_text
 
 
 def test_hosts_with_the_same_outcome_stand_together() -> None:
@@ -36,13 +37,10 @@ def test_failures_come_first_with_reason_and_tail() -> None:
     told.event("web2", "/etc/y", "skipped", unmet_requirements=["file#/etc/x"])
     told.end("web2", "failed")
     lines = told.summary().splitlines()
-    assert lines[1] == "file#/etc/x failed on web2"
+    expect_text(lines[1])
     assert [line.strip() for line in lines[2:5]] == ["│ exited with status 3", "│ E: a", "│ E: b"]
     assert lines[7:9] == ["web2  1 failed, 1 changed, 1 skipped", "web1  1 changed"]
-    assert lines[10:12] == [
-        "    skipped  file#/etc/y  requires file#/etc/x, on web2",
-        "    changed  file#/etc/motd  content, on both hosts",
-    ]
+    expect_text(lines[10:12])
 
 
 def test_a_diff_that_many_hosts_share_is_shown_once() -> None:
@@ -55,9 +53,7 @@ def test_a_diff_that_many_hosts_share_is_shown_once() -> None:
         told.end(host)
     text = told.summary()
     assert text.count("-old") == 2
-    assert "would    file#/etc/motd  change, on all 3 hosts" in text
-    assert "would    file#/etc/db  change, on db1" in text
-    assert "Preview    nothing was changed" in text
+    expect_text(text)
 
 
 def test_different_diffs_of_one_resource_name_their_hosts() -> None:
@@ -68,7 +64,7 @@ def test_different_diffs_of_one_resource_name_their_hosts() -> None:
         told.end(host)
     text = told.summary()
     assert "web[1-3] (3 hosts)" in text
-    assert "on web[1-2] (2 hosts):" in text
+    expect_text(text)
     assert "on web3:" in text
     assert "-old" not in Told("x").summary()
 
@@ -87,9 +83,9 @@ def test_hosts_that_differ_in_their_own_name_stand_together() -> None:
     text = told.summary()
     assert text.count("would    file#/srv/{host}/own.conf  change") == 1
     assert text.count("+host h1") == 1
-    assert "(shown for h1; 3 variants differ only in host-specific values, -v shows each)" in text
+    expect_text(text)
     text = told.summary(diffs=False)
-    assert "would    file#/srv/{host}/own.conf  change mode: 0600 → 0644, content\n" in text
+    expect_text(text)
     assert "as on" not in text
 
 
@@ -146,8 +142,7 @@ def test_an_error_has_one_position() -> None:
     told.event("h1", "/b", "failed", error=["no space (left)\nmore (a:1:2)"], **at)
     told.end("h1", "failed")
     text = told.summary()
-    assert "content: there is no 'x' (a.j2:2:4)\n" in text
-    assert "no space (left) (site.yaml:4:11)\n" in text
+    expect_text(text)
 
 
 def test_what_does_not_fit_behind_a_resource_stands_below_it() -> None:
@@ -171,7 +166,7 @@ def test_no_diff_is_shown_where_none_is_wanted() -> None:
     told.end("web1")
     text = told.summary(diffs=False)
     assert "-old" not in text
-    assert "would    file#/etc/motd  change content\n" in text
+    expect_text(text)
     text = told.summary(diffs=False, everything=True)
     assert "content: aaaaaaaaaaaa → bbbbbbbbbbbb" in text
 
@@ -185,7 +180,7 @@ def test_a_prediction_that_is_not_certain_says_why() -> None:
     )  # fmt: skip
     told.end("web1")
     text = told.summary()
-    assert "would    file#/etc/x  create file, uncertain: user www-data is not" in text
+    expect_text(text)
     assert "1 uncertain" in text
 
 
@@ -198,7 +193,7 @@ def test_what_would_be_waited_for_is_told() -> None:
     )  # fmt: skip
     told.end("web1")
     text = told.summary()
-    assert "would    wait#ready  wait until /x is there, assumed: not yet" in text
+    expect_text(text)
 
 
 def test_hosts_that_cannot_be_reached_for_one_reason_stand_together() -> None:
@@ -209,7 +204,7 @@ def test_hosts_that_cannot_be_reached_for_one_reason_stand_together() -> None:
         told.end(host, "unreachable", message=message, hint="start sshd", phase=Phase.CONNECTING)
     text = told.summary()
     assert "web[1-2] (2 hosts)  unreachable" in text
-    assert "while connecting: web1: 192.0.2.1:22 refused the connection" in text
+    expect_text(text)
     assert "→ start sshd" in text
 
 
@@ -327,7 +322,7 @@ def test_an_interrupted_host_says_how_far_it_was() -> None:
         told.end(host, "interrupted", **given)
     text = told.summary()
     assert "web[1-2] (2 hosts)  interrupted (3-5 unchanged)" in text
-    assert "ran 3-5 of 9 resources" in text
+    expect_text(text)
     assert "[1/2] web1: interrupted while running (3 unchanged)" in told.out.getvalue()
 
 
@@ -339,7 +334,7 @@ def test_what_fail_on_error_left_out_is_told() -> None:
         told.event(host, f"/{untried}", "failed", error=["no"])
         told.end(host, "failed", untried=untried)
     assert told.summary().count("fail_on_error") == 1
-    assert "    not tried (fail_on_error): file#/etc/[0-2].conf\n" in told.summary()
+    expect_text(told.summary())
 
 
 def test_what_did_not_run_is_named() -> None:
@@ -354,11 +349,8 @@ def test_what_did_not_run_is_named() -> None:
         told.end(host, "interrupted" if done < 7 else "ok", **(given if done < 7 else {}))
     told.end("web4", "interrupted", phase=Phase.WAITING, message="interrupted")
     text = told.summary()
-    assert "    not run: file#/y/y, file#/z/z, file#/{host}/x\n" in text
-    assert "    not run on web2: file#/b, file#/x/x\n" in text
-    assert "\nweb4  not started\n" in text
+    expect_text(text)
     assert "web4" not in told.out.getvalue()
-    assert "Hosts      4: 2 interrupted, 1 not started, 1 unchanged" in text
 
 
 def test_a_run_that_was_ended_says_how_it_goes_on() -> None:
@@ -415,7 +407,7 @@ def test_what_did_not_run_is_bounded() -> None:
     lines = [line for line in told.summary().splitlines() if "unknown" in line or "more" in line]
     assert len(lines) < 12
     assert lines[1].endswith("file#/r/a/name, … 282 more")
-    assert "    … and more on web[1-5] (5 hosts), -v shows all" in lines
+    expect_text(lines)
     everything = told.summary(everything=True)
     assert all(name in everything for name in names)
 
@@ -483,9 +475,7 @@ def test_the_mistakes_of_a_plan_are_told_apart_in_a_plain_line() -> None:
     """Reasons that stand on lines of their own are joined so that one sees where each begins."""
     told = Told("web1")
     told.end("web1", "failed", message="site.yaml:4:1: no\nsite.yaml:5:1: neither", seconds=2.0)
-    assert told.out.getvalue() == (
-        "[1/1] web1: failed: site.yaml:4:1: no; site.yaml:5:1: neither (2.00 s)\n"
-    )
+    expect_text(told.out.getvalue())
 
 
 def test_a_change_that_is_masked_says_so_once() -> None:
@@ -533,11 +523,8 @@ def test_what_a_child_in_noop_would_do_is_not_told_as_changed() -> None:
     told.end("web1")
     told.end("web2")
     text = told.summary()
-    assert "web1  1 changed, 1 would change" in text
-    assert "web2  1 would change" in text
-    assert "Hosts      2: 1 changed, 1 would change" in text
-    assert "Resources  3: 1 changed, 2 would change" in text
-    assert "web2: 1 would change" in told.out.getvalue()
+    expect_text(text)
+    expect_text(told.out.getvalue())
 
 
 def test_a_check_that_failed_is_told_once_and_others_keep_to_the_width() -> None:
@@ -561,7 +548,7 @@ def test_a_host_whose_time_was_up_timed_out() -> None:
     told = Told("web1")
     told.end("web1", "unreachable", kind="host.timeout", message="its time is up")
     assert "web1  timed out" in told.summary()
-    assert "[1/1] web1: timed out: its time is up" in told.out.getvalue()
+    expect_text(told.out.getvalue())
 
 
 def test_an_apply_is_in_no_total() -> None:
@@ -576,9 +563,8 @@ def test_an_apply_is_in_no_total() -> None:
     told.end("web1")
     told.end("web2", "failed")
     text = told.summary()
-    assert "Resources  4: 2 would change, 2 unchanged" in text
+    expect_text(text)
     assert "apply#base.yaml" not in text
     assert "apply#web.yaml" in text
-    assert "web2  failed (1 would change, 1 unchanged)" in text
     tally = told.collected.results["web2"].tally
     assert (tally.total, tally.failed, tally.record()["applies"]["total"]) == (4, 1, 2)

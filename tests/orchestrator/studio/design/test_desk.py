@@ -11,6 +11,7 @@ import pytest
 from orchestrator.cli import app
 from tests.docs.pages import ROOT
 from tests.orchestrator.studio.design.designer import DesignerBrowser, designer, project
+from tests.texts import expect_text
 
 SITE = """\
 # The web servers
@@ -156,11 +157,11 @@ def test_two_editors_of_one_file(browser: DesignerBrowser, file: Path) -> None:
     assert "another window" in browser.errors()[0]
     file.write_text(SITE + "# of an editor\n")
     browser.send("site.yaml", "save")
-    assert "changed by another program" in browser.errors()[0]
+    expect_text(browser.errors()[0])
     assert file.read_text() == SITE + "# of an editor\n"
     file.unlink()
     browser.send("site.yaml", "save")
-    assert "changed by another program" in browser.errors()[0]
+    expect_text(browser.errors()[0])
     assert not file.exists()
 
 

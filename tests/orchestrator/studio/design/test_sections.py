@@ -10,6 +10,7 @@ import pytest
 
 from orchestrator.studio.design.sections import id_of
 from tests.orchestrator.studio.design.designer import DesignerBrowser, designer, project
+from tests.texts import expect_text
 
 SITE = """\
 # The web servers
@@ -126,7 +127,7 @@ def test_defaults_have_the_forms_of_types(browser: DesignerBrowser) -> None:
     (finding,) = [one for one in browser.errors() if "nonsense" in one]
     assert finding.startswith("site.yaml:")
     put(browser, "defaults", new_part="nonsense")
-    assert "is not in the list" in browser.errors()[0]
+    expect_text(browser.errors()[0])
 
 
 def test_options_are_those_of_the_manifest(browser: DesignerBrowser) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.orchestrator.studio.history import Site
 from tests.orchestrator.studio.plans.planned import project_of, put_plan, studio_of
 from tests.orchestrator.studio.test_pages import words
+from tests.texts import expect_text
 
 
 @pytest.fixture
@@ -48,9 +49,9 @@ def test_only_plans_of_the_project_are_compared(state: Path, root: Path, name: s
     """Any other name is not found, on either side."""
     browser = studio_of(state, root).log_in()
     for query in (f"a={name}&b=b.plan", f"a=a.plan&b={name}"):
-        assert "There is no plan" in words(browser, f"/compare/plans?{query}", 404)
+        expect_text(words(browser, f"/compare/plans?{query}", 404))
 
 
 def test_without_plans(site: Site) -> None:
     """The page leads to where plans come from."""
-    assert "There are no plans." in words(site.log_in(), "/compare/plans")
+    expect_text(words(site.log_in(), "/compare/plans"))

@@ -16,6 +16,7 @@ from tests.orchestrator.report.runs import START, Kept
 from tests.orchestrator.studio.history import SECOND, Site, three_runs, write_run
 from tests.orchestrator.studio.plans.planned import NAME, People, project_of, put_plan, studio_of
 from tests.orchestrator.studio.test_pages import words
+from tests.texts import expect_text
 
 BAD = "<script>alert(1)</script>{{7*7}}"
 REMOVAL = {
@@ -41,8 +42,7 @@ def test_the_list_has_each_plan_with_what_matters(state: Path, root: Path) -> No
     text = words(browser, "/plans")
     new = "releases/change.plan valid not checked 1 removal 3 1 min alice@desk site.yaml"
     assert new in text
-    assert "old.plan expired not checked 2 2 days alice@desk" in text
-    assert "Cannot be shown broken.plan : broken.plan is not a plan made by ccm" in text
+    expect_text(text)
     assert "notes.txt" not in text
     assert '<a href="/plan?name=releases/change.plan">' in browser.get("/plans").text
 
@@ -89,7 +89,7 @@ def test_approvals_and_the_policy(state: Path, root: Path, tmp_path: Path) -> No
     text = words(browser, address)
     assert "Approvals 2 of 2: alice@example.org, bob@example.org" in text
     assert "ccm plan sign" not in text
-    assert "2 of 2: alice@example.org, bob@example.org" in words(browser, "/plans")
+    expect_text(words(browser, "/plans"))
     people.signers.write_text("")
     assert "Approvals 0 of 2" in words(browser, address)
 
@@ -184,13 +184,11 @@ def test_a_plan_that_is_too_large_is_not_opened(
     put_plan(root)
     monkeypatch.setattr(plan_cache, "MAX_RESULTS", 3)
     browser = studio_of(state, root).log_in()
-    assert "more than 3 resource results (ccm plan show change.plan shows it)" in words(
-        browser, "/plans"
-    )
-    assert "more than 3 resource results" in words(browser, f"/plan?name={NAME}", 404)
+    expect_text(words(browser, "/plans"))
+    expect_text(words(browser, f"/plan?name={NAME}", 404))
 
 
 def test_without_a_project_there_are_no_plans(site: Site) -> None:
     """The page explains where plans come from."""
-    assert "Plans are files in a project" in words(site.log_in(), "/plans")
+    expect_text(words(site.log_in(), "/plans"))
     words(site.log_in(), "/plan?name=change.plan", 404)

@@ -25,6 +25,7 @@ from orchestrator.verify.stored_results import VerifyFile
 from remote_runtime.errors import UsageError
 from tests.orchestrator.history.test_studio_client import Server, answer
 from tests.orchestrator.studio.sharing.conftest import kept
+from tests.texts import expect_text
 
 SECRET = "0123456789abcdef" * 2
 
@@ -128,7 +129,7 @@ def test_a_run_that_cannot_be_read(server: Server) -> None:
     made = Webhook(WebhookTarget(server.address, SECRET), item, told, pauses=())
     made.start()
     made.add("run-1")
-    assert told.wait() == "OperationalError: database is locked"
+    expect_text(told.wait())
     made.add("run-2")
     assert told.wait() == ""
     made.stop()
@@ -204,7 +205,7 @@ def test_a_run_with_a_verify_is_posted_after_it(tmp_path: Path) -> None:
     query = f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?"
     row = IndexReader(keeper.path).row(query, (run.name,))
     assert row is not None
-    assert run_item(row)["verify"] == "1 host: nothing to check"
+    expect_text(run_item(row)["verify"])
     other = kept("web1", run_id="20260921T133642Z-aaaaaa")
     (other / "run.json").write_text(json.dumps({**about, "run_id": other.name}))
     keeper.verify_silence = 0.0
