@@ -43,10 +43,8 @@ def expect_text(text: object, test: Optional[TestCase] = None) -> None:
         return
     known = stored.get(name, [])
     expected = known[number] if number < len(known) else None
-    if actual != expected:
-        raise AssertionError(
-            "%s, %s, number %d: found %s\nexpected %s" % (file, name, number, actual, expected)
-        )
+    where = "%s, %s, number %d" % (file, name, number)
+    assert actual == expected, "%s: found %s\nexpected %s" % (where, actual, expected)
 
 
 def _lines(text: object) -> List[str]:
