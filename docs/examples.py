@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inventory.document import parse_document, to_plain
-from orchestrator.cli.resource_commands import command_line, named
+from orchestrator.cli.example_commands import command_line, named
 from orchestrator.manifest.declared_resource import ABSENT
 from orchestrator.manifest.request import PROTOCOL
 from orchestrator.manifest.types import Type, load_type

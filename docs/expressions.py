@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from orchestrator.language.exprlang.library import FUNCTIONS, REFUSED
+from orchestrator.language.exprlang.builtins import FUNCTIONS, REFUSED
 from schemas import tables
 
 

@@ -7,11 +7,11 @@ remains a variable. Passwords are refused, and so are connections that are neith
 import re
 
 from inventory import passwords
-from inventory.checker import Checker
 from inventory.declaration import Declaration, GroupEntry, Layer, SetProperty
 from inventory.declaration_reader import TOP_LEVEL
 from inventory.names import group_name_fault, host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
+from inventory.problem_collector import Checker
 from inventory.properties import CheckedValues, PropertyValue, RefusedError, check_property
 from remote_runtime.errors import Problem
 

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from inventory.document import MAX_BYTES
-from inventory.programs import LastBytes, attend, running
+from inventory.subprocesses import LastBytes, attend, running
 from remote_runtime.errors import InputError, Problem
 
 TIMEOUT = 30.0

@@ -7,7 +7,7 @@ from inventory.declaration import Declaration, HostEntry
 from inventory.nodes import Node
 from inventory.properties import PropertyValue
 from remote_runtime.errors import InputError, Position, Problem
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 if TYPE_CHECKING:
     from inventory.explanation import ExplainedValue

@@ -8,11 +8,11 @@ completely replaced by a nearer one with the same name: maps and lists in ``vars
 from itertools import pairwise
 from typing import Any
 
-from inventory.checker import Checker
 from inventory.declaration import Declaration, GroupEntry, Layer
 from inventory.model import Group, Host, Inventory, SharedValues
+from inventory.problem_collector import Checker
 from inventory.properties import PropertyValue
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 
 def resolve(declaration: Declaration, checker: Checker) -> Inventory:

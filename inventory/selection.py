@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 
 from inventory.document import read_text
 from remote_runtime.errors import InputError, Position, Problem
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 MAX_GUESSES = 10
 """A suggestion compares all names, so a long file with unknown names gets only this many

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from inventory.ansible import is_ansible_file, is_ansible_list, is_ini, read_ansible_list
-from inventory.checker import Checker
 from inventory.declaration import Declaration
 from inventory.declaration_reader import TOP_LEVEL, read_declaration
 from inventory.document import ambiguous_values, parse_document, read_text
@@ -19,6 +18,7 @@ from inventory.gc_pause import collection_paused
 from inventory.model import Inventory
 from inventory.names import host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Source
+from inventory.problem_collector import Checker
 from inventory.resolution import resolve
 from remote_runtime.errors import InputError, Position, Problem
 

@@ -18,7 +18,7 @@ from remote_runtime.cancellation import Cancellation, Protected
 from remote_runtime.effects import ASSUMED, Effect, Uncertainty
 from remote_runtime.item import Item, each_of
 from remote_runtime.options import RunOptions
-from remote_runtime.state.refreshes import Refreshes
+from remote_runtime.state.refresh_reader import Refreshes
 
 if TYPE_CHECKING:
     from remote_runtime.execution.reboot_resume import Boot
@@ -206,7 +206,7 @@ class Context(object):
 
     def _reading(self) -> "Files":
         if self._read_only is None:
-            from remote_runtime.system.read_only import read_only
+            from remote_runtime.system.read_only_files import read_only
 
             self._read_only = read_only(self._adapters[0])
         return self._read_only

@@ -25,7 +25,7 @@ def parents(files: "Files", path: str, mode: int) -> List[PathEffect]:
         missing.insert(0, above)
         above = os.path.dirname(above)
     if missing:
-        from remote_runtime.system.attributes import default_list_mode
+        from remote_runtime.system.extended_attributes import default_list_mode
 
         found = files.status(above, follow=True)
         mode &= default_list_mode(above)

@@ -17,9 +17,9 @@ from remote_runtime.execution.lifecycle import Lifecycle, defect
 from remote_runtime.item import Item, each_of
 from remote_runtime.plans import plan as plans
 from remote_runtime.protocol import wire
+from remote_runtime.protocol.blob_receiver import Transfer, announce_blobs
 from remote_runtime.protocol.blobs import Blobs
 from remote_runtime.protocol.channel import Channel
-from remote_runtime.protocol.transfer import Transfer, announce_blobs
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.event_reporter import EventReporter
 from remote_runtime.reporting.events import EventMaker, Outcome, secrets_of
@@ -241,15 +241,15 @@ class Session(object):
 
     def _tidy(self, alone: bool) -> None:
         """Remove the leftovers of killed runs, if this run has the lock; record its own start."""
-        from remote_runtime.system import state
+        from remote_runtime.system import state_directory
 
         kept = self._kept()
-        cache = self._state or state.cache_directory(self._home)
+        cache = self._state or state_directory.cache_directory(self._home)
         self._files.note_in(kept if alone else cache, self._warn)
         if not alone:
             return
         removed = []
-        for journal in state.journals(kept) + state.journals(cache):
+        for journal in state_directory.journals(kept) + state_directory.journals(cache):
             from remote_runtime.system.temp_journal import sweep
 
             removed += sweep(journal, self._warn)
@@ -393,9 +393,9 @@ class Session(object):
 
     def _kept(self) -> str:
         """Return the directory of the state of this host."""
-        from remote_runtime.system import state
+        from remote_runtime.system import state_directory
 
-        return self._state or state.state_directory(self._home)
+        return self._state or state_directory.state_directory(self._home)
 
     def _preflight(
         self, plan: plans.Plan, binding: Any, observer: Any, event_builder: EventMaker

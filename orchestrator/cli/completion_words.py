@@ -141,7 +141,7 @@ def _values(
     elif kind in ("TYPE#GLOB", "TAG,...", "STAGE") or action.dest in _OF_PROJECT:
         yield from ((word, "") for word in _of_manifest(action, manifest, current))
     elif kind in _OF_RUNS:
-        from orchestrator.fleet.store.saved_runs import saved_runs
+        from orchestrator.fleet.store.stored_runs import saved_runs
 
         yield from ((run.run_id, "") for run in saved_runs())
 
@@ -205,7 +205,7 @@ def _of_the_project(manifest: str) -> list[str]:
 
 def _of_a_run(words: list[str]) -> list[str]:
     """The hosts of the run that a report shows."""
-    from orchestrator.fleet.store.saved_runs import saved_run
+    from orchestrator.fleet.store.stored_runs import saved_run
 
     named = words[1] if len(words) > 1 and not words[1].startswith("-") else ""
     return [str(name) for name in saved_run(named).about["hosts"]]

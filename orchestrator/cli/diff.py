@@ -9,7 +9,7 @@ from orchestrator.cli.options import add_history, read_run_source
 from orchestrator.cli.parser import Parser
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.saved_runs import ReportSource
+    from orchestrator.fleet.store.stored_runs import ReportSource
     from orchestrator.report.differences import Difference
     from orchestrator.report.terminal.style import Style
 
@@ -37,7 +37,7 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the differences."""
-    from orchestrator.fleet.store.saved_runs import saved_run
+    from orchestrator.fleet.store.stored_runs import saved_run
 
     folder = read_run_source(args)
     differ = write_differences(

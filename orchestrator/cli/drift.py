@@ -2,7 +2,7 @@
 
 import argparse
 
-from orchestrator.cli.engine_flag import add_engine
+from orchestrator.cli.engine_option import add_engine
 from orchestrator.cli.options import (
     add_bounds,
     add_connection,
@@ -13,7 +13,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.parser import Parser
 from orchestrator.cli.run_request import read_request
-from orchestrator.cli.selection_flags import add_selection
+from orchestrator.cli.selection_options import add_selection
 
 HELP = "Show how hosts differ from the last push of a manifest, and who changed them."
 EXAMPLE = """

@@ -38,15 +38,15 @@ def run(args: argparse.Namespace) -> int:
     from remote_runtime.errors import UsageError
 
     require_dask("ccm engine")
-    from orchestrator.cluster import trust
+    from orchestrator.cluster import certificates
 
     if args.directory == "":
         raise UsageError(
             "DIR is an empty string", hint="specify a directory, or omit DIR for the default"
         )
-    directory = Path(args.directory) if args.directory else trust.default_directory()
+    directory = Path(args.directory) if args.directory else certificates.default_directory()
     try:
-        trust.make_authority(directory)
+        certificates.make_authority(directory)
     except OSError as error:
         raise UsageError(
             f"cannot write certificates to {directory}: {error.strerror}",

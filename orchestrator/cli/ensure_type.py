@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inventory.document import Mapping, Node, Scalar
-from orchestrator.cli.common_flags import (
+from orchestrator.cli.default_data import with_default_data
+from orchestrator.cli.ensure_flags import (
     add_common_flags,
     given_common,
     read_common_flags,
     refuse_references,
 )
-from orchestrator.cli.default_data import with_default_data
 from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
 from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.parser import Parser
@@ -37,7 +37,7 @@ class EnsureType:
     """The command of one type; see ``commands.load_command`` for the members of a command."""
 
     def __init__(self, type_: Type, types: Types) -> None:
-        from orchestrator.cli.resource_commands import example_of
+        from orchestrator.cli.example_commands import example_of
 
         self._type = type_
         self._types = types

@@ -23,8 +23,8 @@ def gather(
     ``require`` raises NeedAnswersError for look-ups that a host must answer.
     """
     from orchestrator.cli.signals import Interrupts
-    from orchestrator.fleet.descriptors import raise_limit
     from orchestrator.fleet.host.fact_run import gather_facts
+    from orchestrator.fleet.open_file_limit import raise_limit
     from orchestrator.runs import wiring
 
     raise_limit(options.forks)

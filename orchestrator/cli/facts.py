@@ -35,7 +35,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Gather the facts in parallel and write one document that maps hosts to facts."""
     from orchestrator.cli.app import exit_code_of
-    from orchestrator.cli.documents import at_path, check_path, write
+    from orchestrator.cli.data_output import at_path, check_path, write
     from orchestrator.cli.fact_requests import gather
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import keep_facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from orchestrator.cli.engine_flag import add_engine
+from orchestrator.cli.engine_option import add_engine
 from orchestrator.cli.options import add_connection, add_inventory, add_retention, size
 from orchestrator.cli.output import add_output, read_output
 from orchestrator.cli.parser import Parser

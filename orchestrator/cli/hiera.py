@@ -4,7 +4,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.documents import add_form
+from orchestrator.cli.data_output import add_form
 from orchestrator.cli.messages import note, warn
 from orchestrator.cli.options import (
     add_connection,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.planning import PlanOptions
     from orchestrator.planning.facts import NoFacts
-    from orchestrator.planning.hierarchy import Hierarchy
+    from orchestrator.planning.hiera_file import Hierarchy
     from remote_runtime.errors import CcmError
 
 HELP = "Show hierarchical data."
@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
 def _explain(args: argparse.Namespace) -> int:
     """Show the origin of a value for each host."""
     from orchestrator.cli.app import exit_code_of
-    from orchestrator.cli.documents import write
+    from orchestrator.cli.data_output import write
     from orchestrator.cli.explanation_output import document, lines
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import CcmError, UsageError
@@ -154,7 +154,7 @@ def _parse(args: argparse.Namespace) -> int:
     to data.
     """
     from orchestrator.cli.app import exit_code_of
-    from orchestrator.cli.documents import check_path, variables, write
+    from orchestrator.cli.data_output import check_path, variables, write
     from remote_runtime.errors import CcmError, UsageError
 
     check_path("data", args.query)
@@ -204,7 +204,7 @@ def _others(files: "Sequence[str] | None", parsed: str) -> list[str]:
 
 
 def _hierarchy(file: str, options: "PlanOptions", with_environ: bool) -> "Hierarchy":
-    from orchestrator.planning.hierarchy import Hierarchy
+    from orchestrator.planning.hiera_file import Hierarchy
 
     hierarchy = Hierarchy(file, options, with_environ)
     for problem in hierarchy.warnings:
@@ -229,7 +229,7 @@ def _resolved(
     answers: "Mapping[str, HostFacts | CcmError]",
     query: str | None,
 ) -> Any:
-    from orchestrator.cli.documents import at_path
+    from orchestrator.cli.data_output import at_path
     from remote_runtime.errors import PlanError
 
     data, warnings = hierarchy.resolve(host, _answer(host, answers))

@@ -17,8 +17,8 @@ from orchestrator.cli.run_request import read_request
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
+    from orchestrator.ansible.proof.equivalence_check import Finding, Proof
     from orchestrator.ansible.proof.playbook_run import Limits
-    from orchestrator.ansible.proof.prove import Finding, Proof
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.events import Event
     from orchestrator.runs.result import RunResult
@@ -132,8 +132,8 @@ def check_proof(options: ProofOptions) -> None:
 
 def run_proof(options: ProofOptions, converted: Converted) -> int:
     """Prove a conversion; returns 0 if the other tool found nothing to do, else 1."""
+    from orchestrator.ansible.proof.equivalence_check import TaskMap, prove
     from orchestrator.ansible.proof.playbook_run import Limits, Playbook, run_playbook
-    from orchestrator.ansible.proof.prove import TaskMap, prove
     from orchestrator.runs.request import HostChoice
     from orchestrator.runs.wiring import select_targets
     from remote_runtime.errors import UsageError

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from inventory.checker import Checker
 from inventory.declaration_reader import read_declaration
 from inventory.document import parse_document
+from inventory.problem_collector import Checker
 from inventory.resolution import resolve
 from orchestrator.ansible.conversion.host_files import data_files, hosts_text, read_layers
 from orchestrator.ansible.conversion.project import Project

@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.project.settings import PositionedValue, Project, ResolvedOption
 from orchestrator.rollout.options import RolloutOptions
 from remote_runtime.errors import InputError, Problem, UsageError
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 
 def resolve_rollout(

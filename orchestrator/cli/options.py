@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from orchestrator.cli.parser import OptionGroup, Parser
 from orchestrator.project.settings import DEFAULT_FORKS
 from orchestrator.runs.request import ConnectionOptions, HostChoice
-from orchestrator.support.seconds import parse_seconds
+from orchestrator.support.durations import parse_seconds
 from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 

@@ -29,7 +29,7 @@ from remote_runtime.options import RunOptions
 if TYPE_CHECKING:
     from orchestrator.cli.verify_output import VerifyOutput
     from orchestrator.fleet.bus import Subscriber
-    from orchestrator.fleet.store.saved_runs import SavedRun
+    from orchestrator.fleet.store.stored_runs import SavedRun
     from orchestrator.report.run_collector import RunCollector
     from orchestrator.report.terminal.lines import Lines
     from orchestrator.report.terminal.live import LiveView
@@ -270,7 +270,7 @@ class Output:
             self.write_summary(result.run_id if result.stored else "")
         directory = result.directory
         if directory is not None and directory.whole and self.options.metrics is not None:
-            from orchestrator.fleet.store.saved_runs import SavedRun
+            from orchestrator.fleet.store.stored_runs import SavedRun
 
             try:
                 self._write_metrics(self.options.metrics, SavedRun(directory.path))
@@ -307,7 +307,7 @@ class Output:
         """Write the document of ``--json``."""
         self._write_faults(result.faults[self._told_faults :])
         if result.directory is not None and self.options.json:
-            from orchestrator.fleet.store.saved_runs import SavedRun
+            from orchestrator.fleet.store.stored_runs import SavedRun
             from orchestrator.report.files.document import write_document
 
             write_document(SavedRun(result.directory.path), self.exit_code(result), sys.stdout)

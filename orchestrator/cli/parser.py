@@ -15,7 +15,7 @@ from orchestrator.project.settings import (
     resolve_options,
 )
 from remote_runtime.errors import UsageError
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 if TYPE_CHECKING:
     from orchestrator.secrets.key_sources import KeySources

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from orchestrator.cli.engine_flag import add_engine
+from orchestrator.cli.engine_option import add_engine
 from orchestrator.cli.options import (
     add_connection,
     add_data,
@@ -15,7 +15,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.parser import Parser
 from orchestrator.cli.run_request import read_request
-from orchestrator.cli.selection_flags import add_selection, add_stage_choice
+from orchestrator.cli.selection_options import add_selection, add_stage_choice
 
 HELP = "Preview a push and save it as a plan, which ccm push then applies exactly."
 EXAMPLE = """
@@ -68,7 +68,7 @@ def below(words: list[str]) -> tuple[str, Any] | None:
 def run(args: argparse.Namespace) -> int:
     """Preview, and save the plan."""
     from orchestrator.plan_files.plan_file import moment
-    from orchestrator.plan_files.reader import require_own_file
+    from orchestrator.plan_files.storage import require_own_file
     from orchestrator.runs.save_plan import save_plan
     from remote_runtime.errors import InputError
 

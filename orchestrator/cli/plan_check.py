@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Count the changes, and write the result."""
     from orchestrator.plan_files.conditions import evaluate, parse_conditions
     from orchestrator.plan_files.counters import counters_of
-    from orchestrator.plan_files.reader import read_plan
+    from orchestrator.plan_files.storage import read_plan
     from orchestrator.report.dangers import dangers_in
 
     conditions = [one for text in args.deny for one in parse_conditions(text, "--deny")]

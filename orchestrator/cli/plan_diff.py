@@ -18,7 +18,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the differences."""
     from orchestrator.cli.diff import write_differences
-    from orchestrator.plan_files.reader import read_plan
+    from orchestrator.plan_files.storage import read_plan
 
     first, second = read_plan(args.first), read_plan(args.second)
     if not write_differences(first, second, args.json) and first.id != second.id and not args.json:

@@ -30,7 +30,7 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show the plan."""
-    from orchestrator.plan_files.reader import read_plan
+    from orchestrator.plan_files.storage import read_plan
 
     plan = read_plan(args.plan)
     files = read_forms(args)

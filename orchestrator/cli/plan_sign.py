@@ -24,8 +24,8 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check the plan, then sign it."""
-    from orchestrator.plan_files.reader import parse_plan, read_text
     from orchestrator.plan_files.signing import sign
+    from orchestrator.plan_files.storage import parse_plan, read_text
 
     text = read_text(args.plan)
     plan = parse_plan(args.plan, text)

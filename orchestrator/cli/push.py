@@ -2,7 +2,7 @@
 
 import argparse
 
-from orchestrator.cli.engine_flag import add_engine
+from orchestrator.cli.engine_option import add_engine
 from orchestrator.cli.options import (
     add_connection,
     add_data,
@@ -14,7 +14,7 @@ from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.parser import Parser
 from orchestrator.cli.rollout_options import add_rollout
 from orchestrator.cli.run_request import read_request
-from orchestrator.cli.selection_flags import add_selection, add_stage_choice
+from orchestrator.cli.selection_options import add_selection, add_stage_choice
 from orchestrator.project.settings import ConfigScope
 
 HELP = "Bring hosts to the state described in a manifest, or preview the changes with --noop."
@@ -63,7 +63,7 @@ def config_scope(args: argparse.Namespace) -> ConfigScope:
     from orchestrator.plan_files.detection import is_plan
 
     if is_plan(args.manifest):
-        from orchestrator.plan_files.reader import manifest_of
+        from orchestrator.plan_files.storage import manifest_of
 
         return ConfigScope(manifest_of(args.manifest), ("inventory", "hiera"))
     this_host = args.here and not args.limit

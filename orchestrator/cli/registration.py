@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.documents import write
+from orchestrator.cli.data_output import write
 from orchestrator.cli.options import add_registration, count, seconds
 from orchestrator.cli.parser import Parser
 

@@ -14,7 +14,7 @@ from orchestrator.cli.options import (
     read_inventory,
 )
 from orchestrator.cli.parser import Parser
-from orchestrator.cli.selection_flags import add_selection
+from orchestrator.cli.selection_options import add_selection
 
 if TYPE_CHECKING:
     from orchestrator.planning import Planner
@@ -116,7 +116,7 @@ def _gather(
 def _write(document: dict[str, Any]) -> None:
     import yaml
 
-    from orchestrator.cli.documents import yaml_text
+    from orchestrator.cli.data_output import yaml_text
 
     class Dumper(yaml.SafeDumper):
         """Writes multi-line strings as blocks, which are easier to read."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from orchestrator.fleet.events import Event
-    from orchestrator.fleet.store.saved_runs import ReportSource, SavedRun
+    from orchestrator.fleet.store.stored_runs import ReportSource, SavedRun
 
 Source = TypeVar("Source")
 
@@ -85,7 +85,7 @@ def read_forms(args: argparse.Namespace) -> dict[str, str]:
 
 def run(args: argparse.Namespace) -> int:
     """Write the run's summary, document or events."""
-    from orchestrator.fleet.store.saved_runs import saved_run
+    from orchestrator.fleet.store.stored_runs import saved_run
     from orchestrator.report.files.document import write_document
 
     saved = saved_run(args.id, read_run_source(args))

@@ -59,7 +59,7 @@ class Responses:
         if self._as_yaml:
             import yaml
 
-            from orchestrator.cli.documents import yaml_text
+            from orchestrator.cli.data_output import yaml_text
 
             if self._by_host:
                 self._out.write("---\n")

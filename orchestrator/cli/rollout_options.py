@@ -10,8 +10,8 @@ from orchestrator.project.settings import ROLLOUT
 from orchestrator.rollout.options import AUTO, RolloutOptions
 
 if TYPE_CHECKING:
-    from orchestrator.rollout.amounts import Amount
     from orchestrator.rollout.shared_limits import SharedLimit
+    from orchestrator.rollout.wave_sizes import Amount
 
 T = TypeVar("T")
 
@@ -115,13 +115,13 @@ def _add_gates(group: Parser | OptionGroup) -> None:
 
 
 def _waves(text: str) -> "tuple[Amount, ...]":
-    from orchestrator.rollout.amounts import parse_waves
+    from orchestrator.rollout.wave_sizes import parse_waves
 
     return parse_waves(text)
 
 
 def _amount(text: str) -> "Amount":
-    from orchestrator.rollout.amounts import parse_amount
+    from orchestrator.rollout.wave_sizes import parse_amount
 
     return parse_amount(text)
 

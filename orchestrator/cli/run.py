@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.engine_flag import add_engine
+from orchestrator.cli.engine_option import add_engine
 from orchestrator.cli.options import (
     add_connection,
     add_inventory,

@@ -42,7 +42,7 @@ def read_request(args: argparse.Namespace, command: str) -> RunRequest:
 
         request = request._replace(rollout=read_rollout(args))
     if hasattr(args, "engine"):
-        from orchestrator.cli.engine_flag import read_engine
+        from orchestrator.cli.engine_option import read_engine
 
         request = request._replace(engine=read_engine(args))
     if request.manifest and command in _TAKE_PLANS:

@@ -13,7 +13,7 @@ from orchestrator.support.plain_text import one_line
 
 if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.fleet.store.saved_runs import SavedRun
+    from orchestrator.fleet.store.stored_runs import SavedRun
 
 HELP = "List stored runs and their results, newest first."
 _MINIMUM = 28  # minimum width of the last column; with less, it goes below its row
@@ -91,8 +91,8 @@ def run(args: argparse.Namespace) -> int:
     import itertools
     import json
 
-    from orchestrator.fleet.store.past_runs import runs_of
-    from orchestrator.fleet.store.saved_runs import saved_runs
+    from orchestrator.fleet.store.outcome_selection import runs_of
+    from orchestrator.fleet.store.stored_runs import saved_runs
 
     folder = read_run_source(args)
     runs = runs_of(args.manifest, folder) if args.manifest else saved_runs(folder)

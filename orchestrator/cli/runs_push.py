@@ -35,7 +35,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Copy the runs, and write one line per run; 1 if a run could not be copied. UsageError."""
     from orchestrator.fleet.store.run_source import OWN_RUNS
-    from orchestrator.fleet.store.saved_runs import saved_run
+    from orchestrator.fleet.store.stored_runs import saved_run
     from orchestrator.history.factory import check_history
     from orchestrator.history.run_copy import is_pending
     from remote_runtime.errors import UsageError

@@ -162,7 +162,7 @@ def _edits_again(error: SecretError) -> bool:
 def _show(args: argparse.Namespace) -> int:
     import yaml
 
-    from orchestrator.cli.documents import yaml_text
+    from orchestrator.cli.data_output import yaml_text
     from orchestrator.secrets.editor import plain_text
 
     path, steps = _split(args.file)
@@ -249,7 +249,7 @@ def _rekey(args: argparse.Namespace) -> int:
 def _recipients(args: argparse.Namespace) -> int:
     from orchestrator.secrets.editor import NO_FILE
     from orchestrator.secrets.keyring import read_bytes
-    from orchestrator.secrets.readers import readers_of
+    from orchestrator.secrets.recipients import readers_of
 
     for name in args.files:
         lines = readers_of(read_bytes(name, name, NO_FILE), name, args.secret_keys)

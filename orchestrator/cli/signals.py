@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from inventory.programs import end_programs
+from inventory.subprocesses import end_programs
 
 if TYPE_CHECKING:
     from orchestrator.fleet.window import Window

@@ -58,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.signals import Interrupts
     from orchestrator.fleet import events as run_events
     from orchestrator.fleet.bus import Bus, EventCallback
-    from orchestrator.fleet.descriptors import raise_limit
     from orchestrator.fleet.host.host_run import HostRun
+    from orchestrator.fleet.open_file_limit import raise_limit
     from orchestrator.fleet.settings import RunSettings
     from orchestrator.fleet.store.run_directory import new_run_id
     from orchestrator.fleet.window import run_all

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from orchestrator.studio.plans.plan_cache import PlanPolicy
     from orchestrator.studio.sharing.webhook import WebhookTarget
-    from orchestrator.studio.web.access import TrustedProxy
+    from orchestrator.studio.web.authentication import TrustedProxy
 
 HELP = "Show the stored runs of a fleet in a browser, and edit manifests there."
 EXAMPLE = """
@@ -204,7 +204,7 @@ def _proxy(address: str | None, header: str) -> TrustedProxy | None:
     import ipaddress
     import re
 
-    from orchestrator.studio.web.access import TrustedProxy
+    from orchestrator.studio.web.authentication import TrustedProxy
     from remote_runtime.errors import UsageError
 
     if address is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.messages import note, warn
 from orchestrator.cli.options import add_data, add_inventory, read_data, read_inventory
 from orchestrator.cli.parser import Parser
-from orchestrator.cli.selection_flags import add_selection
+from orchestrator.cli.selection_options import add_selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,7 +14,7 @@ from orchestrator.cli.options import (
 )
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.cli.parser import Parser
-from orchestrator.cli.selection_flags import add_selection
+from orchestrator.cli.selection_options import add_selection
 from orchestrator.cli.verify_output import VerifyOutput
 from remote_runtime.options import RunOptions
 

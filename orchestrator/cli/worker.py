@@ -39,10 +39,10 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.runs.remote_work import require_dask
 
     require_dask("ccm worker")
-    from orchestrator.cluster import host_worker, trust
+    from orchestrator.cluster import certificates, host_worker
 
-    scheduler = trust.scheduler_address("--scheduler", args.scheduler)
-    address, security = trust.protected(scheduler, "worker", args.tls)
+    scheduler = certificates.scheduler_address("--scheduler", args.scheduler)
+    address, security = certificates.protected(scheduler, "worker", args.tls)
     sites = f" for {', '.join(args.site)}" if args.site else ""
 
     def told(own: str) -> None:

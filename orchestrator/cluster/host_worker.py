@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.cluster import worker_info
+from orchestrator.cluster.certificates import is_loopback, no_answer
 from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure, set_log_level
-from orchestrator.cluster.trust import is_loopback, no_answer
 
 _TASKS = 256  # runs that may be under way; the task of each only waits
 _PREFIX = "ccm-worker."

@@ -27,8 +27,8 @@ from orchestrator.cluster.sealed_channel import SealedChannel
 from orchestrator.cluster.sealing import KeyPair, open_content
 from orchestrator.expressions.inventory_view import InventoryView
 from orchestrator.fleet.checks.origin import Origin
-from orchestrator.fleet.descriptors import raise_limit
 from orchestrator.fleet.engine import Job
+from orchestrator.fleet.open_file_limit import raise_limit
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames, worker_info
+from orchestrator.cluster.certificates import no_answer
 from orchestrator.cluster.dask_api import (
     CONNECT,
     CONNECTING,
@@ -20,7 +21,6 @@ from orchestrator.cluster.dask_api import (
 )
 from orchestrator.cluster.pickle_guard import MessageTooLargeError
 from orchestrator.cluster.relay import JoinRequest, work
-from orchestrator.cluster.trust import no_answer
 from orchestrator.fleet.host.stage_host import host_itself
 from orchestrator.fleet.ports import Target
 from remote_runtime.errors import UnreachableError

@@ -66,7 +66,7 @@ class Program(Runnable):
         except RecursionError:
             self.problems = [("the expression is nested too deeply", "split it", 0)]
             return
-        from orchestrator.language.exprlang.compiled import read
+        from orchestrator.language.exprlang.compiler import read
 
         self._exprlang, self.problems = read(source, vocabulary)
         if self._exprlang is not None:

@@ -13,7 +13,7 @@ from orchestrator.expressions.inventory_view import NO_INVENTORY
 from orchestrator.expressions.scan import UnclosedError, scan
 from orchestrator.expressions.scope import Scope
 from orchestrator.expressions.simple_paths import Runnable
-from orchestrator.language.bounds import MAX_TEXT
+from orchestrator.language.cost_limits import MAX_TEXT
 from orchestrator.language.cursor import Positions
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.value_types import as_text

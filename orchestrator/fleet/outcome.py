@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.fleet.store import records
+from orchestrator.fleet.store import field_checks
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 
 OK = "ok"
@@ -145,11 +145,11 @@ class Tally:
     def from_record(cls, record: dict[str, Any]) -> "Tally":
         """Read the result of ``record``; KeyError if a member is missing, ValueError."""
         tally = cls()
-        values = records.counts([record[name] for name in _COUNTS])
+        values = field_checks.counts([record[name] for name in _COUNTS])
         for name, value in zip(_COUNTS, values, strict=True):
             setattr(tally, name, value)
         health = record["health_checks"]
-        counts = records.counts([health[name] for name in _HEALTH.values()])
+        counts = field_checks.counts([health[name] for name in _HEALTH.values()])
         tally.health_checks.update(zip(_HEALTH.values(), counts, strict=True))
         if "applies" in record:
             tally._of_applies().add_tally(cls.from_record(record["applies"]))
@@ -253,24 +253,26 @@ class HostResult(NamedTuple):
             name: record[name] for name in cls._fields if name in record or name != "confirmed"
         }
         for name, check in _MEMBERS.items():
-            if name in members and (members[name] != "" or check is not records.text):
+            if name in members and (members[name] != "" or check is not field_checks.text):
                 members[name] = check(members[name])
         if members["outcome"] not in _OUTCOMES:
             raise ValueError("a host has an invalid outcome")
         members["tally"] = Tally.from_record(record["tally"])
         members["phase"] = Phase(record["phase"])
         phases = record["phases"]
-        members["phases"] = tuple([(Phase(phase), records.seconds(at)) for phase, at in phases])
+        members["phases"] = tuple(
+            [(Phase(phase), field_checks.seconds(at)) for phase, at in phases]
+        )
         return cls(**members)
 
 
 _MEMBERS = {
-    **dict.fromkeys(("planned", "untried"), records.count),
-    "seconds": records.seconds,
-    "confirmed": records.flag,
-    "host": records.text,
+    **dict.fromkeys(("planned", "untried"), field_checks.count),
+    "seconds": field_checks.seconds,
+    "confirmed": field_checks.flag,
+    "host": field_checks.text,
     **{
-        name: records.text
+        name: field_checks.text
         for name, default in HostResult._field_defaults.items()
         if type(default) is str
     },

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
-from orchestrator.fleet.descriptors import spare_descriptors
 from orchestrator.fleet.host.host_task import HostTask
+from orchestrator.fleet.open_file_limit import spare_descriptors
 
 INTERRUPT_GRACE = 8.0
 TICK = 0.2

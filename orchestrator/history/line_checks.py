@@ -14,7 +14,7 @@ from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.checks.unchanged_resources import read_unchanged
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.store import records
+from orchestrator.fleet.store import field_checks
 from orchestrator.history.run_names import start_time_of
 from orchestrator.support.plain_text import MAX_DEPTH, is_shallow
 
@@ -55,14 +55,14 @@ def checked_run_file(text: bytes, run_id: str, now: float) -> dict[str, Any]:
     for name in ("manifest", "identity"):
         _short(about[name], MAX_LENGTH)
     for name in ("noop", "interrupted"):
-        records.flag(about[name])
+        field_checks.flag(about[name])
     _short(about.get("incomplete", ""), MAX_LENGTH)
-    again = records.texts(about["again"])
+    again = field_checks.texts(about["again"])
     if len(again) > MAX_PLAN or sum(map(len, again)) > MAX_OPTIONS:
         raise ValueError("'again' is too long")
     _members(about["origin"], optional=Origin._fields)
     Origin.from_record(about["origin"])
-    options = records.mapping(about["options"])
+    options = field_checks.mapping(about["options"])
     if not is_shallow(options, MAX_DEPTH) or len(json.dumps(options)) > MAX_OPTIONS:
         raise ValueError("options are too large")
     _check_hosts(about["hosts"])
@@ -71,19 +71,19 @@ def checked_run_file(text: bytes, run_id: str, now: float) -> dict[str, Any]:
 
 
 def _check_hosts(hosts: Any) -> None:
-    if len(records.texts(hosts)) > MAX_HOSTS or len(set(hosts)) != len(hosts):
+    if len(field_checks.texts(hosts)) > MAX_HOSTS or len(set(hosts)) != len(hosts):
         raise ValueError(f"expected at most {MAX_HOSTS:,} hosts, each once")
     for name in hosts:
-        if not 0 < len(records.word(name)) <= MAX_NAME_LENGTH:
+        if not 0 < len(field_checks.word(name)) <= MAX_NAME_LENGTH:
             raise ValueError("a host has an invalid name")
 
 
 def _check_times(about: Mapping[str, Any], run_id: str, now: float) -> None:
-    start, end = records.seconds(about["start"]), about["end"]
+    start, end = field_checks.seconds(about["start"]), about["end"]
     begin = start_time_of(run_id)
     if begin is None or abs(start - begin) > DAY or start > now + SKEW:
         raise ValueError("start does not match the ID of the run")
-    if end is not None and not start - DAY <= records.seconds(end) <= now + SKEW:
+    if end is not None and not start - DAY <= field_checks.seconds(end) <= now + SKEW:
         raise ValueError("end is not a time after start")
 
 
@@ -130,7 +130,7 @@ class LineChecks:
 
     def _resource(self, record: dict[str, Any]) -> None:
         _members(record, required=("type", "name", "properties"), optional=_IMPLIED)
-        if not is_shallow(records.mapping(record["properties"]), MAX_DEPTH - 2):
+        if not is_shallow(field_checks.mapping(record["properties"]), MAX_DEPTH - 2):
             raise ValueError("it is nested too deeply")
         for member in record.keys() - {"properties"}:
             _short(record[member], MAX_LENGTH)
@@ -139,22 +139,22 @@ class LineChecks:
         if "resources" in record:
             links = ("subscribed", "required", "applied")
             _members(record, required=("plan", "resources", *links))
-            records.count(record["plan"])
-            if len(records.texts(record["resources"])) > MAX_PLAN:
+            field_checks.count(record["plan"])
+            if len(field_checks.texts(record["resources"])) > MAX_PLAN:
                 raise ValueError("the plan is too long")
             for member in links:
                 for name, others in record[member]:
-                    records.text(name)
-                    records.texts(others)
+                    field_checks.text(name)
+                    field_checks.texts(others)
         elif "plan" in record:
             _members(record, required=("host", "plan"))
-            records.count(record["plan"])
+            field_checks.count(record["plan"])
             self._host(record["host"])
         else:
             _members(record, required=("host", "phase", "at"))
             self._host(record["host"])
             Phase(record["phase"])
-            records.seconds(record["at"])
+            field_checks.seconds(record["at"])
 
     def _event(self, record: dict[str, Any]) -> None:
         if "stable" in record:
@@ -174,9 +174,9 @@ class LineChecks:
         _members(record, required=run_events.HostNotice._fields)
         if record["host"] != "":
             self._host(record["host"])
-        records.word(record["level"])
-        records.text(record["text"])
-        records.flag(record["waits"])
+        field_checks.word(record["level"])
+        field_checks.text(record["text"])
+        field_checks.flag(record["waits"])
 
     def _step(self, record: dict[str, Any]) -> None:
         members = _STEPS.get(record.get("step", ""))
@@ -201,19 +201,19 @@ class LineChecks:
             _members(record, required=("found",))
             _members(record["found"], required=_ASSESSED)
             for member in ("unreached", "not_run"):
-                for name in records.mapping(record["found"][member]):
+                for name in field_checks.mapping(record["found"][member]):
                     self._host(name)
             return
         _members(record, required=_CHECKED)
         for member in ("host", "label", "status", "text"):
-            records.text(record[member])
+            field_checks.text(record[member])
         if record["host"] != "":
             self._host(record["host"])
 
     def _later(self, record: dict[str, Any]) -> None:
         if "state" in record:
             _members(record, required=("host", "state", "at"))
-            records.seconds(record["at"])
+            field_checks.seconds(record["at"])
             self._host(record["host"])
             if record["state"] not in _STATES:
                 raise ValueError("the state is unknown")
@@ -248,5 +248,5 @@ def _members(
 
 
 def _short(value: Any, maximum: int) -> None:
-    if len(records.text(value)) > maximum:
+    if len(field_checks.text(value)) > maximum:
         raise ValueError("a string is too long")

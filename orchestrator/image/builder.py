@@ -29,8 +29,8 @@ class Image(NamedTuple):
     """The runtime as a zip, which ``sha256`` names, and compiled for interpreters of ``tag``.
 
     ``code_digest`` identifies the compiled form, see ``remote_runtime.bootstrap``, and ``program``
-    the bootstrap as a word of a command, see ``orchestrator.image.program``. The sent part, ``zip``
-    or ``code``, is read by ``payload`` when a host does not have it.
+    the bootstrap as a word of a command, see ``orchestrator.image.bootstrap_source``. The sent
+    part, ``zip`` or ``code``, is read by ``payload`` when a host does not have it.
     """
 
     sha256: str
@@ -87,8 +87,8 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
 
 def _made(files: Mapping[str, str], added: Mapping[str, bytes]) -> dict[str, bytes]:
     """The stored parts of an image: its two forms, and their names with the bootstrap."""
+    from orchestrator.image.bootstrap_source import program  # what writes Python takes long to load
     from orchestrator.image.bytecode import extended, payload
-    from orchestrator.image.program import program  # what writes Python takes long to load
 
     if added:  # custom types stay unchanged, and our modules equal those of an image without them
         ours = build()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 _COMMAND = ("remote_runtime.system.process.process_io", "remote_runtime.stdlib_light.spawning")
 # Modules of a preview that the next groups need, too.
-_PREVIEW = ("remote_runtime.system.machine", "remote_runtime.system.inode_flags")
+_PREVIEW = ("remote_runtime.system.machine_id", "remote_runtime.system.inode_flags")
 _LOCK = ("remote_runtime.system.locks", "remote_runtime.state.run_record")
 _PORTS = (
     "remote_runtime.managed",
@@ -23,8 +23,8 @@ _CHANGES = (
     "remote_runtime.host.machine.write_ahead",
     "remote_runtime.state.last_applied",
     "remote_runtime.state.pending_refreshes",
-    "remote_runtime.system.attributes",
-    "remote_runtime.system.temporary",
+    "remote_runtime.system.extended_attributes",
+    "remote_runtime.system.temporary_file",
 )
 _PACKAGES = ("remote_runtime.host.package_ports", "remote_runtime.packages")
 _MANAGERS = ("remote_runtime.packages.managers.apt", "remote_runtime.packages.managers.dnf")

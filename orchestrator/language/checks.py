@@ -9,7 +9,7 @@ from jinja2 import nodes
 from orchestrator.language.ansible_names import hint_for_name
 from orchestrator.language.paths import BadPathError, PathText, check_path_text
 from orchestrator.language.sandbox import Sandbox
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 Finding = tuple[str, str, int]
 """A mistake: the message, a hint, and the ``lineno`` of its node."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from orchestrator.language.errors import NoAnswerError
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 _METHODS = frozenset(("get", "items", "keys", "values"))
 Find = Callable[[str], Any]

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from orchestrator.language.ansible_names import hint_for_lookup
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 ROOTS = ("facts", "data", "environ")
 MISSING = object()

@@ -19,13 +19,13 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
-from orchestrator.language import bounds
+from orchestrator.language import cost_limits
 from orchestrator.language.errors import OtherFactsError
 from orchestrator.language.filters import FILTERS as OWN_FILTERS
 from orchestrator.language.filters import TESTS as OWN_TESTS
 from orchestrator.language.other_hosts import OF_FACTS, OtherHost
 from orchestrator.language.value_types import as_text, kind
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 # These make markup, pad without bounds, or are for whole templates.
 _NO_FILTERS = {
@@ -82,14 +82,14 @@ class Sandbox(ImmutableSandboxedEnvironment):
     """Compiles bare expressions; one instance serves all threads."""
 
     code_generator_class = Generator
-    intercepted_binops = frozenset(bounds.OPERATORS)
+    intercepted_binops = frozenset(cost_limits.OPERATORS)
 
     def __init__(self, undefined: type[Undefined]) -> None:
         # Folding constants ahead would cost more than each template's few evaluations gain.
         super().__init__(undefined=undefined, autoescape=False, cache_size=0, optimized=False)
-        self.globals = {"range": bounds.bounded_range, "dict": _dict}
+        self.globals = {"range": cost_limits.bounded_range, "dict": _dict}
         self.filters = {k: v for k, v in FILTERS.items() if k not in _NO_FILTERS}
-        self.filters["replace"] = _bounded(self.filters["replace"], bounds.check_replace)
+        self.filters["replace"] = _bounded(self.filters["replace"], cost_limits.check_replace)
         self.filters["join"] = _bounded(self.filters["join"], _check_join)
         self.filters["sum"] = _bounded(self.filters["sum"], _check_sum)
         for name in _SPLITTING:
@@ -106,7 +106,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def joined(self, parts: Iterable[Any]) -> str:
         """Several values joined into one text."""
         texts = [part if part.__class__ is str else _text_of(part) for part in parts]
-        bounds.check_size(sum(map(len, texts)), bounds.MAX_TEXT, "the joined text")
+        cost_limits.check_size(sum(map(len, texts)), cost_limits.MAX_TEXT, "the joined text")
         return "".join(texts)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
@@ -143,14 +143,14 @@ class Sandbox(ImmutableSandboxedEnvironment):
         @wraps(wrapped)
         def formatted(*args: Any, **kwargs: Any) -> Any:
             """The method, refused if its result could be too long. ValueError."""
-            bounds.check_format(value.__self__, [args, kwargs])
+            cost_limits.check_format(value.__self__, [args, kwargs])
             return wrapped(*args, **kwargs)
 
         return formatted
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Perform a binary operation within limits."""
-        return bounds.OPERATORS[operator](left, right)
+        return cost_limits.OPERATORS[operator](left, right)
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as Jinja2 has it
         """Call a function that a template may call, within limits."""
@@ -159,8 +159,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return __obj(*args)  # the keywords are Jinja2's own
         name = getattr(__obj, "__name__", "")
         if name == "join" and args and isinstance(args[0], Iterator):
-            args = (bounds.bounded_list(args[0]), *args[1:])
-        bounds.check_method(owner, name, (*args, *kwargs.values()))
+            args = (cost_limits.bounded_list(args[0]), *args[1:])
+        cost_limits.check_method(owner, name, (*args, *kwargs.values()))
         return super().call(__context, __obj, *args, **kwargs)
 
     def parse_expression(self, source: str) -> nodes.Expr:
@@ -269,18 +269,18 @@ def _dict(*given: Any, **more: Any) -> dict[Any, Any]:
 
 
 def _check_join(parts: Any, arguments: tuple[Any, ...]) -> None:
-    bounds.check_join(arguments[0] if arguments else "", parts)
+    cost_limits.check_join(arguments[0] if arguments else "", parts)
 
 
 def _check_sum(parts: Any, arguments: tuple[Any, ...]) -> None:
     """Check a sum of lists: each addition copies the lists added so far."""
     if any(isinstance(start, list | tuple) for start in arguments):
-        bounds.check_size(sum(map(len, parts)), bounds.MAX_ITEMS, "the sum")
+        cost_limits.check_size(sum(map(len, parts)), cost_limits.MAX_ITEMS, "the sum")
 
 
 def _check_words(text: Any, _: tuple[Any, ...]) -> None:
     """Each word of a string becomes a separate string, which takes many times as much memory."""
-    bounds.check_size(bounds.text_length(text), bounds.MAX_SUM, "the input")
+    cost_limits.check_size(cost_limits.text_length(text), cost_limits.MAX_SUM, "the input")
 
 
 def _attribute_limited(function: Any, place: int | None) -> Any:
@@ -295,7 +295,7 @@ def _attribute_limited(function: Any, place: int | None) -> Any:
             path = args[behind + place]
         if isinstance(path, str):
             parts = path.count(".") + path.count(",") + 1
-            bounds.check_size(parts, _MAX_PARTS, "the attribute", "parts")
+            cost_limits.check_size(parts, _MAX_PARTS, "the attribute", "parts")
         return function(*args, **kwargs)
 
     return limited
@@ -310,19 +310,21 @@ def _size_limited(function: Any) -> Any:
         """The function with its input and its result checked against the size limit. ValueError."""
         value = args[at]
         if isinstance(value, Iterator):
-            value = bounds.bounded_list(value)
+            value = cost_limits.bounded_list(value)
         else:
-            bounds.check_size(bounds.text_length(value), bounds.MAX_TEXT, "the input")
+            cost_limits.check_size(
+                cost_limits.text_length(value), cost_limits.MAX_TEXT, "the input"
+            )
         found = function(*args[:at], value, *args[at + 1 :], **kwargs)
         if isinstance(found, str):
-            bounds.check_size(len(found), bounds.MAX_TEXT, "the text")
+            cost_limits.check_size(len(found), cost_limits.MAX_TEXT, "the text")
         return found
 
     return limited
 
 
 def _check_numbers(_: Any, arguments: tuple[Any, ...]) -> None:
-    bounds.check_numbers(arguments)
+    cost_limits.check_numbers(arguments)
 
 
 def _bounded(function: Any, check: Any) -> Any:
@@ -346,5 +348,5 @@ def sandbox(lenient: bool) -> Sandbox:
 
 def _text_of(value: Any) -> str:
     """The text of a value that is not too large to be written."""
-    bounds.check_size(bounds.text_length(value), bounds.MAX_TEXT, "the value")
+    cost_limits.check_size(cost_limits.text_length(value), cost_limits.MAX_TEXT, "the value")
     return str(value)

@@ -8,7 +8,7 @@ from inventory.document import Mapping, Node, Scalar, Sequence, comments_before
 from orchestrator.expressions import EvaluationError, Expression, FactsUnavailableError, Scope
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.reporting.masking import SHORTEST
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 _WORD = r"@([A-Za-z_]\w*)\s*(.*)\Z"
 _QUOTED_OR_NEXT = r"""(?<!\w)'[^']*'|"[^"]*"|`[^`]*`|\s(?=@[A-Za-z_])"""

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Entries
 from typing import Any, NamedTuple, NoReturn, Protocol
 
-from inventory.checker import is_null
 from inventory.document import (
     Mapping,
     Node,
@@ -17,13 +16,14 @@ from inventory.document import (
     read_data,
     to_plain,
 )
+from inventory.problem_collector import is_null
 from orchestrator.expressions import Expression, Scope, Template
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.manifest.annotations import Annotation, read_annotations
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.data_files import NO_FILES, DataFiles, all_secret, has_value_at, pairs_of
-from orchestrator.manifest.deferred import Deferred
+from orchestrator.manifest.deferred_values import Deferred
 from orchestrator.manifest.merge import STRATEGIES, Merging, merge_base, merge_key
 from orchestrator.manifest.values import compile_node, expressions_in, is_templated
 from remote_runtime.errors import InputError, Position, Problem

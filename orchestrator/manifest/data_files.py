@@ -11,7 +11,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from inventory.checker import is_null
 from inventory.document import (
     EncryptedScalar,
     Mapping,
@@ -20,6 +19,7 @@ from inventory.document import (
     parse_data,
     read_data,
 )
+from inventory.problem_collector import is_null
 from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.expressions.template import TemplatedMap
 from orchestrator.language.errors import NeedSecretsError

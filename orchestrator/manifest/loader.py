@@ -19,12 +19,12 @@ from orchestrator.manifest.checks.contradictions import contradictions
 from orchestrator.manifest.checks.references import check_names, duplicates, named
 from orchestrator.manifest.checks.resource import warnings
 from orchestrator.manifest.checks.scripts import script_warnings
-from orchestrator.manifest.children import names_of_run
 from orchestrator.manifest.data import DataSource, refuse_unknown_keys
 from orchestrator.manifest.defaults import NO_DEFAULTS, read_defaults
-from orchestrator.manifest.generated import resources_template
+from orchestrator.manifest.generated_resources import resources_template
+from orchestrator.manifest.resource_list import ResourceReader
+from orchestrator.manifest.resource_names import names_of_run
 from orchestrator.manifest.site import Children, Site
-from orchestrator.manifest.structure import ResourceReader
 from orchestrator.manifest.types import BUILT_IN, Types, types_beside
 from orchestrator.manifest.values import flag
 from orchestrator.sources.archives import Archives

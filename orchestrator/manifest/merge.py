@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from orchestrator.manifest.deferred import Deferred, DeferredMap, plain, raw_copy, raw_items
+from orchestrator.manifest.deferred_values import Deferred, DeferredMap, plain, raw_copy, raw_items
 from remote_runtime.errors import Position
 
 _NOTHING: Any = object()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from orchestrator.plan_files.counters import COUNTERS
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import UsageError
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 OPERATORS: dict[str, Callable[[int, int], bool]] = {
     ">": operator.gt,

@@ -15,7 +15,7 @@ from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.plan_files.bounds import displayable
+from orchestrator.plan_files.content_limits import displayable
 from remote_runtime.item import SELECTION
 
 FORMAT = 2  # operations count: in the ID and in the digests of observed states

@@ -23,7 +23,7 @@ from orchestrator.manifest.annotations import Annotation, check_annotations, sec
 from orchestrator.manifest.data import BASE, DataSource, Layer, ValueContainer, load_source
 from orchestrator.manifest.data_files import DataFiles, is_encrypted
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.manifest.deferred import CIRCLE, Resolver, plain, raw_items
+from orchestrator.manifest.deferred_values import CIRCLE, Resolver, plain, raw_items
 from orchestrator.manifest.merge import merge_deep, merge_source
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
 from orchestrator.planning.partial_data import (

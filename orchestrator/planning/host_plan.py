@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.planning.compiled import CompiledResource, CompleteResource
+from orchestrator.planning.compiled_resource import CompiledResource, CompleteResource
 from orchestrator.planning.content.blob_references import BlobReferences
 from orchestrator.planning.content.blobs import Blob
 from orchestrator.planning.implied_members import Implications, Masking, manifests, masked_texts

@@ -11,10 +11,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields
-from orchestrator.planning.compiled import CompiledResource
+from orchestrator.planning.compiled_resource import CompiledResource
 from orchestrator.planning.resource_templates import FilledResource
 from orchestrator.support.caches import RepeatFilter
-from remote_runtime.protocol.expansion import implied_members, is_plain
+from remote_runtime.protocol.unchanged_events import implied_members, is_plain
 from remote_runtime.reporting.events import EventMaker, secrets_of
 from remote_runtime.reporting.masking import Mask
 

@@ -14,7 +14,7 @@ from orchestrator.language.errors import (
     FactsUnavailableError,
 )
 from orchestrator.language.facts import Facts
-from orchestrator.manifest.deferred import Deferred, DeferredMap, plain, raw_items
+from orchestrator.manifest.deferred_values import Deferred, DeferredMap, plain, raw_items
 
 
 class PartialData(Facts):

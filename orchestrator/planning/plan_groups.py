@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from orchestrator.expressions.template import Template
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.values import expressions_in
-from orchestrator.planning.compiled import CompiledResource
+from orchestrator.planning.compiled_resource import CompiledResource
 from orchestrator.planning.content.blob_references import PATH
 from orchestrator.planning.resource_templates import ResourceTemplate
 from orchestrator.support.caches import BoundedCache

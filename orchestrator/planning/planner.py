@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from inventory import Inventory
     from orchestrator.expressions.inventory_view import InventoryView
     from orchestrator.language.facts import Facts
-    from orchestrator.planning.compiled import CompiledResource
+    from orchestrator.planning.compiled_resource import CompiledResource
     from orchestrator.planning.explanation import Explanation
     from orchestrator.planning.host_plan import HostPlan
     from orchestrator.planning.host_secrets import HostSecrets

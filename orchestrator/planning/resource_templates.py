@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.planning.compiled import CompiledResource, Outline
+from orchestrator.planning.compiled_resource import CompiledResource, Outline
 from orchestrator.planning.content.blobs import Blob, TextBlob, reference_text
 
 

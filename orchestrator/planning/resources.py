@@ -9,9 +9,9 @@ from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.manifest.checks.references import check_names, duplicates, named
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
-from orchestrator.manifest.generated import generated_resources
+from orchestrator.manifest.generated_resources import generated_resources
 from orchestrator.manifest.types import BUILT_IN, Types
-from orchestrator.planning.compiled import CompiledResource, compile_resource
+from orchestrator.planning.compiled_resource import CompiledResource, compile_resource
 from orchestrator.planning.content.blob_references import BlobReferences
 from orchestrator.planning.rendering import names_vary
 from remote_runtime.errors import Problem

@@ -18,7 +18,7 @@ from inventory.document import (
 from orchestrator.project.discovery import ProjectFile
 from orchestrator.project.settings import SETTINGS, PositionedValue, Project
 from orchestrator.sources.address import is_url
-from orchestrator.support.seconds import parse_seconds
+from orchestrator.support.durations import parse_seconds
 from remote_runtime.errors import InputError, Problem
 
 

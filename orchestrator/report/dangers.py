@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Subscriber
-from orchestrator.fleet.store.saved_runs import ReportSource
+from orchestrator.fleet.store.stored_runs import ReportSource
 from orchestrator.plan_files.counters import Counters
 from orchestrator.plan_files.danger import (
     ACCOUNTS,

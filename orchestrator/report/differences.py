@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.store.saved_runs import ReportSource
+from orchestrator.fleet.store.stored_runs import ReportSource
 from orchestrator.report.text_groups import normalized, without_host_name
 
 FIRST, SECOND = "only in the first run", "only in the second run"

@@ -20,7 +20,7 @@ from orchestrator.report.text_groups import without_host_name
 from orchestrator.report.wording import end_reason
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.saved_runs import ReportSource
+    from orchestrator.fleet.store.stored_runs import ReportSource
 
 MAX_REASON_LENGTH = 1_000  # characters
 LAST_LINES = 3  # of a command's output

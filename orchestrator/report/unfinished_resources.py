@@ -7,7 +7,7 @@ from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import REFUSED, HostResult, is_apply
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.saved_runs import ReportSource
+    from orchestrator.fleet.store.stored_runs import ReportSource
 
 _DONE, _HELD_BACK = 1, 2  # below an unmet apply: its pending refreshes remain
 

@@ -6,7 +6,7 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 
 if TYPE_CHECKING:
-    from orchestrator.rollout.amounts import Amount
+    from orchestrator.rollout.wave_sizes import Amount
 
 BUDGET = "budget"  # more hosts failed than may
 GATE = "gate"  # a gate failed, or did not answer in time

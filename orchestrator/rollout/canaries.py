@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from orchestrator.rollout.amounts import Amount
+from orchestrator.rollout.wave_sizes import Amount
 from remote_runtime.errors import UsageError
 
 

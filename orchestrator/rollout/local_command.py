@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from inventory.programs import LastBytes, attend, running
+from inventory.subprocesses import LastBytes, attend, running
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.rollout.gates import GateTime

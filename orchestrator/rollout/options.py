@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
-    from orchestrator.rollout.amounts import Amount
     from orchestrator.rollout.shared_limits import SharedLimit
+    from orchestrator.rollout.wave_sizes import Amount
 
 
 def parse_until(text: str, now: float | None = None) -> float:

@@ -9,11 +9,11 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
-from orchestrator.rollout.amounts import divide
 from orchestrator.rollout.budget import BUDGET, CANARY, GATE, INTERRUPTED, UNTIL, Budget, is_failure
 from orchestrator.rollout.canaries import Canaries, ignores_canaries
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.shared_limits import SharedLimits
+from orchestrator.rollout.wave_sizes import divide
 
 KIND = "rollout.gate"  # of a canary that a gate did not let through
 

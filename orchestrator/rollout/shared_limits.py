@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from remote_runtime.errors import UsageError
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 _TEXT = re.compile(r"([A-Za-z_][\w.-]*)=(\d{1,6})", re.ASCII)
 _UNSET = object()

@@ -9,12 +9,12 @@ from inventory import document
 from orchestrator.manifest.checks.schema_errors import SchemaValidator
 from orchestrator.project.reader import words_of
 from orchestrator.project.settings import PositionedValue
-from orchestrator.rollout.amounts import Amount, parse_amount, parse_waves
 from orchestrator.rollout.detection import is_stages
 from orchestrator.rollout.local_command import parse_command
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.shared_limits import SharedLimit, parse_per
-from orchestrator.support.seconds import parse_seconds
+from orchestrator.rollout.wave_sizes import Amount, parse_amount, parse_waves
+from orchestrator.support.durations import parse_seconds
 from remote_runtime.errors import InputError, Position, Problem
 
 _KIND = "input.stages"

@@ -84,7 +84,7 @@ class EngineSpec(NamedTuple):
 def parse_engine(text: str, where: str = "--engine") -> EngineChoice:
     """The choice for a word; errors name ``where`` the word comes from. UsageError."""
     if text.startswith(_DASK):
-        from orchestrator.cluster.trust import scheduler_address
+        from orchestrator.cluster.certificates import scheduler_address
 
         return EngineChoice(DASK, scheduler=scheduler_address(where, text, _DASK))
     if text == AUTO:

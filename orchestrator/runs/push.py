@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.fleet.descriptors import raise_limit
+from orchestrator.fleet.open_file_limit import raise_limit
 from orchestrator.runs import wiring
 from orchestrator.runs.push_flow import PushFlow, check_request
 from orchestrator.runs.push_job import PushJob

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, cast
 
 from orchestrator.fleet.checks.origin import local_user, origin_of
-from orchestrator.fleet.descriptors import raise_limit
+from orchestrator.fleet.open_file_limit import raise_limit
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.store.receipts import key_of
 from orchestrator.fleet.store.run_directory import new_run_id

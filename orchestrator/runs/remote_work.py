@@ -45,12 +45,12 @@ class RemoteWork:
 
     def engine(self, scheduler: str, spec: "EngineSpec") -> "DaskEngine":
         """The engine for the scheduler at ``HOST:PORT``, which has responded. UsageError."""
-        from orchestrator.cluster import trust
+        from orchestrator.cluster import certificates
         from orchestrator.cluster.dask_engine import DaskEngine
         from orchestrator.cluster.remote_link import RunBundle
         from orchestrator.cluster.scheduler_client import SchedulerClient
 
-        where, security = trust.protected(scheduler, "client")
+        where, security = certificates.protected(scheduler, "client")
         bundle = RunBundle(*self._run_spec(spec))
         post = SchedulerClient(where, security, bundle.run_id)
         try:
@@ -228,7 +228,7 @@ class RemoteWork:
 
     def _left_out(self) -> "set[Path]":
         """Files and directories in the directory of a site that belong to the controller."""
-        from orchestrator.cluster.trust import VARIABLE, default_directory
+        from orchestrator.cluster.certificates import VARIABLE, default_directory
 
         tls = str(os.environ.get(VARIABLE) or default_directory())
         hosts = (*self._chosen.inventory.hosts.values(), *self._chosen.hosts)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from inventory.programs import end_programs
+from inventory.subprocesses import end_programs
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, EngineContext, Job, Maker
@@ -262,7 +262,7 @@ def _planned(
     staged: bool,
 ) -> run_events.RolloutPlanned:
     """Return the order in which hosts start, with the command for hosts that were not started."""
-    from orchestrator.fleet.store.past_runs import REMAINING, UNDONE
+    from orchestrator.fleet.store.outcome_selection import REMAINING, UNDONE
     from orchestrator.report.terminal.paragraphs import RetryOptions
 
     # The failed hosts of a stage must be healthy before the next stage.

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, cast
 
 from orchestrator.plan_files.inputs import here
-from orchestrator.plan_files.reader import require_writable, write_plan
+from orchestrator.plan_files.storage import require_writable, write_plan
 from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.runs.apply_plan import PlanPush, require_id
 from orchestrator.runs.push_flow import PushFlow, own_types, user_at_host

@@ -41,7 +41,7 @@ class VerifyRequest(NamedTuple):
 
 def verify_hosts(request: VerifyRequest, reporter: Reporter, view: VerifyReporter) -> Assessment:
     """Check everything that needs no host, then check the hosts. UsageError, InputError."""
-    from orchestrator.fleet.descriptors import raise_limit
+    from orchestrator.fleet.open_file_limit import raise_limit
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import show_hosts
 

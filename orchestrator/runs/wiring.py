@@ -14,7 +14,7 @@ from remote_runtime.errors import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.host.host_facts import HostFacts
-    from orchestrator.fleet.store.past_runs import PastRuns
+    from orchestrator.fleet.store.outcome_selection import PastRuns
     from orchestrator.manifest import Site
     from orchestrator.planning import Planner, PlanOptions
     from orchestrator.runs.push_job import PushJob
@@ -61,7 +61,7 @@ def past_runs(
     options: HostChoice, manifest: str = "", among: Collection[str] | None = None
 ) -> PastRuns:
     """Return the runs for words such as ``failed``. UsageError for a history without safe modes."""
-    from orchestrator.fleet.store.past_runs import PastRuns
+    from orchestrator.fleet.store.outcome_selection import PastRuns
     from orchestrator.fleet.store.run_source import OWN_RUNS, RunSource
 
     source: RunSource = OWN_RUNS

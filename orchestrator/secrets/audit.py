@@ -11,7 +11,7 @@ from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import document_of, encrypted_values, kind_of
 from orchestrator.secrets.key_sources import KeySources
 from orchestrator.secrets.keyring import MAX_BYTES
-from orchestrator.secrets.readers import is_encrypted, readers_of
+from orchestrator.secrets.recipients import is_encrypted, readers_of
 from orchestrator.secrets.reference import COMMAND, calls_in, parse_reference
 from orchestrator.secrets.scan import Finding, findings_in, text_of, tracked_files
 from remote_runtime.errors import UsageError

@@ -3,13 +3,13 @@
 import os
 import re
 
+from orchestrator.secrets.ansible_vault import read_envelope
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import check_path
 from orchestrator.secrets.key_sources import KeySources
 from orchestrator.secrets.keyring import located, read_bytes, unknown_command
 from orchestrator.secrets.reference import SYNTAX, parse_reference
-from orchestrator.secrets.vault import read_envelope
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 
 def problem(text: str, directory: str, keys: KeySources) -> SecretError | None:

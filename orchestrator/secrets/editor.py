@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from orchestrator.secrets.ansible_vault import encrypt as vault_encrypt
+from orchestrator.secrets.ansible_vault import read_envelope
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import Kind, decoded, kind_of, require_whole
 from orchestrator.secrets.key_sources import DEFAULT_ID
 from orchestrator.secrets.keyring import Keyring, SecretSource, read_bytes
-from orchestrator.secrets.vault import encrypt as vault_encrypt
-from orchestrator.secrets.vault import read_envelope
 from orchestrator.secrets.yaml_text import (
     encrypted_scalar,
     plain_scalar,

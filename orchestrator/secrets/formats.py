@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 from inventory.document import Mapping, Sequence, parse_data
 from inventory.nodes import EncryptedScalar, Node
+from orchestrator.secrets.ansible_vault import MARK, read_envelope
 from orchestrator.secrets.errors import SecretError
-from orchestrator.secrets.vault import MARK, read_envelope
 from remote_runtime.errors import InputError
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 Kind = Literal["vault", "age", "sops", "plain"]
 AGE_BINARY = b"age-encryption.org/v1\n"

@@ -20,7 +20,7 @@ from orchestrator.secrets.key_sources import COMMAND_SECONDS, KeySources
 from orchestrator.secrets.passwords import VaultPasswords
 from orchestrator.secrets.programs import output_of, shell
 from orchestrator.secrets.reference import Reference
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 _RELATIVE = "paths are relative to the manifest, then to ccm.yaml"
 MAX_BYTES = 16 << 20

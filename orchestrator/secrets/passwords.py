@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from threading import RLock
 
+from orchestrator.secrets.ansible_vault import Envelope, decrypt, read_envelope
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.key_sources import (
     COMMAND_SECONDS,
@@ -13,7 +14,6 @@ from orchestrator.secrets.key_sources import (
     PasswordSource,
 )
 from orchestrator.secrets.programs import output_of, shell
-from orchestrator.secrets.vault import Envelope, decrypt, read_envelope
 
 _LIMIT = 4096
 NO_PASSWORD = (

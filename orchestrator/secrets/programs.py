@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Sequence
 
-from inventory.programs import LastBytes, attend, running
+from inventory.subprocesses import LastBytes, attend, running
 from orchestrator.secrets.errors import SecretError
 from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import Mask

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import schemas
 from inventory.document import Mapping, Node, Sequence, parse_document
 from remote_runtime.errors import InputError, Position, Problem
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 
 class _Mistake(NamedTuple):

@@ -15,7 +15,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 
 if TYPE_CHECKING:
-    from orchestrator.planning.compiled import CompiledResource
+    from orchestrator.planning.compiled_resource import CompiledResource
     from orchestrator.planning.host_plan import HostPlan
 
 CONTROL = "excluded by control"

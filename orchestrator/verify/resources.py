@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from remote_runtime.errors import UsageError
 from remote_runtime.item import Item, each_of
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 if TYPE_CHECKING:
     from orchestrator.planning.host_plan import HostPlan

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from orchestrator.fleet.store.saved_runs import ReportSource
+from orchestrator.fleet.store.stored_runs import ReportSource
 from orchestrator.support.line_file import LineFile
 from orchestrator.verify.assessment import Assessment, Outcome
 

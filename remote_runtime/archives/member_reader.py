@@ -6,7 +6,7 @@ import stat
 import sys
 from typing import Any, Callable, List
 
-from remote_runtime.archives.members import (
+from remote_runtime.archives.member_filter import (
     BLOCK,
     DIRECTORY,
     FILE,

@@ -10,7 +10,7 @@ import os
 import stat
 from typing import Callable, Dict, List, Set, Tuple
 
-from remote_runtime.archives.members import (
+from remote_runtime.archives.member_filter import (
     BLOCK,
     DIRECTORY,
     FILE,

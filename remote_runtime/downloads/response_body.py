@@ -12,7 +12,7 @@ from remote_runtime.retries import TransientError
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.system.temporary import Temporary
+    from remote_runtime.system.temporary_file import Temporary
 
 BLOCK = 256 << 10
 _LARGE = 1 << 30  # a guess where the server does not say

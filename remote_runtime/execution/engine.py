@@ -9,7 +9,7 @@ from remote_runtime.effects import UNKNOWN, Uncertainty
 from remote_runtime.execution.lifecycle import Lifecycle
 from remote_runtime.item import Item, each_of
 from remote_runtime.reporting.events import Outcome
-from remote_runtime.state.refreshes import Refreshes
+from remote_runtime.state.refresh_reader import Refreshes
 
 ItemResult = Callable[[Outcome, bool, float], None]
 

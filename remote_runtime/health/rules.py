@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, List, Sequence, Tuple
 from remote_runtime.health import matchers, patterns, regex, semver
 from remote_runtime.health.kind import ANYTHING, BOOLEAN, LINES, LIST, NUMBER, SCALAR, TEXT, Kind
 from remote_runtime.health.kinds import NAMES, load
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 Path = Tuple[Any, ...]
 Problem = Tuple[Path, str, str]

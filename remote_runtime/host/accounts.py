@@ -23,7 +23,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.account_reader import AccountReader
 from remote_runtime.host.file_ports import Files
-from remote_runtime.host.login_rules import LoginRules
+from remote_runtime.host.login_defs import LoginRules
 from remote_runtime.system import account_files
 from remote_runtime.system.account_files import LOCKED, Group, User
 from remote_runtime.system.paths import resolved

@@ -11,7 +11,7 @@ from remote_runtime.system.process.processes import boot
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.system.kernel.parameters import Kernel as Adapter
-    from remote_runtime.system.kernel.settings import Setting
+    from remote_runtime.system.kernel.sysctl_files import Setting
 
 
 class KernelReader(object):
@@ -56,7 +56,7 @@ class KernelReader(object):
     def _unknown(self, key: str) -> ResourceError:
         from difflib import get_close_matches
 
-        from remote_runtime.system.kernel.settings import name_of
+        from remote_runtime.system.kernel.sysctl_files import name_of
 
         near = get_close_matches(os.path.basename(key), self._adapter.names_beside(key), 1)
         nearest = os.path.join(os.path.dirname(key), near[0]) if near else ""

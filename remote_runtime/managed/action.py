@@ -108,6 +108,6 @@ class ActionResource(ManagedResource):
             self.context.suppose(uncertainty.reason)
 
     def _covering(self, affects: Optional[Sequence[str]]) -> Covers:
-        from remote_runtime.packages.affects import affected
+        from remote_runtime.packages.declared_changes import affected
 
         return affected(affects, self.context)

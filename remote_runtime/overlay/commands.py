@@ -8,8 +8,8 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.overlay.accounts import OverlayAccounts
 from remote_runtime.overlay.file_overlay import FileOverlay
-from remote_runtime.overlay.files import OverlayFiles
 from remote_runtime.overlay.planned_nodes import Node, shared
+from remote_runtime.overlay.predicted_files import OverlayFiles
 from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.process.commands import KEEP, CommandNotStartedError, Commands, Result
 

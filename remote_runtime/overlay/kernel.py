@@ -8,7 +8,7 @@ from remote_runtime.effects import KernelEffect
 from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.kernel import parameters
 from remote_runtime.system.kernel.parameters import Kernel
-from remote_runtime.system.kernel.settings import Setting
+from remote_runtime.system.kernel.sysctl_files import Setting
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files

@@ -38,10 +38,10 @@ from remote_runtime.overlay.accounts import OverlayAccounts
 from remote_runtime.overlay.commands import OverlayCommands
 from remote_runtime.overlay.crontabs import OverlayCrontabs
 from remote_runtime.overlay.file_overlay import FileOverlay
-from remote_runtime.overlay.files import OverlayFiles
 from remote_runtime.overlay.kernel import OverlayKernel
 from remote_runtime.overlay.planned_mounts import PlannedMounts
 from remote_runtime.overlay.planned_nodes import UNTOLD
+from remote_runtime.overlay.predicted_files import OverlayFiles
 from remote_runtime.overlay.uncertainty import LinkedAction, Note, UnknownRegions
 
 if TYPE_CHECKING:

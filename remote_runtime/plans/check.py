@@ -14,7 +14,7 @@ from remote_runtime.plans.assertions import PlanAssertions
 from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.stdlib_light import jsontext
 from remote_runtime.stdlib_light.digest import sha256
-from remote_runtime.system.machine import machine_id
+from remote_runtime.system.machine_id import machine_id
 
 LENGTH = 16  # hexadecimal digits of a digest: enough, since the key is secret
 STATUS, FIRED = " status", " refreshed"  # replaces a property; no property has this name

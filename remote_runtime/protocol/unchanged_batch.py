@@ -1,7 +1,7 @@
 """Gathers unchanged resources, which are reported in batches (target).
 
 The plan contains nearly everything in the event of such a resource. One message therefore
-represents many events, in the order of the run; ``expansion.py`` expands it::
+represents many events, in the order of the run; ``unchanged_events.py`` expands it::
 
     stable  seq, id, at, noop, prediction, rows [row, ...]
     row     [index, duration, provider] or [index, duration, provider, final, requested]

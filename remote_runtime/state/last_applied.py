@@ -12,7 +12,7 @@ from remote_runtime.item import each_of
 from remote_runtime.plans.plan import Plan
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.stdlib_light import jsontext
-from remote_runtime.system.state import APPLIED
+from remote_runtime.system.state_directory import APPLIED
 from remote_runtime.system.state_store import StateError, StateStore
 
 SOMEONE, YOU, BOTH, NEW = "someone", "you", "both", "new"

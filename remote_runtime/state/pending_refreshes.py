@@ -12,8 +12,8 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Se
 
 from remote_runtime.item import Item, each_of
 from remote_runtime.plans.plan import Plan
-from remote_runtime.state.refreshes import Refreshes
-from remote_runtime.system.state import APPLIED, REFRESHES, record_path
+from remote_runtime.state.refresh_reader import Refreshes
+from remote_runtime.system.state_directory import APPLIED, REFRESHES, record_path
 
 Pair = Tuple[str, str]
 

@@ -28,7 +28,7 @@ from remote_runtime.reporting.event_reporter import EventReporter
 from remote_runtime.reporting.events import EventMaker, Outcome, requested_of
 from remote_runtime.stdlib_light import jsontext
 from remote_runtime.system.process.processes import boot
-from remote_runtime.system.state import RUNS
+from remote_runtime.system.state_directory import RUNS
 from remote_runtime.system.state_store import StateError, StateStore
 
 MAX_RECORDS = 8

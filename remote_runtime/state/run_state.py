@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Callable, Optional
 
 from remote_runtime.plans.plan import Plan
 from remote_runtime.reporting.events import Outcome
-from remote_runtime.state.refreshes import LazyRefreshes, Refreshes
+from remote_runtime.state.refresh_reader import LazyRefreshes, Refreshes
 from remote_runtime.stdlib_light import digest
-from remote_runtime.system.state import APPLIED, record_path
+from remote_runtime.system.state_directory import APPLIED, record_path
 
 if TYPE_CHECKING:
     from remote_runtime.state.last_applied import LastApplied
@@ -118,7 +118,7 @@ def mark_of(plan: Plan) -> str:
 
     The digest alone would allow others to confirm a guess of the plan's content.
     """
-    from remote_runtime.system.machine import machine_id
+    from remote_runtime.system.machine_id import machine_id
 
     text = "\n".join((machine_id(), plan.manifest, plan.digest))
     return str(digest.sha256(text.encode("utf-8", "replace")).hexdigest())[:32] * bool(plan.digest)

@@ -37,7 +37,7 @@ from remote_runtime.system.walk import (
 if TYPE_CHECKING:
     from remote_runtime.system.preconditions import Preconditions
     from remote_runtime.system.temp_journal import TempJournal
-    from remote_runtime.system.temporary import Temporary
+    from remote_runtime.system.temporary_file import Temporary
 
 BLOCK = 256 << 10
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -324,7 +324,7 @@ class Files(object):
 
         ``beside`` is one that was started immediately before.
         """
-        from remote_runtime.system.temporary import Temporary
+        from remote_runtime.system.temporary_file import Temporary
 
         place = self.place(path, "write")
         name = self.unfinished.name(place.directory.path)

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Callable, Dict, List, Optional, Set, Tuple
 
 from remote_runtime.errors import HostError
 from remote_runtime.stdlib_light import digest, jsontext
-from remote_runtime.system.machine import machine_id
+from remote_runtime.system.machine_id import machine_id
 from remote_runtime.system.paths import write_all
 
 FORMAT = 1

@@ -19,7 +19,7 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 from remote_runtime.errors import ResourceError
 from remote_runtime.stdlib_light import jsontext
 from remote_runtime.system.process import processes
-from remote_runtime.system.state import JOURNALS
+from remote_runtime.system.state_directory import JOURNALS
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _ITSELF = (getattr(os, "O_PATH", 0) or os.O_RDONLY) | os.O_NOFOLLOW

@@ -388,11 +388,11 @@ class Systemd(object):
         )
 
     def _check_started(self, full: str, verb: str) -> None:
-        from remote_runtime.units.preview import execution
+        from remote_runtime.units import exec_wait
 
         if self._units.get(full, {}).get("Type") in _AT_ONCE:
             self.context.sleep(SETTLE_TIMEOUT)
-        if full.endswith(".service") and execution.await_execution(
+        if full.endswith(".service") and exec_wait.await_execution(
             self.context.sleep, self._process(full)
         ):
             self.context.sleep(SETTLE_TIMEOUT)

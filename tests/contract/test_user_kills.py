@@ -16,7 +16,7 @@ import pytest
 
 from remote_runtime.cancellation import end_on_signals
 from remote_runtime.errors import ResourceError
-from remote_runtime.system import state as state_directory
+from remote_runtime.system import state_directory as state_directory
 from remote_runtime.system.temp_journal import sweep
 from tests.contract.cases.user import NAME, OWN, Tables, absent, present
 from tests.contract.scenario import Maker, Scenario
@@ -85,7 +85,7 @@ def skeleton(tmp_path: Path) -> Iterator[Path]:
     (path / "bin/run").write_text("run\n")
     (path / "bin/run").chmod(0o700)
     usual = {"SKEL": str(path), "HOME_MODE": "0750", "CREATE_MAIL_SPOOL": "no"}
-    rules = "remote_runtime.host.login_rules"
+    rules = "remote_runtime.host.login_defs"
     none = mock.patch.multiple(rules, _LOGIN=str(path / "none"), _USERADD=str(path / "none"))
     with none, mock.patch.dict(f"{rules}._USUAL", usual):
         yield path
@@ -240,7 +240,9 @@ def test_labels_that_cannot_be_set(tmp_path: Path) -> None:
         scenario.breaks["ensure"]()
         world.program("restorecon", "echo no >&2; exit 1\n")
         properties = {"home": world.path("new"), "move_home": True, "force": True}
-        with mock.patch("remote_runtime.system.attributes.labels_files", return_value=True):
+        with mock.patch(
+            "remote_runtime.system.extended_attributes.labels_files", return_value=True
+        ):
             (error,) = push(world, Scenario(NAME, properties, {}))
         assert error[0].startswith(f"restorecon -R {world.path('new')}: exit code 1")
         assert (tmp_path / "home/kept").read_text() == "x"

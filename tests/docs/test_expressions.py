@@ -7,7 +7,7 @@ import pytest
 from docs import expressions
 from docs.expressions import DIFFERENCES, JINJA, OPERATORS
 from orchestrator.expressions import EvaluationError, Expression
-from orchestrator.language.exprlang.library import FUNCTIONS, REFUSED
+from orchestrator.language.exprlang.builtins import FUNCTIONS, REFUSED
 from orchestrator.language.exprlang.now import METHODS
 from orchestrator.language.exprlang.parser import PRECEDENCE
 from remote_runtime.errors import InputError

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyrage
 import pytest
 
-from orchestrator.secrets import age, vault
+from orchestrator.secrets import age, ansible_vault
 from tests.engines.conftest import linux
 from tests.engines.fleet import LOCAL, SSH, Fleet
 from tests.hostile.secrets import leaks
@@ -93,14 +93,14 @@ def _write_sources(fleet: Fleet) -> None:
     (keys / "word").write_text(SECRETS["command"] + "\n")
     (scratch / "ccm.yaml").write_text(KEYS)
     sealed = json.dumps({"db": {"password": SECRETS["vault file"]}})
-    (top / "file.yml").write_text(vault.encrypt(sealed.encode(), word))
+    (top / "file.yml").write_text(ansible_vault.encrypt(sealed.encode(), word))
     (top / "file.age").write_bytes(
         age.encrypt(SECRETS["age file"].encode(), recipients, armored=True)
     )
     (scratch / "top").mkdir()
     sops = scratch / "top/beside-ccm-yaml.yml"
     sops.write_text("db:\n  password: ENC[AES256_GCM,data:abc]\nsops:\n  version: 3.9.0\n")
-    of_vault = vault.encrypt(SECRETS["inline vault"].encode(), word)
+    of_vault = ansible_vault.encrypt(SECRETS["inline vault"].encode(), word)
     of_age = age.encrypt(SECRETS["inline age"].encode(), recipients, armored=True).decode()
     (data / "default.yaml").write_text(
         f"inline_vault: !vault {json.dumps(of_vault)}\ninline_age: !age {json.dumps(of_age)}\n"

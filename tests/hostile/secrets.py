@@ -21,7 +21,7 @@ from urllib.parse import quote, quote_plus
 
 import pyrage
 
-from orchestrator.secrets import age, vault
+from orchestrator.secrets import age, ansible_vault
 from tests.hostile.figures import Figures
 from tests.push.command import Ccm, Run
 
@@ -242,14 +242,16 @@ class Round:
         (self.top / "word").write_text(one["command"] + "\n")
         (self.scratch / "ccm.yaml").write_text(_KEYS.format())
         document = {"db": {"password": one["vault file"]}, "keep": 1}
-        (self.scratch / "v.yml").write_text(vault.encrypt(json.dumps(document).encode(), word))
+        (self.scratch / "v.yml").write_text(
+            ansible_vault.encrypt(json.dumps(document).encode(), word)
+        )
         plain = json.dumps({"lines": one["age file"]}).encode()
         sealed = age.encrypt(plain, [str(identity.to_public())], armored=True)
         (self.scratch / "s.age").write_bytes(sealed)
         editor = self.scratch / "editor"
         editor.write_text(_EDITOR)
         editor.chmod(0o700)
-        return vault.encrypt(one["inline vault"].encode(), word)
+        return ansible_vault.encrypt(one["inline vault"].encode(), word)
 
     def commands(self) -> Iterator[tuple[str, ...]]:
         """What is run, in order."""

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from inventory import Inventory, load
-from inventory.checker import Checker
 from inventory.declaration_reader import read_declaration
 from inventory.document import parse_document, to_plain
 from inventory.json_nodes import read_json
+from inventory.problem_collector import Checker
 from remote_runtime.errors import InputError
 
 FLEET = {

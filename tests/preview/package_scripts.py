@@ -21,10 +21,10 @@ from pathlib import Path
 
 from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.packages import tmpfiles
-from remote_runtime.packages.maintainer_scripts import package_scripts
+from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
 from remote_runtime.packages.maintainer_scripts.effects import Open, ScriptEffects
-from remote_runtime.packages.maintainer_scripts.package_scripts import Run
+from remote_runtime.packages.maintainer_scripts.script_sequence import Run
 from tests.remote_runtime.fakes import context
 
 _SECTIONS = ("admin", "net", "mail", "web", "httpd", "database", "utils")
@@ -115,7 +115,7 @@ def opened(directory: Path) -> Iterator[Open]:
                 world.accounts,
                 lay,
                 lambda call: (
-                    package_scripts.no_declared(call)
+                    script_sequence.no_declared(call)
                     or tmpfiles.declared(world.files, world.accounts, call)
                 ),
             )

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from orchestrator.plan_files.plan_file import PlanFile, id_of
-from orchestrator.plan_files.reader import read_plan, write_plan
+from orchestrator.plan_files.storage import read_plan, write_plan
 from tests.lab import Host, Lab
 from tests.push.command import SECONDS, Ccm
 from tests.push.plans import SITE, plan, push

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.plan_files.reader import read_plan, text_of
+from orchestrator.plan_files.storage import read_plan, text_of
 from tests.lab import Host, Lab
 from tests.push.command import Ccm
 from tests.push.plans import SITE, plan, push

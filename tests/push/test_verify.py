@@ -165,7 +165,7 @@ def test_a_wrong_provider_is_caught(ccm: Ccm, lab: Lab, host: Host, tmp_path: Pa
         shutil.copytree(
             REPOSITORY / package, wrong / package, ignore=shutil.ignore_patterns("__pycache__")
         )
-    replace(wrong / "remote_runtime/system/temporary.py", "os.fchown(", "(lambda *_: None)(")
+    replace(wrong / "remote_runtime/system/temporary_file.py", "os.fchown(", "(lambda *_: None)(")
     replace(wrong / "remote_runtime/resources/file/resource.py", "node.uid != want.uid", "False")
     deceived = Ccm(tmp_path, {"PYTHONPATH": str(wrong)})
     site = """

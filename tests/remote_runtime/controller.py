@@ -14,7 +14,7 @@ import remote_runtime
 from remote_runtime.item import each_of
 from remote_runtime.plans.plan import parse
 from remote_runtime.protocol import wire
-from remote_runtime.protocol.expansion import implied_members, whole_events
+from remote_runtime.protocol.unchanged_events import implied_members, whole_events
 from remote_runtime.reporting.events import EventMaker, secrets_of
 from remote_runtime.reporting.masking import Mask
 from tests.remote_runtime.fakes import DirectoryTest

@@ -29,7 +29,7 @@ from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
 from remote_runtime.system.process.commands import Commands
-from remote_runtime.system.temporary import Temporary
+from remote_runtime.system.temporary_file import Temporary
 
 OWNER = pwd.getpwuid(os.geteuid()).pw_name
 GROUP = str(os.getegid())

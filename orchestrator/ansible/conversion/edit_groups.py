@@ -3,8 +3,8 @@
 from typing import Any
 
 from orchestrator.ansible.conversion.manifest_context import Conversion
+from orchestrator.ansible.jinja.expression_text import value_expression
 from orchestrator.ansible.jinja.parsing import parse_expression
-from orchestrator.ansible.jinja.printing import value_expression
 from orchestrator.ansible.jinja.unparse import operand
 from orchestrator.ansible.output.entries import Entry, any_of, both, list_of
 from orchestrator.ansible.problems import NotConvertible

@@ -4,9 +4,9 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.expression_text import text_expression
 from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.possible_values import resolve
-from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.commands import single_quoted

@@ -10,8 +10,8 @@ from orchestrator.ansible.conversion import keywords
 from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.expression_text import text_expression
 from orchestrator.ansible.jinja.parsing import is_template, only_expression, path_of
-from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.result_members import one_result
 from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.modules.arguments import Arguments
@@ -21,7 +21,7 @@ from orchestrator.ansible.modules.find import found_files, temporary_path
 from orchestrator.ansible.modules.shell_tests import opposite
 from orchestrator.ansible.output.entries import CHECK, Comment, Entry, Record, both
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.command_lines import changes, only_reads
+from orchestrator.ansible.source.read_only_commands import changes, only_reads
 from orchestrator.ansible.source.tasks import Task, listed
 
 COMMANDS = frozenset(["command", "shell", "raw"])

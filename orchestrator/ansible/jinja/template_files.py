@@ -7,10 +7,10 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja import last_newline
+from orchestrator.ansible.jinja import trailing_newline
+from orchestrator.ansible.jinja.expression_text import printed
 from orchestrator.ansible.jinja.parsing import parse_expression, parse_template
 from orchestrator.ansible.jinja.possible_values import elements, map_values, sample_of
-from orchestrator.ansible.jinja.printing import printed
 from orchestrator.ansible.jinja.scope import OPEN, Sample, Scope
 from orchestrator.ansible.jinja.tags import Piece, pieces
 from orchestrator.ansible.jinja.translate import translate
@@ -55,10 +55,10 @@ def rewrite(
     parse_template(text)
     writer = _Writer(scope.having(whole=True), path, result)
     if included:
-        text = last_newline.of_included(text)
+        text = trailing_newline.of_included(text)
     elif "trim_blocks" not in header + own:
         strips = "lstrip_blocks" in header + own
-        text = own + last_newline.adapted(text[len(own) :], scope, strips_left=strips)
+        text = own + trailing_newline.adapted(text[len(own) :], scope, strips_left=strips)
     result.text = header + "".join(writer.piece(one) for one in pieces(text))
     return result
 

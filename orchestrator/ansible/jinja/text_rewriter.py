@@ -4,7 +4,8 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja.last_newline import adapted
+from orchestrator.ansible.jinja.expression_text import folded, grouped, printed
+from orchestrator.ansible.jinja.expression_text import plain_text as plain_text
 from orchestrator.ansible.jinja.parsing import (
     condition_tree,
     is_template,
@@ -15,10 +16,9 @@ from orchestrator.ansible.jinja.parsing import (
     path_of,
 )
 from orchestrator.ansible.jinja.possible_values import sample_of
-from orchestrator.ansible.jinja.printing import folded, grouped, printed
-from orchestrator.ansible.jinja.printing import plain_text as plain_text
 from orchestrator.ansible.jinja.scope import Scope, kind_of
 from orchestrator.ansible.jinja.template_files import template_text
+from orchestrator.ansible.jinja.trailing_newline import adapted
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.problems import NotConvertible

@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.expression_text import text_expression
 from orchestrator.ansible.jinja.parsing import is_template
-from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.modules.program_modules import shell

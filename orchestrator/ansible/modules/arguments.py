@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.expression_text import printed
 from orchestrator.ansible.jinja.parsing import (
     holds_vaulted,
     in_role,
@@ -17,7 +18,6 @@ from orchestrator.ansible.jinja.parsing import (
     path_of,
 )
 from orchestrator.ansible.jinja.possible_values import loses_newline, sample_of
-from orchestrator.ansible.jinja.printing import printed
 from orchestrator.ansible.jinja.scope import Sample, Scope
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import unparse

@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja.calls import check_expression
+from orchestrator.ansible.jinja.expression_text import value_expression
 from orchestrator.ansible.jinja.parsing import is_template
-from orchestrator.ansible.jinja.printing import value_expression
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.context import Context, clean_path, maps
 from orchestrator.ansible.modules.files import attributes, directories_above, validation

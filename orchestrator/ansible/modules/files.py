@@ -18,7 +18,7 @@ from orchestrator.ansible.modules.context import Context, base_name, clean_path,
 from orchestrator.ansible.modules.program_modules import shell
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.modes import mode_of_new_directory, relative_mode
+from orchestrator.ansible.source.symbolic_modes import mode_of_new_directory, relative_mode
 from orchestrator.ansible.source.tasks import Task
 from orchestrator.ansible.source.yaml_reader import read_text
 

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.store import records
+from orchestrator.fleet.store import field_checks
 from orchestrator.manifest.identity import repository
 from orchestrator.support.plain_text import one_line
 from remote_runtime.version import VERSION
@@ -40,12 +40,14 @@ class Origin(NamedTuple):
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Origin:
         """Read the result of ``record``; ValueError if it is damaged."""
-        members = records.mapping(record)
+        members = field_checks.mapping(record)
         texts = {
-            name: records.word(members.get(name, "")) for name in cls._fields if name != "clean"
+            name: field_checks.word(members.get(name, ""))
+            for name in cls._fields
+            if name != "clean"
         }
         clean = members.get("clean")
-        return cls(**texts, clean=None if clean is None else records.flag(clean))
+        return cls(**texts, clean=None if clean is None else field_checks.flag(clean))
 
     @property
     def who(self) -> str:

@@ -16,8 +16,8 @@ from orchestrator.fleet.checks.event_check import MAX_DURATION, EventCheck, fini
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import ProtocolError
 from remote_runtime.protocol import wire
-from remote_runtime.protocol.expansion import LATEST, whole_events
 from remote_runtime.protocol.unchanged_batch import CERTAIN, MAX_ROWS, MAX_TEXT_LENGTH
+from remote_runtime.protocol.unchanged_events import LATEST, whole_events
 from remote_runtime.reporting.events import encode_id
 
 PREFIX = '{"stable":'

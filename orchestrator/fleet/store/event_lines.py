@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestrator.fleet.checks.event_check import stored_event_problem
 from orchestrator.fleet.checks.unchanged_resources import PREFIX, UnchangedResources, read_line
-from orchestrator.fleet.store.records import problem_text
+from orchestrator.fleet.store.field_checks import problem_text
 from remote_runtime.errors import ProtocolError
 
 _BLOCK = 256  # lines

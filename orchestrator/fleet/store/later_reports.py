@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.store import records
+from orchestrator.fleet.store import field_checks
 from orchestrator.fleet.store.event_lines import checked_event, whole_lines
 
 FILE = "later.jsonl"
@@ -49,7 +49,7 @@ def read_later(directory: Path) -> LaterReports:
     for number, line in enumerate(whole_lines(path) if path.exists() else (), 1):
         report = json.loads(line)
         if "state" in report:
-            over[records.text(report["host"])] = records.word(report["state"])
+            over[field_checks.text(report["host"])] = field_checks.word(report["state"])
         else:
             events.append(checked_event(report, number))
     return LaterReports(events, over)

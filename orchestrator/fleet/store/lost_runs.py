@@ -27,7 +27,7 @@ from remote_runtime.errors import CcmError
 from remote_runtime.reporting.events import EventIds, timestamp, timestamp_of
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.saved_runs import SavedRun
+    from orchestrator.fleet.store.stored_runs import SavedRun
 
 GRACE = 60.0  # seconds after which a runtime without its controller has surely ended
 MAX_RUNS = 8  # that are requested from a host
@@ -81,7 +81,7 @@ def _lost(run_id: str, _: str) -> tuple[LostHost, ...]:
     """The hosts of a run with missing outcomes; none while it is active. Cached after the first
     call.
     """
-    from orchestrator.fleet.store.saved_runs import saved_run
+    from orchestrator.fleet.store.stored_runs import saved_run
 
     try:
         run = saved_run(run_id)
@@ -213,7 +213,7 @@ def _complete(
     lost: LostHost, state: str, results: Mapping[int, Mapping[str, Any]], started: list[int]
 ) -> None:
     """Add new reports of a host to the record of its run."""
-    from orchestrator.fleet.store.saved_runs import saved_run
+    from orchestrator.fleet.store.stored_runs import saved_run
 
     now, ids = time.time(), EventIds()
     cut: dict[int, Mapping[str, Any]] = {}

@@ -7,9 +7,9 @@ from typing import Any
 
 from jinja2 import StrictUndefined, Undefined
 
-from orchestrator.language import bounds, value_types
+from orchestrator.language import cost_limits, value_types
 from orchestrator.language.exprlang import PREFIX, values
-from orchestrator.language.exprlang.library import FUNCTIONS, Function
+from orchestrator.language.exprlang.builtins import FUNCTIONS, Function
 from orchestrator.language.exprlang.parser import Body, Parsed
 from orchestrator.language.exprlang.regex import RegexError, compile_regex
 from orchestrator.language.exprlang.string_functions import ends_with, starts_with
@@ -96,7 +96,7 @@ class Evaluation(Trusted):
         """Add work, in units of list entries; TooLargeError."""
         self._left -= entries
         if self._left < 0:
-            raise bounds.TooLargeError("it takes too many steps")
+            raise cost_limits.TooLargeError("it takes too many steps")
 
     def settled(self, value: Any) -> Any:
         """Return the value; a missing value is an error if it is strict, else ""."""
@@ -138,12 +138,12 @@ class Evaluation(Trusted):
     def range(self, first: Any, last: Any) -> list[int]:
         """``first..last``."""
         low, high = (value_types.whole("..", self.settled(end)) for end in (first, last))
-        return list(bounds.bounded_range(low, high + 1))
+        return list(cost_limits.bounded_range(low, high + 1))
 
     def concat(self, left: Any, right: Any) -> str:
         """``left ~ right``."""
         texts = [str(self.settled(value)) for value in (left, right)]
-        bounds.check_size(sum(map(len, texts)), bounds.MAX_TEXT, "the text")
+        cost_limits.check_size(sum(map(len, texts)), cost_limits.MAX_TEXT, "the text")
         return "".join(texts)
 
     def power(self, left: Any, right: Any) -> float:

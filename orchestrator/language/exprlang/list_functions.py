@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from orchestrator.language import bounds, value_types
+from orchestrator.language import cost_limits, value_types
 from orchestrator.language.exprlang import values
 from orchestrator.language.exprlang.values import Table
 from schemas.fast_validation import is_number
@@ -22,7 +22,7 @@ def _join(entries: Any, separator: Any = "") -> str:
     found = value_types.entries("join", entries)
     value_types.texts("join", separator, *found)
     total = sum(map(len, found)) + len(separator) * len(found)
-    bounds.check_size(total, bounds.MAX_TEXT, "the joined text")
+    cost_limits.check_size(total, cost_limits.MAX_TEXT, "the joined text")
     return str(separator.join(found))
 
 

@@ -4,10 +4,10 @@ from jinja2 import nodes
 
 from orchestrator.language.cursor import ParseError, Token
 from orchestrator.language.exprlang import PREFIX
-from orchestrator.language.exprlang.library import FUNCTIONS, REFUSED
+from orchestrator.language.exprlang.builtins import FUNCTIONS, REFUSED
 from orchestrator.language.exprlang.regex import RegexError, compile_regex
 from orchestrator.language.exprlang.token_reader import Reader, operation
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 _CONSTANTS = {
     "true": True, "True": True, "false": False, "False": False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timezone
 
-from orchestrator.language import bounds
+from orchestrator.language import cost_limits
 
 _LAYOUT = re.compile(
     r"2006|January|Jan|Monday|Mon|Z07:00|-07:00|-0700|MST|01|02|03|04|05|06|15|PM|1|2|_2|3|4|5"
@@ -77,8 +77,8 @@ class Moment(str):
 
     def Format(self, layout: str) -> str:
         """The time in the layout, given as the reference time ``Mon Jan 2 15:04:05 2006``."""
-        if len(layout) > bounds.MAX_WIDTH:
-            raise bounds.TooLargeError("the layout is too long")
+        if len(layout) > cost_limits.MAX_WIDTH:
+            raise cost_limits.TooLargeError("the layout is too long")
         return _LAYOUT.sub(lambda match: self._part(match.group()), layout)
 
     def _part(self, word: str) -> str:

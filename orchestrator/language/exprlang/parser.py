@@ -10,10 +10,10 @@ from jinja2 import nodes
 
 from orchestrator.language.cursor import ParseError
 from orchestrator.language.exprlang import PREFIX
-from orchestrator.language.exprlang.library import FUNCTIONS
-from orchestrator.language.exprlang.operands import Operands
+from orchestrator.language.exprlang.builtins import FUNCTIONS
+from orchestrator.language.exprlang.postfix import Operands
 from orchestrator.language.exprlang.token_reader import operation
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 _COMPARE = {
     "==": "eq", "!=": "ne", "<": "lt", "<=": "lteq", ">": "gt", ">=": "gteq", "in": "in",

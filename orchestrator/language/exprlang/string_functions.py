@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from orchestrator.language import bounds, value_types
+from orchestrator.language import cost_limits, value_types
 from orchestrator.language.exprlang import values
 from orchestrator.language.exprlang.now import Moment
 from orchestrator.language.exprlang.values import Table
@@ -33,7 +33,7 @@ def _split(text: Any, separator: Any, count: Any = -1) -> list[str]:
     if value_types.whole("split", count) == 0:
         return []
     parts = text.count(separator) if separator else len(text)
-    bounds.check_size(parts, values.MAX_ENTRIES, "the list")
+    cost_limits.check_size(parts, values.MAX_ENTRIES, "the list")
     if not separator:
         whole = list(text)
         return whole if count < 0 else [*whole[: count - 1], "".join(whole[count - 1 :])]
@@ -135,8 +135,8 @@ FUNCTIONS: Table = {
     "lower": (_lower, "text", "The text in lower case"),
     "split": (_split, "text, separator[, n]", "The parts, at most `n`"),
     "splitAfter": (_split_after, "text, separator[, n]", "The parts, each with its separator"),
-    "replace": (bounds.replace, "text, old, new[, n]", "Replaces all, or the first `n`"),
-    "repeat": (bounds.repeat, "text, n", "The text `n` times"),
+    "replace": (cost_limits.replace, "text, old, new[, n]", "Replaces all, or the first `n`"),
+    "repeat": (cost_limits.repeat, "text, n", "The text `n` times"),
     "indexOf": (_index_of, "text, part", "Position of the first occurrence, or -1"),
     "lastIndexOf": (_last_index_of, "text, part", "Position of the last occurrence, or -1"),
     "hasPrefix": (starts_with, "text, start", "Whether the text starts with this"),

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.language import bounds, value_types
+from orchestrator.language import cost_limits, value_types
 
 MAX_ENTRIES = 1_000_000
 
@@ -31,7 +31,9 @@ def size(value: Any, maximum: int = MAX_ENTRIES) -> int:
         elif isinstance(entry, range):
             found += len(entry)
         if found + len(open_) > maximum:
-            raise bounds.TooLargeError(f"the values have more than {MAX_ENTRIES} entries in all")
+            raise cost_limits.TooLargeError(
+                f"the values have more than {MAX_ENTRIES} entries in all"
+            )
     return found
 
 

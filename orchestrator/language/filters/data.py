@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Undefined, pass_environment
 from jinja2.filters import FILTERS as JINJA
 
-from orchestrator.language import bounds, value_types
+from orchestrator.language import cost_limits, value_types
 from orchestrator.language.filters.registry import documented
 
 _documented = partial(documented, "Data")
@@ -190,10 +190,12 @@ def product(first: Any, *more: Any) -> list[list[Any]]:
     """Every combination of entries from the lists."""
     lists = [value_types.entries("product", one) for one in (first, *more)]
     count = prod(map(len, lists))
-    bounds.check_size(count, bounds.MAX_ITEMS, "the product")
-    per_list = (count // len(one) * bounds.text_length(one) for one in lists if one)
-    bounds.check_size(sum(per_list), bounds.MAX_TEXT, "the product, including its contents,")
-    bounds.spend(count)
+    cost_limits.check_size(count, cost_limits.MAX_ITEMS, "the product")
+    per_list = (count // len(one) * cost_limits.text_length(one) for one in lists if one)
+    cost_limits.check_size(
+        sum(per_list), cost_limits.MAX_TEXT, "the product, including its contents,"
+    )
+    cost_limits.spend(count)
     return [list(entry) for entry in itertools.product(*lists)]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from jinja2 import pass_context
 
-from orchestrator.language import bounds, value_types
+from orchestrator.language import cost_limits, value_types
 from orchestrator.language.filters.encoding import secrets_of
 from orchestrator.language.filters.registry import documented
 
@@ -70,7 +70,7 @@ def _sha512(password: str, salt: str, seed: bytes, rounds: Any) -> str:
     chosen = salt or "".join(_ALPHABET[byte & 63] for byte in seed[:16])
     if not re.fullmatch(r"[./0-9A-Za-z]{1,16}", chosen):
         raise ValueError("sha512 takes a salt of 1 to 16 letters, digits, dots and slashes")
-    bounds.spend(_STEPS * count // _ROUNDS)
+    cost_limits.spend(_STEPS * count // _ROUNDS)
     return sha512_crypt(password, chosen, count)
 
 
@@ -89,7 +89,7 @@ def _bcrypt(password: str, salt: str, seed: bytes, rounds: Any) -> str:
         raise ValueError("bcrypt takes a salt of 22 letters, digits, dots and slashes")
     if len(password.encode()) > 72:
         raise ValueError("bcrypt takes passwords of at most 72 bytes; use sha512")
-    bounds.spend(_STEPS << max(0, cost - 8))
+    cost_limits.spend(_STEPS << max(0, cost - 8))
     return _bcrypt_of(bcrypt, password, f"$2b${cost:02}${chosen}")
 
 

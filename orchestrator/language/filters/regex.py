@@ -6,7 +6,7 @@ import re
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.language import bounds, value_types
+from orchestrator.language import cost_limits, value_types
 from orchestrator.language.filters.registry import documented
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Search:
         value_types.texts("a regular expression", text, pattern)
         self._regex = _compiled(pattern, ignorecase is True, multiline is True)
         self.text = _encoded(text)
-        bounds.spend(len(self.text) * int(self._regex.programsize) // _PER_STEP)
+        cost_limits.spend(len(self.text) * int(self._regex.programsize) // _PER_STEP)
 
     @property
     def groups(self) -> int:
@@ -75,8 +75,8 @@ class Search:
         """Every match."""
         empty = -1  # position of the last empty match, which RE2 may return twice
         for count, match in enumerate(self._regex.finditer(self.text)):
-            bounds.check_size(count, _MAX_MATCHES, "the text", "matches")
-            bounds.spend(_STEPS_PER_MATCH)
+            cost_limits.check_size(count, _MAX_MATCHES, "the text", "matches")
+            cost_limits.spend(_STEPS_PER_MATCH)
             if match.start() == match.end():
                 if match.start() == empty:
                     continue
@@ -102,7 +102,7 @@ def regex_replace(text: Any, pattern: Any, replacement: Any = "", **flags: Any) 
         new = b"".join(part if isinstance(part, bytes) else _group(match, part) for part in parts)
         pieces += [search.text[at : match.start()], new]
         size += match.start() - at + len(new)
-        bounds.check_size(size, bounds.MAX_TEXT, "the replaced text")
+        cost_limits.check_size(size, cost_limits.MAX_TEXT, "the replaced text")
         at, done = match.end(), done + 1
         if done == maximum:
             break

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from jinja2 import Undefined
 
-from orchestrator.language import bounds
+from orchestrator.language import cost_limits
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FAMILIES = ("Regular expressions", "Data", "Text", "Encoding", "Network", "Paths", "Tests")
@@ -84,14 +84,16 @@ def _guarded(function: Callable[..., Any], cost: int, takes_missing: bool) -> Ca
         """The function with its arguments and its result checked against the limits. ValueError."""
         values = [_given(value, takes_missing) for value in args[first:]]
         named = {name: _given(value, takes_missing) for name, value in kwargs.items()}
-        weight = sum(map(bounds.text_length, (*values, *named.values())))
-        bounds.check_size(weight, bounds.MAX_TEXT, "the input")
-        bounds.spend(weight * cost // _PER_STEP)
+        weight = sum(map(cost_limits.text_length, (*values, *named.values())))
+        cost_limits.check_size(weight, cost_limits.MAX_TEXT, "the input")
+        cost_limits.spend(weight * cost // _PER_STEP)
         found = function(*args[:first], *values, **named)
         if isinstance(found, str):
-            bounds.check_size(len(found), bounds.MAX_TEXT, "the text")
+            cost_limits.check_size(len(found), cost_limits.MAX_TEXT, "the text")
         elif isinstance(found, list | dict):
-            bounds.check_size(bounds.text_length(found), bounds.MAX_TEXT, "the result")
+            cost_limits.check_size(
+                cost_limits.text_length(found), cost_limits.MAX_TEXT, "the result"
+            )
         return found
 
     return guarded
@@ -100,4 +102,4 @@ def _guarded(function: Callable[..., Any], cost: int, takes_missing: bool) -> Ca
 def _given(value: Any, takes_missing: bool) -> Any:
     if isinstance(value, Undefined):
         return value if takes_missing else str(value)  # which raises, but for the lenient one
-    return bounds.bounded_list(value) if isinstance(value, Iterator) else value
+    return cost_limits.bounded_list(value) if isinstance(value, Iterator) else value

@@ -5,7 +5,7 @@ import shlex
 from functools import partial
 from typing import Any
 
-from orchestrator.language import bounds, value_types
+from orchestrator.language import cost_limits, value_types
 from orchestrator.language.filters.registry import documented
 
 _documented = partial(documented, "Text")
@@ -45,7 +45,7 @@ def comment(text: Any, style: Any = "plain", **changes: Any) -> str:
         raise ValueError(f"comment has no {unknown[0]!r}, only decoration, {', '.join(plain)}")
     how: dict[str, Any] = {**plain, **_STYLES[style], **changes, "decoration": decoration}
     counts = (how.pop("prefix_count"), how.pop("postfix_count"))
-    bounds.check_numbers(tuple(value_types.whole("comment", count) for count in counts))
+    cost_limits.check_numbers(tuple(value_types.whole("comment", count) for count in counts))
     value_types.texts("comment", *how.values())
     return _commented(text, how, counts)
 
@@ -54,7 +54,7 @@ def _commented(text: str, how: dict[str, str], counts: tuple[int, int]) -> str:
     newline = how["newline"]
     longest = max(map(len, how.values()))
     count = (text.count(newline) if newline else 0) + 1 + sum(counts)
-    bounds.check_size(len(text) + longest * count, bounds.MAX_TEXT, "the text")
+    cost_limits.check_size(len(text) + longest * count, cost_limits.MAX_TEXT, "the text")
     lines = text.split(newline) if newline else [text]
     commented = [
         (how["decoration"] + line).rstrip() if not line else how["decoration"] + line
@@ -105,8 +105,8 @@ def to_json(value: Any, indent: Any = None, sort_keys: Any = False) -> str:
     pieces, size = [], 0
     for piece in encoder.iterencode(_valued("to_json", value)):
         size += len(piece)
-        if size > bounds.MAX_TEXT:
-            bounds.check_size(size, bounds.MAX_TEXT, "the JSON text")
+        if size > cost_limits.MAX_TEXT:
+            cost_limits.check_size(size, cost_limits.MAX_TEXT, "the JSON text")
         pieces.append(piece)
     return "".join(pieces)
 
@@ -178,8 +178,8 @@ class _Stream:
     def write(self, text: str) -> None:
         """Receive a piece."""
         self._size += len(text)
-        if self._size > bounds.MAX_TEXT:
-            bounds.check_size(self._size, bounds.MAX_TEXT, "the YAML text")
+        if self._size > cost_limits.MAX_TEXT:
+            cost_limits.check_size(self._size, cost_limits.MAX_TEXT, "the YAML text")
         self.pieces.append(text)
 
 
@@ -200,7 +200,7 @@ def _yaml(
             return True
 
     plain = _valued(name, value)
-    bounds.check_size(_count(plain), _MAX_YAML, "the value")
+    cost_limits.check_size(_count(plain), _MAX_YAML, "the value")
     stream = _Stream()
     yaml.dump(
         plain,

@@ -25,7 +25,7 @@ from orchestrator.language.jet.syntax import (
     Yield,
 )
 from orchestrator.language.paths import BadPathError, PathText, check_path_text
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
     **{name: (function.least, function.maximum) for name, function in FUNCTIONS.items()},

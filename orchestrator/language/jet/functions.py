@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote_plus
 
-from orchestrator.language import bounds, value_types
-from orchestrator.language.jet import values
+from orchestrator.language import cost_limits, value_types
+from orchestrator.language.jet import operators
 
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"})
 _JSON = str.maketrans(
@@ -41,7 +41,7 @@ def _json(value: Any) -> str:
 def _map(*pairs: Any) -> dict[str, Any]:
     if len(pairs) % 2:
         raise ValueError("map takes pairs of a key and a value")
-    return {values.text(key): value for key, value in zip(pairs[::2], pairs[1::2], strict=True)}
+    return {operators.text(key): value for key, value in zip(pairs[::2], pairs[1::2], strict=True)}
 
 
 def _slice(*entries: Any) -> list[Any]:
@@ -61,7 +61,7 @@ def _length(value: Any) -> int:
 def _ints(low: Any, high: Any) -> list[int]:
     if value_types.whole("ints", low) >= value_types.whole("ints", high):
         raise ValueError(f"ints({low}, {high}): the second number must be the larger one")
-    return list(bounds.bounded_range(low, high))
+    return list(cost_limits.bounded_range(low, high))
 
 
 FUNCTIONS = {
@@ -70,13 +70,13 @@ FUNCTIONS = {
     "trimSpace": _of_texts("trimSpace", str.strip),
     "html": _of_texts("html", lambda text: text.translate(_HTML)),
     "url": _of_texts("url", quote_plus),
-    "safeHtml": Function(lambda value: values.text(value).translate(_HTML), 1, 1),
-    "raw": Function(values.text, 1, 1),
-    "unsafe": Function(values.text, 1, 1),
+    "safeHtml": Function(lambda value: operators.text(value).translate(_HTML), 1, 1),
+    "raw": Function(operators.text, 1, 1),
+    "unsafe": Function(operators.text, 1, 1),
     "hasPrefix": _of_texts("hasPrefix", str.startswith, 2),
     "hasSuffix": _of_texts("hasSuffix", str.endswith, 2),
-    "repeat": Function(bounds.repeat, 2, 2),
-    "replace": Function(bounds.replace, 4, 4),
+    "repeat": Function(cost_limits.repeat, 2, 2),
+    "replace": Function(cost_limits.replace, 4, 4),
     "split": Function(_split, 2, 2),
     "json": Function(_json, 1, 1),
     "writeJson": Function(lambda value: _json(value) + "\n", 1, 1),

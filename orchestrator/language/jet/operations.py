@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.language import value_types
 from orchestrator.language.errors import OtherFactsError
-from orchestrator.language.jet import values
+from orchestrator.language.jet import operators
 from orchestrator.language.jet.functions import FUNCTIONS
 from orchestrator.language.jet.syntax import METHODS
 from orchestrator.language.sandbox import Trusted
@@ -73,7 +73,7 @@ class Operations(Trusted):
         self._at = at
         frame = self._frame_of(name)
         if frame is None:
-            raise values.MissingError(f"{name!r} is not set")
+            raise operators.MissingError(f"{name!r} is not set")
         return frame.variables[name]
 
     def jet_dot(self) -> Any:
@@ -83,12 +83,12 @@ class Operations(Trusted):
     def jet_element(self, base: Any, key: Any, path: str, at: int) -> Any:
         """``base[key]``."""
         self._at = at
-        return values.element(base, key, path)
+        return operators.element(base, key, path)
 
     def jet_cut(self, base: Any, low: Any, high: Any, path: str, at: int) -> Any:
         """``base[low:high]``."""
         self._at = at
-        return values.cut(base, low, high, path)
+        return operators.cut(base, low, high, path)
 
     def jet_call(self, name: str, at: int, *arguments: Any) -> Any:
         """The value of a function."""
@@ -98,20 +98,20 @@ class Operations(Trusted):
     def jet_calculate(self, operator: str, left: Any, right: Any, at: int) -> Any:
         """Arithmetic."""
         self._at = at
-        return values.calculate(operator, left, right)
+        return operators.calculate(operator, left, right)
 
     def jet_compare(self, operator: str, left: Any, right: Any, at: int) -> bool:
         """Compare two values."""
         self._at = at
-        return values.compare(operator, left, right)
+        return operators.compare(operator, left, right)
 
     def jet_equal(self, left: Any, right: Any) -> bool:
         """``==``."""
-        return values.equal(left, right)
+        return operators.equal(left, right)
 
     def jet_truth(self, value: Any) -> bool:
         """The truth value of a condition."""
-        return values.truth(value)
+        return operators.truth(value)
 
     def jet_method(self, value: Any, name: str, at: int) -> Any:
         """Call ``value.name()`` on an object that declares this method."""
@@ -124,8 +124,8 @@ class Operations(Trusted):
         """Whether the keys exist below a value; nil counts as missing unless ``nil`` is set."""
         for key in keys:
             try:
-                value = values.element(value, key, "")
-            except (values.MissingError, OtherFactsError, ValueError):
+                value = operators.element(value, key, "")
+            except (operators.MissingError, OtherFactsError, ValueError):
                 return False
         return nil or value is not None
 

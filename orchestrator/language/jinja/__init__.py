@@ -10,6 +10,6 @@ finds problems without a host, and ``run`` renders and adds positions to errors.
 """
 
 from orchestrator.language.jinja.library import Library, LoadedTemplate, library_of
-from orchestrator.language.jinja.run import render
+from orchestrator.language.jinja.rendering import render
 
 __all__ = ["Library", "LoadedTemplate", "library_of", "render"]

@@ -17,7 +17,7 @@ from orchestrator.language.checks import (
     static_problems,
 )
 from orchestrator.language.jinja.environment import WholeSandbox
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 # The required arguments of functions that exist only for a host.
 _REQUIRED: Mapping[str, tuple[str, ...]] = {

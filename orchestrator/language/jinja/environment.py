@@ -23,7 +23,7 @@ from jinja2.lexer import TokenStream
 from jinja2.runtime import LoopContext, Macro
 from jinja2.utils import Cycler, Joiner
 
-from orchestrator.language import bounds, value_types
+from orchestrator.language import cost_limits, value_types
 from orchestrator.language.cursor import Positions
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.names import VIEWS
@@ -164,31 +164,31 @@ class WholeSandbox(Sandbox):
 
     def made(self, value: Any) -> Any:
         """A new list or map, which must not contain the same collections over and over."""
-        bounds.check_collection(value)
+        cost_limits.check_collection(value)
         return value
 
     def part(self, value: Any, key: slice) -> Any:
         """Return a part of a string or a list."""
         found = value[key]
         if isinstance(found, Sized):
-            bounds.spend_text(len(found))
+            cost_limits.spend_text(len(found))
         return found
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as Jinja2 has it
         """Call a function that a template may call, and count it."""
-        bounds.spend(_PER_MACRO if isinstance(__obj, Macro) else 1)
+        cost_limits.spend(_PER_MACRO if isinstance(__obj, Macro) else 1)
         if isinstance(__obj, LoopContext) and args and isinstance(args[0], Sized):
-            bounds.spend(len(args[0]))
-        bounds.spend_look(getattr(__obj, "__self__", None))
-        bounds.check_collection(_kept(__obj, args, kwargs))
+            cost_limits.spend(len(args[0]))
+        cost_limits.spend_look(getattr(__obj, "__self__", None))
+        cost_limits.check_collection(_kept(__obj, args, kwargs))
         found = super().call(__context, __obj, *args, **kwargs)
         if found.__class__ is str and not isinstance(__obj, Macro):
-            bounds.spend_text(len(found))
+            cost_limits.spend_text(len(found))
         return found
 
     def _load_template(self, name: Any, globals: Any) -> jinja2.Template:  # noqa: A002 - as Jinja2 has it
         """Jinja2's hook for ``include``, ``import`` and ``extends``."""
-        bounds.spend(_PER_INCLUDE)
+        cost_limits.spend(_PER_INCLUDE)
         return self._find(name)
 
     def _tokenize(
@@ -218,7 +218,7 @@ def as_output(value: Any) -> str:
     """A value between braces, as in the text of a property."""
     kind = value.__class__
     if kind is str:
-        bounds.spend_text(len(value))
+        cost_limits.spend_text(len(value))
         return str(value)
     if isinstance(value, str | Undefined):
         return str(value)
@@ -231,7 +231,7 @@ def as_output(value: Any) -> str:
     if not isinstance(value, dict | list | tuple | range):
         hint = "; add |list to it" if kind.__name__ == "generator" else ""
         raise ValueError(f"{value_types.kind(value)} is not text, a number, a list or a map{hint}")
-    bounds.check_size(bounds.text_length(value), bounds.MAX_TEXT, "the value")
+    cost_limits.check_size(cost_limits.text_length(value), cost_limits.MAX_TEXT, "the value")
     try:
         return json.dumps(
             value_types.plain(value), ensure_ascii=False, allow_nan=False, default=_inside
@@ -286,7 +286,7 @@ def _looking(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def looking(*args: Any, **kwargs: Any) -> Any:
         """The function, which counts the characters that it searches."""
-        bounds.spend_look(args[at])
+        cost_limits.spend_look(args[at])
         return function(*args, **kwargs)
 
     return looking
@@ -307,7 +307,7 @@ def _by_line(function: Callable[..., Any]) -> Callable[..., Any]:
             added += sum(one for one in given if isinstance(one, int))
         else:
             lines = len(str(text)) if added else 1
-        bounds.check_size(len(str(text)) + lines * added, bounds.MAX_TEXT, "the text")
+        cost_limits.check_size(len(str(text)) + lines * added, cost_limits.MAX_TEXT, "the text")
         return function(*args, **kwargs)
 
     return checked
@@ -318,13 +318,13 @@ def _counted(values: Any) -> Any:
         size = len(values)
     except TypeError:
         return _counting(values)
-    bounds.spend(size)
+    cost_limits.spend(size)
     return values
 
 
 def _counting(values: Iterable[Any]) -> Iterator[Any]:
     for value in values:
-        bounds.spend(1)
+        cost_limits.spend(1)
         yield value
 
 

@@ -10,7 +10,7 @@ from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.values import is_templated
 from remote_runtime.errors import Position, Problem
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 REFERENCES = ("require", "subscribe")
 _ANY = ""  # matches every type

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 from schemas.fast_validation import Fits, fits
 
 _KINDS = {

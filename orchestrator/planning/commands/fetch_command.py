@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.fleet.host.fetch_target import FetchTarget
-from orchestrator.planning.compiled import CompleteResource
+from orchestrator.planning.compiled_resource import CompleteResource
 from orchestrator.planning.facts import GatheredFacts
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import UsageError

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestrator.planning.compiled import CompleteResource
+from orchestrator.planning.compiled_resource import CompleteResource
 from orchestrator.planning.content.blobs import Blob, FileBlobs
 from orchestrator.planning.facts import GatheredFacts
 from orchestrator.planning.host_plan import HostPlan

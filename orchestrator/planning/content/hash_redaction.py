@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orchestrator.planning.compiled import CompiledResource
+from orchestrator.planning.compiled_resource import CompiledResource
 from orchestrator.planning.content.blobs import any_holds
 from orchestrator.planning.resource_templates import FilledResource
 

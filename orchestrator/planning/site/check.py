@@ -14,7 +14,7 @@ from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.data_files import DataFiles
 from orchestrator.planning.site.template_reads import template_reads
 from remote_runtime.errors import Position, Problem
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 if TYPE_CHECKING:
     from orchestrator.planning.site.manifests import RunManifest, RunSources

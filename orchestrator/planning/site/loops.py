@@ -7,9 +7,9 @@ from typing import Any
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.manifest.checks.resource import not_a_loop
-from orchestrator.manifest.children import MAX_RESOURCES
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.planning.compiled import CompiledResource
+from orchestrator.manifest.resource_names import MAX_RESOURCES
+from orchestrator.planning.compiled_resource import CompiledResource
 from remote_runtime.errors import Problem
 
 

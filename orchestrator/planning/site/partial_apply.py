@@ -9,8 +9,8 @@ from orchestrator.expressions.template import TemplatedMap
 from orchestrator.language.errors import NEEDS, FactsUnavailableError
 from orchestrator.language.value_types import as_text
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.manifest.deferred import Deferred
-from orchestrator.planning.compiled import CompiledResource
+from orchestrator.manifest.deferred_values import Deferred
+from orchestrator.planning.compiled_resource import CompiledResource
 from orchestrator.planning.rendering import Rendering
 from orchestrator.planning.site.manifests import RunManifest
 

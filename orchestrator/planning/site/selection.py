@@ -11,7 +11,7 @@ from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.options import PlanOptions
 from remote_runtime.errors import Problem
 from remote_runtime.item import SELECTION
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 ONLY, TAGS, SKIP = SELECTION
 _TEMPLATE = re.compile(r"\{\{|\$\{")

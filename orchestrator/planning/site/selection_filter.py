@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.planning.compiled import CompiledResource
+from orchestrator.planning.compiled_resource import CompiledResource
 from orchestrator.planning.site.selection import (
     InheritedSelection,
     NamePattern,

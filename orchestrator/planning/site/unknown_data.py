@@ -14,7 +14,7 @@ from orchestrator.manifest.site import Site
 from orchestrator.planning.data import INHERIT
 from orchestrator.planning.site.manifests import RunManifest, RunSources
 from remote_runtime.errors import InputError, Problem
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 _KIND = "data.unknown"
 _LIKE = "did you mean"

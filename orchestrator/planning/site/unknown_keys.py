@@ -14,7 +14,7 @@ from orchestrator.language.names import VARIABLES
 from orchestrator.planning.site.manifests import RunManifest, RunSources
 from orchestrator.planning.site.unknown_data import ReadingText, reading_texts
 from remote_runtime.errors import Problem
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 MISSPELLED = "data.key"
 """The kind of these warnings."""

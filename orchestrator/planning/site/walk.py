@@ -12,10 +12,10 @@ from orchestrator.fleet.outcome import applied_as
 from orchestrator.language.errors import NEEDS
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.checks.references import NamedResource, check_names
-from orchestrator.manifest.children import MAX_RESOURCES
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.merge import merge_deep
-from orchestrator.planning.compiled import CompiledResource
+from orchestrator.manifest.resource_names import MAX_RESOURCES
+from orchestrator.planning.compiled_resource import CompiledResource
 from orchestrator.planning.content.blob_references import BlobReferences
 from orchestrator.planning.content.hash_redaction import redact_hashes
 from orchestrator.planning.data import INHERIT, plan_error
@@ -29,7 +29,7 @@ from orchestrator.planning.site.loops import Groups, at_iteration, iterations
 from orchestrator.planning.site.manifests import AppliedManifest, Refusal, RunManifest
 from remote_runtime.errors import Problem
 from remote_runtime.reporting.masking import SHORTEST, strings_of
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 
 if TYPE_CHECKING:
     from orchestrator.planning.site.unknown_manifests import UnknownManifest

@@ -6,7 +6,7 @@ from typing import Any, TextIO
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.fleet.store.stored_runs import SavedRun
 from orchestrator.report.failures import failures_of_run
 from orchestrator.report.terminal.paragraphs import RetryOptions, limit_of
 from orchestrator.report.unfinished_resources import UnfinishedResources, unfinished_resources

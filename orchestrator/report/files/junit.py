@@ -8,8 +8,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.store.saved_runs import SavedRun
-from orchestrator.report.grid import Grid
+from orchestrator.fleet.store.stored_runs import SavedRun
+from orchestrator.report.matrix import Grid
 from orchestrator.report.run_collector import Entry
 from orchestrator.report.wording import check_line, end_reason, headline, outcome_words
 from orchestrator.support.plain_text import junit_class

@@ -9,13 +9,13 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TextIO
 
-from orchestrator.fleet.store.saved_runs import ReportSource
+from orchestrator.fleet.store.stored_runs import ReportSource
 from orchestrator.report.dangers import NOTHING_KNOWN, VERBS, Dangers
 from orchestrator.report.durations import duration_text
 from orchestrator.report.failures import SharedFailure
-from orchestrator.report.grid import Finding, Grid
 from orchestrator.report.grouping import NotRun, not_run_resources
 from orchestrator.report.host_names import named
+from orchestrator.report.matrix import Finding, Grid
 from orchestrator.report.run_collector import Entry
 from orchestrator.report.terminal.paragraphs import failure_summary, next_steps, other_values
 from orchestrator.report.terminal.totals import host_counts

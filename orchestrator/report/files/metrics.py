@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
-from orchestrator.fleet.store.saved_runs import SavedRun
-from orchestrator.report.grid import NANOSECOND
+from orchestrator.fleet.store.stored_runs import SavedRun
 from orchestrator.report.grouping import ORDER
+from orchestrator.report.matrix import NANOSECOND
 from orchestrator.report.unfinished_resources import unfinished_resources
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import outcome
-from orchestrator.report.grid import Cell, Grid
+from orchestrator.report.matrix import Cell, Grid
 from orchestrator.report.run_collector import Entry
 
 MAX_CELLS = 250_000

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from orchestrator.fleet.store.saved_runs import ReportSource
+from orchestrator.fleet.store.stored_runs import ReportSource
 from orchestrator.report.durations import duration_text
-from orchestrator.report.grid import Grid
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.sections import outcome_of, sections_of
 from orchestrator.report.html.timeline import WIDTH, Timeline
+from orchestrator.report.matrix import Grid
 from orchestrator.report.wording import diff_role, shown_status
 from remote_runtime.version import VERSION
 

@@ -13,10 +13,10 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.dangers import NOTHING_KNOWN, VERBS
 from orchestrator.report.failures import SharedFailure
-from orchestrator.report.grid import Finding, Grid
 from orchestrator.report.grouping import ORDER, NotRun, not_run_resources
 from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import LETTERS, entry_record
+from orchestrator.report.matrix import Finding, Grid
 from orchestrator.report.terminal.paragraphs import failure_summary, next_steps, other_values
 from orchestrator.report.terminal.verification import shared_failures, sum_of
 from orchestrator.report.text_groups import without_host_name

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.durations import duration_text
-from orchestrator.report.grid import Cell, Grid
+from orchestrator.report.matrix import Cell, Grid
 
 WIDTH = 1000.0
 NARROWEST = 1.5  # of WIDTH: a resource that took less is part of its host's "run" bar

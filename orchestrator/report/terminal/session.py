@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import FAILED, OK, HostResult, Tally
-from orchestrator.report.grid import NANOSECOND, seconds_of
+from orchestrator.report.matrix import NANOSECOND, seconds_of
 
 if TYPE_CHECKING:
     from orchestrator.fleet.store.event_store import EventStore

@@ -11,7 +11,7 @@ from orchestrator.studio.design.manifest_text import ManifestText
 from orchestrator.studio.design.project_files import MAX_BYTES as MAX_TEXT
 from orchestrator.studio.design.project_files import StoredFile
 from orchestrator.studio.design.yaml_text import YamlText
-from orchestrator.studio.files_below import refusal
+from orchestrator.studio.path_guard import refusal
 
 MAX_DRAFTS = 100
 MAX_STEPS = 100

@@ -16,7 +16,7 @@ from orchestrator.studio.design.manifest_text import NEW, ManifestText
 from orchestrator.studio.design.project_files import ProjectFiles, StoredFile
 from orchestrator.studio.design.sections import NAMES, PATHS, WITH_PARTS, Section, section_of
 from orchestrator.studio.design.yaml_text import YamlText
-from orchestrator.studio.files_below import problem_text, refusal
+from orchestrator.studio.path_guard import problem_text, refusal
 from remote_runtime.errors import CcmError, InputError
 from remote_runtime.reporting.masking import Mask
 

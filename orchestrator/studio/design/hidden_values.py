@@ -18,7 +18,7 @@ from orchestrator.manifest.types import Type, Types
 from orchestrator.studio.design.manifest_text import ManifestText
 from orchestrator.studio.design.spans import Path, Span
 from orchestrator.studio.design.yaml_text import YamlText
-from orchestrator.studio.files_below import refusal
+from orchestrator.studio.path_guard import refusal
 from remote_runtime.errors import InputError
 from remote_runtime.reporting.masking import SHORTEST, strings_of
 

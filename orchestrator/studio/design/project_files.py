@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from inventory.document import Mapping, parse_data
 from orchestrator.project.discovery import FILE as PROJECT_FILE
-from orchestrator.studio.files_below import content_of, folder_below, is_name, names_below, refusal
+from orchestrator.studio.path_guard import content_of, folder_below, is_name, names_below, refusal
 from remote_runtime.errors import InputError
 
 MAX_BYTES = 1 << 20

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestrator.studio.files_below import refusal
+from orchestrator.studio.path_guard import refusal
 
 _SECONDS = 30
 _OFF = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")

@@ -21,8 +21,8 @@ from orchestrator.studio.design.drafts import Draft
 from orchestrator.studio.design.findings import offline, types_for
 from orchestrator.studio.design.form_edits import Desk
 from orchestrator.studio.design.forms import yaml_of
-from orchestrator.studio.files_below import problem_text, refusal
 from orchestrator.studio.pages.hosts import FleetHosts
+from orchestrator.studio.path_guard import problem_text, refusal
 from orchestrator.studio.quiet_reporter import QuietReporter
 from orchestrator.support.state_directory import make_private
 from remote_runtime.errors import CcmError, UsageError

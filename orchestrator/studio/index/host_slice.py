@@ -18,8 +18,8 @@ from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.checks.unchanged_resources import PREFIX
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.event_lines import LineReader
-from orchestrator.fleet.store.records import DAMAGED, problem_text
-from orchestrator.fleet.store.saved_runs import SavedRun, cut_off
+from orchestrator.fleet.store.field_checks import DAMAGED, problem_text
+from orchestrator.fleet.store.stored_runs import SavedRun, cut_off
 from remote_runtime.errors import InputError, Problem
 
 

@@ -20,11 +20,11 @@ from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.store.event_lines import LineReader
 from orchestrator.fleet.store.later_reports import FILE as LATER
-from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.fleet.store.stored_runs import SavedRun
 from orchestrator.history.run_names import owner_of
-from orchestrator.report.grid import Grid
 from orchestrator.report.grouping import ORDER, grouping_key
 from orchestrator.report.html.sections import outcome_of, sections_of
+from orchestrator.report.matrix import Grid
 from orchestrator.report.run_collector import Entry
 from orchestrator.report.text_groups import normalized
 from orchestrator.report.wording import brief_change, headline, is_hash, run_subject

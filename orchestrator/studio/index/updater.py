@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestrator.studio.index.reading_processes import ReadRun, read_all
+from orchestrator.studio.index.process_pool import ReadRun, read_all
 from orchestrator.studio.index.run_reader import IndexedRun, stamp_of
 from orchestrator.studio.index.store import IndexStore, run_number
 from orchestrator.support.line_file import is_held

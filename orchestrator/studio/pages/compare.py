@@ -17,8 +17,8 @@ from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.host import ResourceState, resources_of
 from orchestrator.studio.pages.hosts import flat
 from orchestrator.studio.pages.page import MARKS, Page, Parameters, pager
+from orchestrator.studio.pages.page_context import RUN_COLUMNS, Studio, moment, place_of
 from orchestrator.studio.pages.plan import plan_of, visible_plans
-from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, moment, place_of
 from orchestrator.studio.plans.plan_cache import OpenPlan, PlanSummary, StoredPlans
 
 ROWS = 25  # hosts that are compared for one page

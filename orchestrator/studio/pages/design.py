@@ -13,9 +13,9 @@ from orchestrator.studio.design.manifest_text import ManifestText
 from orchestrator.studio.design.repository import has_repository
 from orchestrator.studio.design.sections import NAMES, PATHS, Section
 from orchestrator.studio.design.trial import Previews, render
-from orchestrator.studio.files_below import problem_text
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
+from orchestrator.studio.path_guard import problem_text
 from remote_runtime.errors import CcmError, InputError
 
 _MAX_HOSTS = 2_000

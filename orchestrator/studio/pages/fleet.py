@@ -22,8 +22,14 @@ from orchestrator.studio.pages.page import (
     outcome_words,
     pager,
 )
+from orchestrator.studio.pages.page_context import (
+    RUN_COLUMNS,
+    Studio,
+    hosts_text,
+    moment,
+    runs_by_number,
+)
 from orchestrator.studio.pages.run_list import KINDS, RunFilter, run_filter
-from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, hosts_text, moment, runs_by_number
 
 MAX_RUNS = 60
 WIDTH, HEIGHT = 460, 120  # units of the drawing

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as run_events
-from orchestrator.report.grid import RANK
+from orchestrator.report.matrix import RANK
 from orchestrator.report.unfinished_resources import UnfinishedResources
 from orchestrator.studio.index.host_slice import HostSlice
 from orchestrator.studio.index.host_state import is_good
@@ -13,7 +13,7 @@ from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.fleet import WORDS
 from orchestrator.studio.pages.hosts import flat
 from orchestrator.studio.pages.page import MARKS, MissingPageError, Page, Parameters
-from orchestrator.studio.pages.studio import (
+from orchestrator.studio.pages.page_context import (
     RUN_COLUMNS,
     Studio,
     moment,

@@ -6,12 +6,12 @@ import time
 from typing import Any, NamedTuple
 
 from orchestrator.plan_files.plan_file import PlanFile
-from orchestrator.report.grid import Grid
 from orchestrator.report.html.matrix import LETTERS, Matrix
 from orchestrator.report.html.sections import sections_of
+from orchestrator.report.matrix import Grid
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.page import MARKS, MissingPageError, Page, Parameters
-from orchestrator.studio.pages.studio import Studio, hosts_text
+from orchestrator.studio.pages.page_context import Studio, hosts_text
 from orchestrator.studio.plans.plan_cache import (
     DamagedPlan,
     OpenPlan,

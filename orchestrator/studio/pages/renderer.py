@@ -9,7 +9,7 @@ from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.report.html.page import environment, page_text
 from orchestrator.studio.pages.fleet import COLUMNS
 from orchestrator.studio.pages.page import MARKS, Page, Parameters, outcome_words
-from orchestrator.studio.pages.studio import moment
+from orchestrator.studio.pages.page_context import moment
 from remote_runtime.version import VERSION
 
 TEMPLATES = (

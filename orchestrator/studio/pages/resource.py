@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from orchestrator.report.text_groups import HOST, normalized_value
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.page import MARKS, MissingPageError, Page, Parameters
-from orchestrator.studio.pages.studio import Studio, hosts_text, names_of, runs_by_number
+from orchestrator.studio.pages.page_context import Studio, hosts_text, names_of, runs_by_number
 
 MAX_FORMER_HOSTS = 1_000
 MAX_RUNS = 50

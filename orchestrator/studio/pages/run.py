@@ -4,16 +4,16 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.report.grid import Grid
 from orchestrator.report.html.matrix import LETTERS, Matrix
 from orchestrator.report.html.sections import sections_of
 from orchestrator.report.html.timeline import WIDTH, Timeline
+from orchestrator.report.matrix import Grid
 from orchestrator.studio.index.host_slice import HostPlace, HostSlice
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.index.run_reader import MAX_TROUBLED_HOSTS, at_work
 from orchestrator.studio.pages.fleet import host_filter
 from orchestrator.studio.pages.page import MARKS, MissingPageError, Page, Parameters, pager
-from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of, resource_names
+from orchestrator.studio.pages.page_context import RUN_COLUMNS, Studio, place_of, resource_names
 
 MAX_RESOURCES = 200
 ROW = 22  # units of the drawing

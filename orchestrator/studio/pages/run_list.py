@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.studio.index.reader import like
 from orchestrator.studio.pages.page import Page, Parameters, pager
-from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
+from orchestrator.studio.pages.page_context import RUN_COLUMNS, Studio
 
 KINDS = ("all", "pushes", "previews", "drift", "others")
 _OF_KIND = {

@@ -2,7 +2,7 @@
 
 from orchestrator.studio.index.reader import like
 from orchestrator.studio.pages.page import MARKS, Page, Parameters
-from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
+from orchestrator.studio.pages.page_context import RUN_COLUMNS, Studio
 
 MAX_RESULTS = 50  # of each
 _TEXTS = """

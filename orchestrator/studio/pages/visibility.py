@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from orchestrator.studio.index.reader import IndexReader
 from orchestrator.studio.pages.hosts import HostsOfGroups
-from orchestrator.studio.pages.studio import Studio
+from orchestrator.studio.pages.page_context import Studio
 
 MAX_PARTS = 32  # different sets of groups that are ready
 

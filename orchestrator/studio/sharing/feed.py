@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from orchestrator.studio.index.host_state import FLAPPING, NEVER_REACHED, NO_RUN, TROUBLE
 from orchestrator.studio.index.reader import IndexReader, Row
 from orchestrator.studio.pages.page import Parameters
-from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
+from orchestrator.studio.pages.page_context import RUN_COLUMNS, Studio
 
 MAX_RUNS = 100  # runs of a feed
 LOOKED_AT = 1_000  # runs, for a token of some hosts

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.store import records
+from orchestrator.fleet.store import field_checks
 from orchestrator.support.atomic_file import replacing
 from orchestrator.support.state_directory import make_private
 from remote_runtime.errors import UsageError
@@ -140,18 +140,18 @@ class TokenFile:
 
 
 def _token(told: Any) -> Token:
-    record = records.mapping(told)
+    record = field_checks.mapping(told)
     if record.keys() != _MEMBERS:
         raise ValueError("a token has unknown members")
     expires = record["expires"]
     return Token(
-        id=records.word(record["id"]),
-        name=records.word(record["name"]),
-        hash=records.word(record["hash"]),
-        groups=tuple(records.texts(record["groups"])),
-        reads_only=records.flag(record["reads_only"]),
-        created=records.seconds(record["created"]),
-        expires=None if expires is None else records.seconds(expires),
+        id=field_checks.word(record["id"]),
+        name=field_checks.word(record["name"]),
+        hash=field_checks.word(record["hash"]),
+        groups=tuple(field_checks.texts(record["groups"])),
+        reads_only=field_checks.flag(record["reads_only"]),
+        created=field_checks.seconds(record["created"]),
+        expires=None if expires is None else field_checks.seconds(expires),
     )
 
 

@@ -16,14 +16,14 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from orchestrator.studio.pages.page import Parameters
-from orchestrator.studio.pages.studio import Studio
+from orchestrator.studio.pages.page_context import Studio
 from orchestrator.studio.pages.visibility import VisibleParts
 from orchestrator.studio.sharing.feed import badge, badge_document, badge_image, feed
 from orchestrator.studio.sharing.inbox import RunInbox
 from orchestrator.studio.sharing.token_usage import RefusalError
 from orchestrator.studio.sharing.tokens import Token, TokenFile
-from orchestrator.studio.web.access import Access, address_of
 from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.authentication import Access, address_of
 from orchestrator.studio.web.guard import FORM, BodyLimit
 from remote_runtime.errors import CcmError
 

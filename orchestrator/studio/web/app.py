@@ -20,17 +20,17 @@ from orchestrator.studio.pages.design import Designer
 from orchestrator.studio.pages.fleet import fleet_page
 from orchestrator.studio.pages.host import host_page
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
+from orchestrator.studio.pages.page_context import Studio
 from orchestrator.studio.pages.plan import NO_PLANS, PlanDesk, plan_list_page, plan_page
 from orchestrator.studio.pages.renderer import Renderer, static_files
 from orchestrator.studio.pages.resource import resource_page
 from orchestrator.studio.pages.run import host_in_run_page, run_page
 from orchestrator.studio.pages.run_list import run_list_page
 from orchestrator.studio.pages.search import search_page
-from orchestrator.studio.pages.studio import Studio
 from orchestrator.studio.pages.visibility import VisibleParts
-from orchestrator.studio.web.access import Access, RoleError, address_of, has_token
 from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.authentication import Access, RoleError, address_of, has_token
 from orchestrator.studio.web.design import DesignRoutes
 from orchestrator.studio.web.live import LiveStreams
 from orchestrator.studio.web.plans import PlanRoutes

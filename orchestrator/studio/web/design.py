@@ -14,7 +14,6 @@ from starlette.types import Scope
 from orchestrator.studio.design.drafts import Draft, Refused
 from orchestrator.studio.design.form_edits import Fields
 from orchestrator.studio.design.repository import Commit, commit
-from orchestrator.studio.files_below import problem_text
 from orchestrator.studio.pages.design import (
     Designer,
     address_of,
@@ -25,9 +24,10 @@ from orchestrator.studio.pages.design import (
 )
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
 from orchestrator.studio.pages.visibility import VisibleParts
-from orchestrator.studio.web.access import Access
-from orchestrator.studio.web.access import address_of as browser_address
+from orchestrator.studio.path_guard import problem_text
 from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.authentication import Access
+from orchestrator.studio.web.authentication import address_of as browser_address
 from orchestrator.studio.web.guard import BodyLimit
 from orchestrator.studio.web.sessions import Session, is_same
 from remote_runtime.errors import CcmError, InputError

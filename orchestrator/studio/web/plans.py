@@ -19,8 +19,8 @@ from orchestrator.studio.pages.plan import PlanDesk, plan_of, push_page
 from orchestrator.studio.pages.visibility import VisibleParts
 from orchestrator.studio.plans.plan_cache import OpenPlan, problem_of
 from orchestrator.studio.plans.pushes import PlanPush, Tell
-from orchestrator.studio.web.access import Access, address_of, form_of
 from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.authentication import Access, address_of, form_of
 from orchestrator.studio.web.sessions import Session, is_same
 from remote_runtime.errors import UsageError
 

@@ -16,18 +16,18 @@ from orchestrator.studio.index.reader import IndexReader
 from orchestrator.studio.index.updater import IndexKeeper
 from orchestrator.studio.pages.design import Designer
 from orchestrator.studio.pages.hosts import FleetHosts
+from orchestrator.studio.pages.page_context import RUN_COLUMNS, Studio
 from orchestrator.studio.pages.plan import PlanDesk
-from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
 from orchestrator.studio.plans.plan_cache import PlanPolicy, StoredPlans
 from orchestrator.studio.plans.pushes import Pushes
 from orchestrator.studio.sharing.feed import readable_runs, run_item
 from orchestrator.studio.sharing.inbox import KEEP, MAX_STORED_BYTES, RunInbox
 from orchestrator.studio.sharing.tokens import TokenFile
 from orchestrator.studio.sharing.webhook import Webhook, WebhookTarget
-from orchestrator.studio.web.access import Access, Origin, TrustedProxy
 from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.app import StudioApp
 from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.authentication import Access, Origin, TrustedProxy
 from orchestrator.studio.web.guard import BodyLimit, Guard
 from orchestrator.studio.web.server import listen, serve
 from remote_runtime.errors import UsageError

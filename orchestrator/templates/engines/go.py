@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.language import bounds
+from orchestrator.language import cost_limits
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.names import FUNCTIONS, added_names, template_variables
 from orchestrator.language.other_hosts import OF_FACTS, OtherHost
@@ -125,9 +125,9 @@ def _environment(left: str, right: str) -> gotpl.Environment:
     functions = _functions()
     policy = gotpl.SandboxPolicy(
         allow_functions=functions,
-        max_template_chars=bounds.MAX_TEXT,
+        max_template_chars=cost_limits.MAX_TEXT,
         default_budget=gotpl.ExecutionBudget(
-            max_output_chars=bounds.MAX_TEXT,
+            max_output_chars=cost_limits.MAX_TEXT,
             max_iterations=MAX_STEPS,
             max_template_depth=MAX_DEPTH,
             max_function_calls=MAX_STEPS,
@@ -167,7 +167,7 @@ def _bounded(call: Callable[..., Any]) -> Callable[..., Any]:
 
     def checked(*arguments: Any) -> Any:
         """The function, which refuses numbers that are too large. ValueError."""
-        bounds.check_numbers(arguments)
+        cost_limits.check_numbers(arguments)
         return call(*arguments)
 
     return checked
@@ -261,7 +261,7 @@ def _nothing(key: str, text: str, where: Position) -> EvaluationError:
 
 
 def _hint(message: str) -> str:
-    from remote_runtime.text.nearest import nearest
+    from remote_runtime.text.suggestions import nearest
 
     if not message.startswith("function '"):
         return ""

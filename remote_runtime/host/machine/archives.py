@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Callable, List
 
 from remote_runtime import requirements
-from remote_runtime.archives import member_reader, members, staging
+from remote_runtime.archives import member_filter, member_reader, staging
 from remote_runtime.changes import HASHED, Missing, Unknowable
 from remote_runtime.downloads.time_limit import Limit, ProgressCheck
 from remote_runtime.errors import ResourceError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.system.files import Files
     from remote_runtime.system.process.commands import Commands
-    from remote_runtime.system.temporary import Temporary
+    from remote_runtime.system.temporary_file import Temporary
     from remote_runtime.system.walk import Directory
 
 _BLOCK = 256 << 10
@@ -68,7 +68,7 @@ class ArchiveReader(object):
 
     def _survey(self, file: Any, archive: str, how: Extraction, pulse: ProgressCheck) -> Any:
         """Check every member without writing anything; return the kinds by path."""
-        admission = members.MemberFilter(archive, how.max_size, how.max_members)
+        admission = member_filter.MemberFilter(archive, how.max_size, how.max_members)
         found = self._members(file, how, pulse.beat)
         with member_reader.ArchiveErrors(archive, how.kind), closing(found):
             for member in found:
@@ -77,7 +77,7 @@ class ArchiveReader(object):
 
     def _members(
         self, file: Any, how: Extraction, heartbeat: Callable[[], None]
-    ) -> members.Members:
+    ) -> member_filter.Members:
         program = member_reader.needs_program(how.kind)
         found = program and self._context.commands.find(program)
         if program and not found:
@@ -190,7 +190,7 @@ class Archives(ArchiveReader, downloads.Archives):
         self, file: Any, parent: "Directory", *, archive: str, how: Extraction, pulse: ProgressCheck
     ) -> List[str]:
         # Check again: the archive may have changed since the first check.
-        admission = members.MemberFilter(archive, how.max_size, how.max_members)
+        admission = member_filter.MemberFilter(archive, how.max_size, how.max_members)
         written = [0]
 
         def beat(size: int = 0) -> None:
@@ -206,7 +206,7 @@ class Archives(ArchiveReader, downloads.Archives):
                 for member in found:
                     path = admission.admit(member)
                     if path:
-                        hard = member.kind == members.HARDLINK
+                        hard = member.kind == member_filter.HARDLINK
                         linked = admission.linked(member) if hard else ""
                         directory.add(path, member, linked, beat)
             directory.finish(beat)

@@ -18,7 +18,7 @@ from remote_runtime.host.checkouts import (
     refused,
 )
 from remote_runtime.host.machine import git
-from remote_runtime.host.machine.shared_places import require_own_way
+from remote_runtime.host.machine.writable_directories import require_own_way
 
 if TYPE_CHECKING:
     from remote_runtime.host.account_reader import AccountReader

@@ -63,7 +63,7 @@ class Downloads(DownloadReader, downloads.Downloads):
 
     def _fetch(self, wanted: downloads.NewDownload) -> str:
         from remote_runtime.downloads import response_body
-        from remote_runtime.system.attributes import Attributes
+        from remote_runtime.system.extended_attributes import Attributes
 
         context, path, tries = self._context, wanted.path, wanted.tries
         checksum, extraction = wanted.checksum, wanted.extraction

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.host.machine.write_ahead import FileWriter, Upcoming
     from remote_runtime.system.account_files import User
-    from remote_runtime.system.temporary import Temporary
+    from remote_runtime.system.temporary_file import Temporary
 
 
 class Files(file_ports.Files):
@@ -97,7 +97,7 @@ class Files(file_ports.Files):
         """See the base class. Opens the file once, so that content and attributes come from the
         same file.
         """
-        from remote_runtime.system.attributes import Attributes
+        from remote_runtime.system.extended_attributes import Attributes
 
         old = self._adapter.opened(path, "read")
         try:
@@ -184,7 +184,7 @@ class Files(file_ports.Files):
 
     def relabel(self, path: str) -> None:
         """Give a tree the SELinux labels for its location, on a host that uses them."""
-        from remote_runtime.system.attributes import labels_files
+        from remote_runtime.system.extended_attributes import labels_files
 
         if labels_files() and self._commands.find("restorecon"):
             result = self._commands.run(["restorecon", "-R", path])

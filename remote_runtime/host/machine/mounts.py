@@ -6,7 +6,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host import mounts
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.kernel.mounts import MountEntry, MountTable, users
-from remote_runtime.system.kernel.pinned import PinnedPaths
+from remote_runtime.system.kernel.pinned_paths import PinnedPaths
 from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from remote_runtime.context import Ahead, Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import NewFile
 from remote_runtime.item import Item
-from remote_runtime.system.attributes import Attributes, labels_files
-from remote_runtime.system.temporary import Temporary
+from remote_runtime.system.extended_attributes import Attributes, labels_files
+from remote_runtime.system.temporary_file import Temporary
 
 _MAX_FILES = 64  # files, each with a descriptor
 _LARGEST = 1 << 20  # bytes in total

@@ -9,7 +9,7 @@ from remote_runtime.host.command import CommandReader
 from remote_runtime.host.machine.kernel import require_unloadable
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.overlay.kernel import MODULES
-from remote_runtime.system.kernel import parameters, rules, settings
+from remote_runtime.system.kernel import parameters, rules, sysctl_files
 from remote_runtime.system.paths import is_within
 
 
@@ -26,7 +26,7 @@ class Kernel(kernel_ports.Kernel):
         """
         self._adapter.require_settable(key)
         if not rules.is_accepted(key, value):
-            reason = "if the kernel accepts the value of %s" % settings.name_of(key)
+            reason = "if the kernel accepts the value of %s" % sysctl_files.name_of(key)
             self._record.overlay.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
         self._add(key, value)
         family = rules.family_of(key)

@@ -38,18 +38,18 @@ from remote_runtime.packages.dpkg.contents import (
     Member,
     PackagedFile,
 )
-from remote_runtime.packages.dpkg.installed import (
+from remote_runtime.packages.dpkg.installed_packages import (
     Installations,
     InstalledPackage,
     units_below,
 )
 from remote_runtime.packages.dpkg.units import LINKS, MASKED, Units, stopped_for_upgrade
 from remote_runtime.packages.maintainer_scripts import accounts as script_accounts
-from remote_runtime.packages.maintainer_scripts import package_scripts
-from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
+from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as deb_scripts
 from remote_runtime.packages.maintainer_scripts.effects import Open
-from remote_runtime.packages.maintainer_scripts.package_scripts import Declare, Run
+from remote_runtime.packages.maintainer_scripts.script_sequence import Declare, Run
 from remote_runtime.packages.manager import installed_coverage
 from remote_runtime.packages.values import VersionChange
 
@@ -98,7 +98,7 @@ class TransactionEffects(object):
         incoming = {name: self._on_host(contents, name) for name, contents in packed.items()}
         by_name = {change.name: change for change in changes}
         calls = {
-            name: package_scripts.calls_of_scripts(self._runs(by_name[name], contents))
+            name: script_sequence.calls_of_scripts(self._runs(by_name[name], contents))
             for name, contents in incoming.items()
         }
         # One package may start the unit of another, as nginx does.
@@ -153,7 +153,7 @@ class TransactionEffects(object):
         raise NotImplementedError
 
     def _runs(self, change: VersionChange, contents: Contents) -> List[Run]:
-        return package_scripts.runs(change.name, contents.scripts, self._arguments(change))
+        return script_sequence.runs(change.name, contents.scripts, self._arguments(change))
 
     def _declared(self, change: VersionChange) -> Declare:
         """Return a function that predicts the declarative calls of a package's scripts."""
@@ -169,7 +169,7 @@ class TransactionEffects(object):
         known = {member.path for member in contents.members}
         for run in self._runs(change, contents):
             if run.name == "preinst":
-                result = package_scripts.follow(self._context, self._effects, run, declare)
+                result = script_sequence.follow(self._context, self._effects, run, declare)
                 mixed = [effect.path for effect in result.effects if effect.path in known]
                 self._effects += [effect for effect in result.effects if effect.path not in known]
                 self._open(
@@ -181,7 +181,7 @@ class TransactionEffects(object):
         declare = self._declared(change)
         for run in self._runs(change, contents):
             if run.name != "preinst":
-                result = package_scripts.follow(self._context, self._effects, run, declare)
+                result = script_sequence.follow(self._context, self._effects, run, declare)
                 self._effects += result.effects
                 self._open(change.name, result.open, contents)
 
@@ -219,8 +219,8 @@ class TransactionEffects(object):
         kept = self._kept(change)
         self._erased(kept)
         removing = self._removing() if change.before else {}
-        scripts = package_scripts.runs(change.name, kept.scripts, removing)
-        calls = package_scripts.calls_of_scripts(scripts)
+        scripts = script_sequence.runs(change.name, kept.scripts, removing)
+        calls = script_sequence.calls_of_scripts(scripts)
         self._follow(change, scripts, kept.paths)
         if self.purging:
             self._purged(change, kept)
@@ -249,7 +249,7 @@ class TransactionEffects(object):
     def _follow(self, change: VersionChange, scripts: Sequence[Run], paths: Sequence[str]) -> None:
         """Plan the effects of the scripts of a removed package."""
         for run in scripts:
-            result = package_scripts.follow(
+            result = script_sequence.follow(
                 self._context, self._effects, run, lambda world, call: None
             )
             self._effects += result.effects
@@ -264,7 +264,7 @@ class TransactionEffects(object):
                 self._reach.refuse_removal(path)
         paths = [*kept.paths, *kept.conffiles, *copies]
         self._effects += [PathEffect(path, "absent") for path in self._without(paths, set())]
-        scripts = package_scripts.runs(change.name, kept.scripts, {"postrm": ["purge"]})
+        scripts = script_sequence.runs(change.name, kept.scripts, {"postrm": ["purge"]})
         self._follow(change, scripts, kept.paths)
 
     def _without(self, paths: Sequence[str], staying: Set[str]) -> List[str]:

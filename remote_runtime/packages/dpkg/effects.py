@@ -11,13 +11,13 @@ from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, PathEffect, Uncerta
 from remote_runtime.packages.apt.effects import TransactionEffects
 from remote_runtime.packages.dpkg import triggers as dpkg_triggers
 from remote_runtime.packages.dpkg.contents import CONFIG, TRIGGERS, Contents, Member
-from remote_runtime.packages.dpkg.installed import Installations, InstalledPackage
-from remote_runtime.packages.maintainer_scripts import maintscript_helper, package_scripts
-from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.packages.dpkg.installed_packages import Installations, InstalledPackage
+from remote_runtime.packages.maintainer_scripts import maintscript_helper, script_sequence
 from remote_runtime.packages.maintainer_scripts import tests as script_tests
 from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
+from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as deb_scripts
 from remote_runtime.packages.maintainer_scripts.effects import Declared
-from remote_runtime.packages.maintainer_scripts.package_scripts import Declare
+from remote_runtime.packages.maintainer_scripts.script_sequence import Declare
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.values import VersionChange
 from remote_runtime.system.paths import Status
@@ -127,7 +127,7 @@ class DebEffects(TransactionEffects):
         """Return a function that predicts the declarative calls; the last script performs the
         requests of all scripts."""
         after = [run for run in self._runs(change, contents) if run.name == "postinst"]
-        asked = package_scripts.requests(after)
+        asked = script_sequence.requests(after)
 
         def declare(overlay: "HostOverlay", call: Call) -> Optional[Declared]:
             wanted = maintscript_helper.request(call)
@@ -145,17 +145,17 @@ class DebEffects(TransactionEffects):
     def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
         """See the base class. The scripts of the previous version also run."""
         leaving = {"prerm": ["upgrade", change.after], "postrm": ["upgrade", change.after]}
-        for run in package_scripts.runs(change.name, kept.scripts, leaving):
-            result = package_scripts.follow(
+        for run in script_sequence.runs(change.name, kept.scripts, leaving):
+            result = script_sequence.follow(
                 self._context,
                 self._effects,
                 run,
-                lambda world, call: package_scripts.no_declared(call),
+                lambda world, call: script_sequence.no_declared(call),
             )
-            opened = package_scripts.opened(result)
+            opened = script_sequence.opened(result)
             self._scripted += script_uncertainty.unknown_effect(change.name, opened, kept.paths)
         self._asked_before(change, contents)
-        wanted = package_scripts.requests(self._runs(change, contents))
+        wanted = script_sequence.requests(self._runs(change, contents))
         moved = maintscript_helper.moves(
             wanted, self._context.files, self._before(change), set(kept.paths)
         )
@@ -169,14 +169,14 @@ class DebEffects(TransactionEffects):
         the host's apt. The effects are therefore only possible.
         """
         given = {CONFIG: ["configure", self._before(change)]}
-        for run in package_scripts.runs(change.name, contents.scripts, given):
-            result = package_scripts.follow(
+        for run in script_sequence.runs(change.name, contents.scripts, given):
+            result = script_sequence.follow(
                 self._context,
                 self._effects,
                 run,
-                lambda world, call: package_scripts.no_declared(call),
+                lambda world, call: script_sequence.no_declared(call),
             )
-            self._open(change.name, package_scripts.opened(result), contents)
+            self._open(change.name, script_sequence.opened(result), contents)
 
     def _triggered(
         self, changes: Sequence[VersionChange], incoming: Mapping[str, Contents]
@@ -225,17 +225,17 @@ class DebEffects(TransactionEffects):
             kept = self._registry.kept(name, ("postinst",))
             scripts, own = kept.scripts, kept.paths
         arguments = {"postinst": ["triggered", " ".join(triggers)]}
-        for run in package_scripts.runs(name, scripts, arguments):
-            result = package_scripts.follow(
+        for run in script_sequence.runs(name, scripts, arguments):
+            result = script_sequence.follow(
                 self._context,
                 self._effects,
                 run,
-                lambda world, call: package_scripts.no_declared(call),
+                lambda world, call: script_sequence.no_declared(call),
             )
             # One that is configured itself may have no need to run again.
             if not comes:
                 self._effects += result.effects
-            opened = package_scripts.opened(result) if comes else result.open
+            opened = script_sequence.opened(result) if comes else result.open
             self._scripted += script_uncertainty.unknown_effect(name, opened, own)
 
     # -- configuration files ----------------------------------------------------------------------

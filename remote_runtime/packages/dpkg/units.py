@@ -16,9 +16,9 @@ from remote_runtime.effects import (
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dpkg.contents import UNIT_DIRECTORIES, Contents, Member
-from remote_runtime.packages.dpkg.installed import units_below
-from remote_runtime.packages.maintainer_scripts import package_scripts
-from remote_runtime.packages.maintainer_scripts.scripts import UnitAndAccountCalls
+from remote_runtime.packages.dpkg.installed_packages import units_below
+from remote_runtime.packages.maintainer_scripts import script_sequence
+from remote_runtime.packages.maintainer_scripts.unit_and_account_calls import UnitAndAccountCalls
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -321,8 +321,8 @@ def _also(text: str) -> Set[str]:
 
 def stopped_for_upgrade(package: str, prerm: str, after: str) -> Set[str]:
     """Return the units that the script of a version stops before the next version is installed."""
-    scripts = package_scripts.runs(package, {"prerm": prerm}, {"prerm": ["upgrade", after]})
-    return package_scripts.calls_of_scripts(scripts).stopped
+    scripts = script_sequence.runs(package, {"prerm": prerm}, {"prerm": ["upgrade", after]})
+    return script_sequence.calls_of_scripts(scripts).stopped
 
 
 def _wanted(unit: str, text: str) -> List[str]:

@@ -8,8 +8,8 @@ from remote_runtime.packages.maintainer_scripts.accounts import Account, Account
 from remote_runtime.packages.maintainer_scripts.commands import OPEN
 from remote_runtime.packages.maintainer_scripts.effects import Open
 from remote_runtime.packages.maintainer_scripts.globs import fits
-from remote_runtime.packages.maintainer_scripts.scripts import stands_in
 from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+from remote_runtime.packages.maintainer_scripts.unit_and_account_calls import stands_in
 from remote_runtime.system.paths import is_within
 
 

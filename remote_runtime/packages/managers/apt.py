@@ -39,7 +39,7 @@ from remote_runtime.packages.values import (
 )
 
 if TYPE_CHECKING:
-    from remote_runtime.packages.apt.listed_texts import ListedTexts
+    from remote_runtime.packages.apt.package_records import ListedTexts
     from remote_runtime.packages.apt.private_copy import ScratchCache
     from remote_runtime.packages.apt.readiness import Readiness
     from remote_runtime.packages.dpkg.contents import Contents
@@ -370,7 +370,7 @@ class Apt(PackageManager):
     def _lists_texts(self) -> "ListedTexts":
         now = self.planned_sources()
         if self._texts is None or self._texts_at != now:
-            from remote_runtime.packages.apt.listed_texts import ListedTexts
+            from remote_runtime.packages.apt.package_records import ListedTexts
 
             self._texts, self._texts_at = ListedTexts(self._query), now
         return self._texts
@@ -390,7 +390,7 @@ class Apt(PackageManager):
         from remote_runtime.packages.destination_checks import DestinationChecks
         from remote_runtime.packages.dpkg import file_conflicts
         from remote_runtime.packages.dpkg.effects import DebEffects
-        from remote_runtime.packages.dpkg.installed import Registry
+        from remote_runtime.packages.dpkg.installed_packages import Registry
 
         known = self._contents([change for change in predicted if change.after])
         try:
@@ -460,7 +460,7 @@ class Apt(PackageManager):
         """Return the contents of the new packages, without packages that could not be examined."""
         if not changes or not self.context.options.package_probe:
             return {}
-        from remote_runtime.packages.dpkg.probe import Debs, indexed
+        from remote_runtime.packages.apt.package_index import Debs, indexed
 
         debs, known = Debs(self.context, self._fetch), {}
         native, listed = self._architecture, []
@@ -574,7 +574,7 @@ class Apt(PackageManager):
         self.acted()
         changes = apt_simulation.done(printed[0], self._architecture)
         if self.context.options.package_probe:
-            from remote_runtime.packages.dpkg import probe as deb_probe
+            from remote_runtime.packages.apt import package_index as deb_probe
 
             came = [change for change in changes if change.after]
             deb_probe.confirm(self.context, came, show=self._show, native=self._architecture)

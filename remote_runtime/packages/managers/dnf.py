@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from remote_runtime.packages.dnf.lists import Lists
     from remote_runtime.packages.dnf.transaction import NewPackage, Table
     from remote_runtime.packages.dpkg.contents import Contents
-    from remote_runtime.packages.rpm.installed import RpmInstallations
+    from remote_runtime.packages.rpm.installed_packages import RpmInstallations
     from remote_runtime.packages.transaction import Manager
     from remote_runtime.system.process.commands import Result
 
@@ -360,7 +360,7 @@ class Dnf(PackageManager):
     def _registry(self, names: Sequence[str], removed: Set[str]) -> "RpmInstallations":
         """Return rpm's records of packages that change. ``Unknowable`` if they are not clear."""
         from remote_runtime.packages.dnf import isolated_run
-        from remote_runtime.packages.rpm.installed import RpmInstallations
+        from remote_runtime.packages.rpm.installed_packages import RpmInstallations
 
         def ask(argv: Sequence[str]) -> str:
             found = self.context.commands.run(
@@ -406,8 +406,8 @@ class Dnf(PackageManager):
 
     def _contents(self, operation: Operation, new: "Sequence[NewPackage]") -> "Dict[str, Contents]":
         """Return the contents of the new packages, without packages that could not be examined."""
+        from remote_runtime.packages.dnf import package_index as rpm_probe
         from remote_runtime.packages.dnf.transaction import INDEX, indexed
-        from remote_runtime.packages.rpm import probe as rpm_probe
 
         def fetch(directory: str) -> None:
             """Download packages into a directory with dnf, without installing them."""
@@ -503,7 +503,7 @@ class Dnf(PackageManager):
         """Send the new contents of these packages to the controller, which compares them with those
         that previews used."""
         if self.context.options.package_probe:
-            from remote_runtime.packages.rpm import probe as rpm_probe
+            from remote_runtime.packages.dnf import package_index as rpm_probe
 
             rpm_probe.confirm(self.context, printed, self._query)
 

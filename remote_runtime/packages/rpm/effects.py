@@ -16,11 +16,11 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.packages import presets
 from remote_runtime.packages.apt.effects import TransactionEffects, declared_accounts
 from remote_runtime.packages.dpkg.contents import UNIT_DIRECTORIES, Contents, Member
-from remote_runtime.packages.dpkg.installed import InstalledPackage, units_below
+from remote_runtime.packages.dpkg.installed_packages import InstalledPackage, units_below
 from remote_runtime.packages.dpkg.units import BOOTED, Units
-from remote_runtime.packages.maintainer_scripts import package_scripts
-from remote_runtime.packages.maintainer_scripts.package_scripts import Run
-from remote_runtime.packages.maintainer_scripts.scripts import UnitAndAccountCalls
+from remote_runtime.packages.maintainer_scripts import script_sequence
+from remote_runtime.packages.maintainer_scripts.script_sequence import Run
+from remote_runtime.packages.maintainer_scripts.unit_and_account_calls import UnitAndAccountCalls
 from remote_runtime.packages.rpm.contents import MISSINGOK, NOREPLACE
 from remote_runtime.packages.values import VersionChange
 from remote_runtime.system.paths import Status
@@ -58,7 +58,7 @@ class RpmEffects(TransactionEffects):
         if contents is None:
             return []
         runs = super()._runs(change, contents)
-        calls = package_scripts.calls_of_scripts([run for run in runs if run.name == "preinst"])
+        calls = script_sequence.calls_of_scripts([run for run in runs if run.name == "preinst"])
         return self._new_accounts(calls, contents)
 
     def _on_host(self, contents: Contents, package: str) -> Contents:
@@ -95,7 +95,7 @@ class RpmEffects(TransactionEffects):
         leaving = {"prerm": ["1"], "postrm": ["1"]}
         return [
             *super()._runs(change, contents),
-            *package_scripts.runs(change.name, before.scripts, leaving),
+            *script_sequence.runs(change.name, before.scripts, leaving),
         ]
 
     def _stopped_before(self, change: VersionChange, before: InstalledPackage) -> Set[str]:
@@ -106,8 +106,8 @@ class RpmEffects(TransactionEffects):
 
     def _removed(self, change: VersionChange) -> None:
         kept = self._kept(change)
-        scripts = package_scripts.runs(change.name, kept.scripts, self._removing())
-        disabled = package_scripts.calls_of_scripts(scripts).disabled
+        scripts = script_sequence.runs(change.name, kept.scripts, self._removing())
+        disabled = script_sequence.calls_of_scripts(scripts).disabled
         units = RpmUnits(self._context, {}, set())
         links = [
             link

@@ -13,7 +13,7 @@ from remote_runtime.resources.authorized_key import conflicts, key_list
 from remote_runtime.resources.authorized_key.key_file import ACCEPTED, Place, place_of, put
 from remote_runtime.resources.authorized_key.key_list import KeyFile, Line, file_of, listed
 from remote_runtime.text import authorized_keys
-from remote_runtime.text.nearest import nearest
+from remote_runtime.text.suggestions import nearest
 from remote_runtime.validation import rules
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from typing import List, Optional, Sequence
 
-from remote_runtime.text.pattern import Pattern
+from remote_runtime.text.linear_regex import Pattern
 
 LARGEST = 4 << 20  # bytes of a file that is edited
 _BOM = b"\xef\xbb\xbf"

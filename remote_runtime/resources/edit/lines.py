@@ -8,7 +8,7 @@ file.
 from typing import Any, List, Optional, Tuple
 
 from remote_runtime.resources.edit.document import Document, Place
-from remote_runtime.text.pattern import Pattern, Template
+from remote_runtime.text.linear_regex import Pattern, Template
 
 MARK = "{mark}"
 MARKER = "# {mark} managed by ccm"

@@ -13,7 +13,7 @@ from remote_runtime.resources.edit.lines import (
     texts_of,
 )
 from remote_runtime.resources.edit.settings import FORMATS, Grammar, SettingsEdit, text_of
-from remote_runtime.text.pattern import Pattern, Template
+from remote_runtime.text.linear_regex import Pattern, Template
 from remote_runtime.validation import rules
 
 KINDS = ("line", "block", "settings", "replace")

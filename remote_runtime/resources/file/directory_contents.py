@@ -9,7 +9,7 @@ from remote_runtime.base import Properties
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file import purge, recursion
 from remote_runtime.resources.file.system_directories import is_of_system
-from remote_runtime.resources.file.tree import Scope, Walk
+from remote_runtime.resources.file.tree_scan import Scope, Walk
 from remote_runtime.stdlib_light.digest import sha256
 from remote_runtime.tasks import Task
 

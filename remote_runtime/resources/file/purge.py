@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, List, Sequence, Set, Tuple
 from remote_runtime.base import Change
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file.removal import require_access
-from remote_runtime.resources.file.tree import Entry, Walk, shown
+from remote_runtime.resources.file.tree_scan import Entry, Walk, shown
 from remote_runtime.tasks import Task
 
 if TYPE_CHECKING:

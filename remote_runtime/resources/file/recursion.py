@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequenc
 from remote_runtime.base import Change, Properties
 from remote_runtime.host.file_ports import NewAttributes
 from remote_runtime.resources.file import modes
-from remote_runtime.resources.file.tree import Entry, shown
+from remote_runtime.resources.file.tree_scan import Entry, shown
 from remote_runtime.tasks import Task
 
 if TYPE_CHECKING:

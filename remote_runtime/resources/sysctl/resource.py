@@ -8,8 +8,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.system.kernel import parameters, settings
-from remote_runtime.system.kernel.settings import Setting
+from remote_runtime.system.kernel import parameters, sysctl_files
+from remote_runtime.system.kernel.sysctl_files import Setting
 
 DEFAULT = "99-ccm.conf"
 _HEAD = "# Kernel parameters that are managed by ccm.\n"
@@ -28,13 +28,16 @@ class Resource(StateType):
         system reads at boot.
         """
         wrong: List[Tuple[str, str]] = []
-        parts = settings.path_of(name).split("/")
+        parts = sysctl_files.path_of(name).split("/")
         if len(parts) < 2 or any(part in ("", ".", "..") for part in parts):
             wrong.append(
                 ("name", "a kernel parameter has several parts, such as net.ipv4.ip_forward")
             )
         file = str(properties.get("file") or _file(DEFAULT))
-        right = (os.path.join(parameters.ETC, settings.SYSCTL_CONF), _file(os.path.basename(file)))
+        right = (
+            os.path.join(parameters.ETC, sysctl_files.SYSCTL_CONF),
+            _file(os.path.basename(file)),
+        )
         if file not in right:
             expected = "file must be %s, or end with .conf and be in %s" % (right[0], _file(""))
             wrong.append(("file", expected))
@@ -44,7 +47,7 @@ class Resource(StateType):
 
     @property
     def _key(self) -> str:
-        return settings.path_of(self.name)
+        return sysctl_files.path_of(self.name)
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
@@ -76,7 +79,7 @@ class Resource(StateType):
         if not self._unknown:
             now = " ".join(host.kernel.value(self._key).split())
             wanted = self._value
-            held = wanted is not None and settings.is_held(now, wanted)
+            held = wanted is not None and sysctl_files.is_held(now, wanted)
             found["value"] = wanted if held else now
         return found
 
@@ -93,7 +96,7 @@ class Resource(StateType):
     def _shown(self, value: Optional[str]) -> Optional[str]:
         """A value in its desired notation, if it has the same meaning."""
         wanted = self._value
-        return wanted if settings.is_same(value, wanted) else value
+        return wanted if sysctl_files.is_same(value, wanted) else value
 
     def desired(self) -> Mapping[str, Any]:
         value = self._value
@@ -110,18 +113,18 @@ class Resource(StateType):
         if "value" in diff:
             host.kernel.set_value(self._key, value)
         if "boot" in diff:
-            self._rewrite(host, settings.with_setting(self._text(host), self.name, value))
+            self._rewrite(host, sysctl_files.with_setting(self._text(host), self.name, value))
 
     def _require_last(self, found: Sequence[Setting], value: str) -> None:
         """``ResourceError`` if a later file sets the parameter to another value."""
         path = os.path.basename(self._file)
-        in_sysctl_conf = path == settings.SYSCTL_CONF
+        in_sysctl_conf = path == sysctl_files.SYSCTL_CONF
         for one in found:
             name = os.path.basename(one.file)
-            later = name == settings.SYSCTL_CONF or (name > path and not in_sysctl_conf)
+            later = name == sysctl_files.SYSCTL_CONF or (name > path and not in_sysctl_conf)
             if one.file == self._file or not later:
                 continue
-            if not settings.is_same(one.value, value):
+            if not sysctl_files.is_same(one.value, value):
                 raise ResourceError(
                     "%s:%d sets %s to %s, after %s"
                     % (one.file, one.line, self.name, one.value, self._file),
@@ -148,8 +151,8 @@ class Resource(StateType):
         """See the base class. Removes ccm's file with its last setting. The kernel keeps
         its value.
         """
-        text = settings.without_setting(self._text(host), self.name)
-        if settings.is_bare(text) and self._file == _file(DEFAULT):
+        text = sysctl_files.without_setting(self._text(host), self.name)
+        if sysctl_files.is_bare(text) and self._file == _file(DEFAULT):
             host.files.unlink(self._file)
         else:
             self._rewrite(host, text)

@@ -10,7 +10,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import refuse
 from remote_runtime.host.file_text import FileText
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.resources.timer import times, unit_files
+from remote_runtime.resources.timer import schedules, unit_files
 from remote_runtime.units import managed_unit_files, unit
 
 STAMPS = "/var/lib/systemd/timers"
@@ -54,7 +54,7 @@ class Resource(StateType):
             if not _SETTING.match(str(line)):
                 wrong.append(("environment", "each entry must be NAME=value, on one line"))
                 break
-        wrong += times.problems(properties) + unit_files.problems(properties.get("settings"))
+        wrong += schedules.problems(properties) + unit_files.problems(properties.get("settings"))
         return wrong + _unstarted(properties)
 
     @classmethod
@@ -173,7 +173,7 @@ class Resource(StateType):
         host.accounts.require_user(str(self.properties.get("user") or "root"))
         again = "timer_file" in diff
         if again:
-            host.units.require_calendar(times.expressions(self.properties))
+            host.units.require_calendar(schedules.expressions(self.properties))
             self._halt(host, diff.found or {})
         for key in ("service_file", "timer_file"):
             if key in diff:
@@ -228,13 +228,15 @@ def _encoded(text: str) -> bytes:
 def _unstarted(properties: Properties) -> List[Tuple[str, str]]:
     """Return settings that prevent the job from ever running, or a property from having an
     effect."""
-    given = [key for key in times.SPANS + times.BEGINNINGS if properties.get(key) is not None]
+    given = [
+        key for key in schedules.SPANS + schedules.BEGINNINGS if properties.get(key) is not None
+    ]
     settings = properties.get("settings")
     more = settings.get("Timer") if isinstance(settings, dict) else settings
     if isinstance(more, str) or (isinstance(more, dict) and any(k.startswith("On") for k in more)):
         return []
     wrong = []
-    if not set(given) & set(times.BEGINNINGS):
+    if not set(given) & set(schedules.BEGINNINGS):
         after = [key for key in given if key.startswith("on_unit_")]
         if after:
             text = (

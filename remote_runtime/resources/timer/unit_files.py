@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List, Mapping, Tuple
 
-from remote_runtime.resources.timer import times
+from remote_runtime.resources.timer import schedules
 from remote_runtime.units import unit_settings
 
 MARK = "# ccm: "
@@ -32,7 +32,9 @@ def timer_text(name: str, properties: Mapping[str, Any]) -> str:
     """The file of the timer."""
     timer: Dict[str, Any] = {}
     if properties.get("schedule") is not None:
-        timer["OnCalendar"] = [each.replace("%", "%%") for each in times.expressions(properties)]
+        timer["OnCalendar"] = [
+            each.replace("%", "%%") for each in schedules.expressions(properties)
+        ]
     for key, setting in _SPANS:
         if properties.get(key) is not None:
             timer[setting] = _in_one_line(properties[key])

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from remote_runtime.base import AccountStateType, Diff, Properties
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
-from remote_runtime.host.login_rules import NOWHERE, LoginRules
+from remote_runtime.host.login_defs import NOWHERE, LoginRules
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.system.account_files import NEVER, date_of, day_of
 

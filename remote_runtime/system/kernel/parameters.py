@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Tupl
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.errno_messages import failure
-from remote_runtime.system.kernel.settings import SYSCTL_CONF, Setting, name_of, parsed
+from remote_runtime.system.kernel.sysctl_files import SYSCTL_CONF, Setting, name_of, parsed
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files

@@ -6,7 +6,7 @@ Each rule is valid for every Linux since 4.18.
 import re
 from typing import Dict, Optional, Sequence
 
-from remote_runtime.system.kernel.settings import number_of
+from remote_runtime.system.kernel.sysctl_files import number_of
 
 _LARGEST = (1 << 31) - 1
 _SWITCH, _INT = (0, 1), (-_LARGEST, _LARGEST)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.ansible.source.command_lines import changes, only_reads
+from orchestrator.ansible.source.read_only_commands import changes, only_reads
 
 
 @pytest.mark.parametrize(

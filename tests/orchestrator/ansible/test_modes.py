@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.ansible.source.modes import mode_of_new_directory, relative_mode
+from orchestrator.ansible.source.symbolic_modes import mode_of_new_directory, relative_mode
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from orchestrator.cli.app import main
 from orchestrator.cli.commands import build_parser, find_command
+from orchestrator.cli.example_commands import command_line
 from orchestrator.cli.property_flags import flags_of
-from orchestrator.cli.resource_commands import command_line
 from orchestrator.manifest.types import Type, load_type, type_names
 from orchestrator.project.settings import DEFAULT_KEEP
 from remote_runtime.errors import CcmError, InputError
@@ -245,15 +245,15 @@ OPTIONAL = {
     "orchestrator.transport.client_config.user_command", "orchestrator.transport.password",
     "orchestrator.support.file_trust",
     "orchestrator.runs.gates", "orchestrator.runs.apply_plan", "orchestrator.runs.save_plan",
-    "orchestrator.fleet.host.fact_run", "orchestrator.fleet.store.saved_runs",
-    "orchestrator.fleet.store.lost_runs", "orchestrator.fleet.store.past_runs",
+    "orchestrator.fleet.host.fact_run", "orchestrator.fleet.store.stored_runs",
+    "orchestrator.fleet.store.lost_runs", "orchestrator.fleet.store.outcome_selection",
     "orchestrator.fleet.host.fetch_target",
     "orchestrator.fleet.host.reboot_wait", "orchestrator.plan_files.plan_file",
-    "orchestrator.plan_files.reader", "orchestrator.manifest.checks.validators",
+    "orchestrator.plan_files.storage", "orchestrator.manifest.checks.validators",
     "orchestrator.planning.site.selection_filter", "orchestrator.planning.site.selection",
     "orchestrator.project.reader", "orchestrator.registration.entry",
     "orchestrator.registration.store", "orchestrator.report.command_output",
-    "orchestrator.report.files.document", "orchestrator.rollout.amounts",
+    "orchestrator.report.files.document", "orchestrator.rollout.wave_sizes",
     "orchestrator.rollout.local_command",
     "orchestrator.rollout.scheduler", "orchestrator.rollout.gates",
     "orchestrator.rollout.shared_limits",

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from orchestrator.ansible.proof import playbook_run
+from orchestrator.ansible.proof.equivalence_check import Finding, Proof
 from orchestrator.ansible.proof.playbook_run import Playbook, ProofError, TaskResult
-from orchestrator.ansible.proof.prove import Finding, Proof
 from orchestrator.cli.import_proof import (
     Converted,
     add_proof,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cli.app import main
-from orchestrator.plan_files.reader import write_plan
+from orchestrator.plan_files.storage import write_plan
 from tests.orchestrator.plan_files.made import keep
 from tests.texts import expect_text
 

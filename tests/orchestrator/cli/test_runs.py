@@ -10,7 +10,7 @@ from orchestrator.cli.report import headline
 from orchestrator.cli.runs import RunRow, table
 from orchestrator.fleet.events import RunStarted
 from orchestrator.fleet.store.run_directory import RunDirectory
-from orchestrator.fleet.store.saved_runs import saved_run
+from orchestrator.fleet.store.stored_runs import saved_run
 from tests.orchestrator.report.runs import START, Kept
 from tests.texts import expect_text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cluster import bundle, trust
+from orchestrator.cluster import bundle, certificates
 from orchestrator.cluster.bundle import pack, unpack
 from orchestrator.cluster.private_files import PrivateFiles
 from remote_runtime.errors import UsageError
@@ -154,7 +154,7 @@ def test_nothing_is_written_outside_of_the_root(tmp_path: Path, name: str) -> No
 
 def test_an_authority_in_the_directory_of_the_site_stays(site: Path, tmp_path: Path) -> None:
     """The directory that ccm engine init made, and the one that the user names, by any name."""
-    trust.make_authority(site / "engine")
+    certificates.make_authority(site / "engine")
     (site / "tls").mkdir()
     for name in ("ca.pem", "client.pem", "notes"):
         (site / "tls" / name).write_text("secret\n")
@@ -173,7 +173,7 @@ def test_an_authority_in_the_directory_of_the_site_stays(site: Path, tmp_path: P
 
 def test_a_site_in_the_same_directory_as_its_certificates_goes_without_them(site: Path) -> None:
     """Its manifest is sent as ever."""
-    trust.make_authority(site)
+    certificates.make_authority(site)
     with tarfile.open(fileobj=io.BytesIO(pack([site], []))) as archive:
         names = {Path(name).name for name in archive.getnames()}
     assert names == {"site.yaml", "tool", "link", "all"}

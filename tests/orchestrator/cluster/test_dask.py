@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cluster import trust
+from orchestrator.cluster import certificates
 from tests.orchestrator.cluster.dask_cluster import DaskCluster, listening, wait_for
 from tests.orchestrator.transport.sshd import Sshd
 from tests.push.command import Ccm
@@ -152,8 +152,8 @@ def descendants(pid: int) -> list[int]:
 def test_a_preview_and_a_push_by_two_workers_over_tls(scene: Scene) -> None:
     """The site travels, host by host it is carried out, and nothing secret is left anywhere."""
     tls = scene.scratch / "tls"
-    trust.make_authority(tls)
-    scene.ccm.environment[trust.VARIABLE] = str(tls)
+    certificates.make_authority(tls)
+    scene.ccm.environment[certificates.VARIABLE] = str(tls)
     web = ("--service", "web", "--address", "192.0.2.1", "--port", "80")
     words = ("registration", "create", "--cluster", "test", "--protocol", "http", *web)
     assert scene.ccm.run(*words).code == 0
@@ -361,19 +361,19 @@ def test_a_controller_that_dies_takes_its_hosts_along(scene: Scene) -> None:
 def test_who_is_not_of_the_same_authority_is_not_let_in(scene: Scene) -> None:
     """With another CA's certificate, or in plain text: neither worker nor controller."""
     ours, others = scene.scratch / "tls", scene.scratch / "others"
-    trust.make_authority(ours)
-    trust.make_authority(others)
+    certificates.make_authority(ours)
+    certificates.make_authority(others)
     with cluster_of(scene, 0, ours) as cluster:
         stranger = cluster.hire("--tls", str(others), fails=True)
         assert stranger.wait(120) == 2
         assert f"its certificate is not signed by the CA {others / 'ca.pem'}" in cluster.said(
             "worker0"
         )
-        scene.ccm.environment[trust.VARIABLE] = str(others)
+        scene.ccm.environment[certificates.VARIABLE] = str(others)
         done = scene.ccm.run(*scene.words(cluster, SITE))
         assert done.code == 2
         assert "no Dask scheduler responds" in done.stderr
-        del scene.ccm.environment[trust.VARIABLE]
+        del scene.ccm.environment[certificates.VARIABLE]
         plain = scene.ccm.run(*scene.words(cluster, SITE))
         assert plain.code == 2
         assert "it uses TLS" in plain.stderr
@@ -389,10 +389,10 @@ def test_nobody_else_is_let_near_a_worker_without_tls(scene: Scene) -> None:
 def test_who_speaks_tls_to_one_that_does_not_is_told_so(scene: Scene) -> None:
     """Worker and controller alike; that is no defect of ccm's."""
     tls = scene.scratch / "tls"
-    trust.make_authority(tls)
+    certificates.make_authority(tls)
     with cluster_of(scene, 0) as cluster:
         assert cluster.hire("--tls", str(tls), fails=True).wait(120) == 2
-        scene.ccm.environment[trust.VARIABLE] = str(tls)
+        scene.ccm.environment[certificates.VARIABLE] = str(tls)
         done = scene.ccm.run(*scene.words(cluster, SITE))
         for option, said in (("--scheduler", cluster.said("worker0")), ("--engine", done.stderr)):
             assert f"{option}: no Dask scheduler responds at tls://{cluster.address}" in said

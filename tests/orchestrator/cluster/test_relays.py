@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cluster import trust
+from orchestrator.cluster import certificates
 from tests.lab import PASSWORDS, Host, Lab
 from tests.orchestrator.cluster.dask_cluster import REPOSITORY, DaskCluster, wait_for
 from tests.push.command import Ccm, Run
@@ -85,8 +85,8 @@ def test_hosts_that_only_a_relay_reaches(inner_hosts: Lab, tmp_path: Path) -> No
     version = relay.run("python3 -c 'import platform; print(platform.python_version())'").stdout
     assert version.split(".")[:2] == platform.python_version().split(".")[:2], "the wheels are of"
     tls = tmp_path / "tls"
-    trust.make_authority(tls)
-    ccm = Ccm(tmp_path, {trust.VARIABLE: str(tls)})
+    certificates.make_authority(tls)
+    ccm = Ccm(tmp_path, {certificates.VARIABLE: str(tls)})
     (tmp_path / "site").mkdir()
     site = ccm.site(SITE, "site/site.yaml")
     hosts: dict[str, dict[str, Any]] = {

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cluster import scheduler_probe, trust
+from orchestrator.cluster import certificates, scheduler_probe
 from orchestrator.cluster.scheduler_probe import probe
 from tests.texts import expect_text
 
@@ -67,14 +67,14 @@ def client_of(directory: Path) -> Any:
 @pytest.fixture
 def ours(tmp_path: Path) -> Path:
     """A directory of certificates."""
-    trust.make_authority(tmp_path / "ours")
+    certificates.make_authority(tmp_path / "ours")
     return tmp_path / "ours"
 
 
 @pytest.fixture
 def theirs(tmp_path: Path) -> Path:
     """Those of another CA, which has the same name."""
-    trust.make_authority(tmp_path / "theirs")
+    certificates.make_authority(tmp_path / "theirs")
     return tmp_path / "theirs"
 
 
@@ -150,17 +150,17 @@ def test_a_certificate_that_has_expired(
     side: str, ours: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Whosever it is: new ones are made for all."""
-    monkeypatch.setattr(trust, "_DAYS", -1)
-    monkeypatch.setattr(trust, "_BACK", datetime.timedelta(days=9))
+    monkeypatch.setattr(certificates, "_DAYS", -1)
+    monkeypatch.setattr(certificates, "_BACK", datetime.timedelta(days=9))
     old = tmp_path / "old"
-    trust.make_authority(old)
+    certificates.make_authority(old)
     monkeypatch.undo()
-    authority = trust._Identity(*_read(old / "ca"))
-    for role in trust.ROLES:
+    authority = certificates._Identity(*_read(old / "ca"))
+    for role in certificates.ROLES:
         if role != side:
             for part in ("", "-key"):
                 (old / f"{role}{part}.pem").unlink()
-            trust._keep(old, role, trust._issue(role, authority, 9))
+            certificates._keep(old, role, certificates._issue(role, authority, 9))
     with listening(scheduler_of(old), b"hello") as address:
         said = what(address, client_of(old))
     assert "expired" in said

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cluster import trust
+from orchestrator.cluster import certificates
 from tests.orchestrator.cluster import taken_over
 from tests.orchestrator.cluster.dask_cluster import DaskCluster
 from tests.orchestrator.cluster.test_dask import SITE, Scene, ends
@@ -84,8 +84,8 @@ def test_a_worker_that_attacks_stays_beside_another(
     the connections of all, so it goes first."""
     tls = scene.scratch / "tls" if with_tls else None
     if tls:
-        trust.make_authority(tls)
-        scene.ccm.environment[trust.VARIABLE] = str(tls)
+        certificates.make_authority(tls)
+        scene.ccm.environment[certificates.VARIABLE] = str(tls)
     cluster = DaskCluster(scene.scratch / "dask", tls, environ=_watched(scene))
     try:
         worker = cluster.hire(program=[sys.executable, "-m", taken_over.__name__, attack])

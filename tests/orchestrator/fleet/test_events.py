@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.store.run_directory import RunDirectory
-from orchestrator.fleet.store.saved_runs import saved_run
+from orchestrator.fleet.store.stored_runs import saved_run
 
 STEPS: list[run_events.RolloutStep] = [
     run_events.RolloutPlanned((("a",), ("b", "c")), 0, {"waves": "1"}, "ccm push"),

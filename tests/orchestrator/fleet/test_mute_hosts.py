@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from orchestrator.fleet import window as windows
-from orchestrator.fleet.descriptors import raise_limit, spare_descriptors
 from orchestrator.fleet.host.host_task import HostTask
+from orchestrator.fleet.open_file_limit import raise_limit, spare_descriptors
 from orchestrator.fleet.window import Window
 from remote_runtime.errors import CcmError
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.descriptors import raise_limit
 from orchestrator.fleet.host.fact_run import gather_facts
 from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.open_file_limit import raise_limit
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import OnPhase
 from orchestrator.fleet.window import Window

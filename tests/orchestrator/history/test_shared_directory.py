@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.fleet.store.past_runs import PastRuns
-from orchestrator.fleet.store.saved_runs import saved_run, saved_runs
+from orchestrator.fleet.store.outcome_selection import PastRuns
+from orchestrator.fleet.store.stored_runs import saved_run, saved_runs
 from orchestrator.history.factory import copy_of, run_source_of
 from orchestrator.history.location import HistoryError, HistoryLocation, HistoryUnreachableError
 from orchestrator.history.run_copy import MARK, is_pending

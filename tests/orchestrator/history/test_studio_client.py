@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.store.saved_runs import saved_run, saved_runs
+from orchestrator.fleet.store.stored_runs import saved_run, saved_runs
 from orchestrator.history import studio_client
 from orchestrator.history.copier import RunCopier
 from orchestrator.history.factory import run_source_of

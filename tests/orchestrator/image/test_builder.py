@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from orchestrator.image import builder, image_cache
-from orchestrator.image.program import bootstrap_text
+from orchestrator.image.bootstrap_source import bootstrap_text
 from remote_runtime import bootstrap
 from tests import caches
 

@@ -89,7 +89,7 @@ def test_a_run_that_writes_files_imports_nothing_heavy(tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in ("new.conf", "other.conf")]
     resources = [{**resources[0], "name": name, "properties": properties} for name in names]
     found = imported(resources, "changed", tmp_path, noop=False)
-    assert "remote_runtime.system.temporary" in found
+    assert "remote_runtime.system.temporary_file" in found
     assert found & HEAVY == set()
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from orchestrator.plan_files.detection import is_plan
-from orchestrator.plan_files.reader import write_plan
+from orchestrator.plan_files.storage import write_plan
 from tests.orchestrator.plan_files.made import keep
 
 

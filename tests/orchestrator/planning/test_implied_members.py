@@ -11,7 +11,7 @@ from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.item import each_of
 from remote_runtime.plans.plan import parse
-from remote_runtime.protocol.expansion import implied_members
+from remote_runtime.protocol.unchanged_events import implied_members
 from remote_runtime.reporting.events import EventMaker, secrets_of
 from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.planning.planned import FakeHost, gathered, plan, planner

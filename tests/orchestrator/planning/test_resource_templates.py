@@ -3,7 +3,7 @@
 import gc
 from pathlib import Path
 
-from orchestrator.planning.compiled import CompleteResource
+from orchestrator.planning.compiled_resource import CompleteResource
 from orchestrator.planning.resource_templates import FilledResource, ResourceTemplate
 
 from .planned import FakeHost, gathered, planner

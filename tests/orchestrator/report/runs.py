@@ -9,7 +9,7 @@ from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.run_directory import RunDirectory
-from orchestrator.fleet.store.saved_runs import SavedRun, saved_run
+from orchestrator.fleet.store.stored_runs import SavedRun, saved_run
 from tests.orchestrator.fleet.fakes import make_event
 
 START = 1_790_000_000.0

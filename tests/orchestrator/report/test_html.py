@@ -10,13 +10,13 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
-from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.fleet.store.stored_runs import SavedRun
 from orchestrator.report.durations import duration_text
-from orchestrator.report.grid import Grid
 from orchestrator.report.html import write_html
 from orchestrator.report.html.matrix import Matrix
 from orchestrator.report.html.page import _shortly, shorten_middle
 from orchestrator.report.html.timeline import WIDTH, Timeline
+from orchestrator.report.matrix import Grid
 from tests.browser import PATIENCE, visit
 from tests.orchestrator.report.runs import (
     DIFF,
@@ -201,7 +201,7 @@ def test_a_run_without_any_host_result_has_a_page() -> None:
     """A run that was cut off before its first host is shown as what it is."""
     kept = Kept("web1")
     kept._directory.close()
-    from orchestrator.fleet.store.saved_runs import saved_run
+    from orchestrator.fleet.store.stored_runs import saved_run
 
     out = io.StringIO()
     write_html(saved_run(), out)

@@ -7,7 +7,7 @@ import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
-from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.fleet.store.stored_runs import SavedRun
 from tests.axe import axe_source, violations
 from tests.browser import visit
 from tests.orchestrator.report.runs import dangerous_preview, mixed_run

@@ -5,8 +5,8 @@ import pytest
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.rollout.amounts import parse_amount
 from orchestrator.rollout.budget import Budget
+from orchestrator.rollout.wave_sizes import parse_amount
 
 
 @pytest.mark.parametrize(

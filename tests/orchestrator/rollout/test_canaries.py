@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.rollout.amounts import parse_amount
 from orchestrator.rollout.canaries import Canaries, check_clusters, ignores_canaries
+from orchestrator.rollout.wave_sizes import parse_amount
 from remote_runtime.errors import UsageError
 
 

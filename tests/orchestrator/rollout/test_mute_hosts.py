@@ -6,9 +6,9 @@ import time
 import pytest
 
 from orchestrator.fleet import window
-from orchestrator.rollout.amounts import parse_amount, parse_waves
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.shared_limits import parse_per
+from orchestrator.rollout.wave_sizes import parse_amount, parse_waves
 from tests.orchestrator.fleet.fakes import FakeConnector, FakeHost, FarEnd
 from tests.orchestrator.rollout.test_scheduler import roll_out
 

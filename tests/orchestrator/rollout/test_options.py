@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from orchestrator.rollout.amounts import parse_amount, parse_waves
 from orchestrator.rollout.options import RolloutOptions, clock_text, parse_until
 from orchestrator.rollout.shared_limits import parse_per
+from orchestrator.rollout.wave_sizes import parse_amount, parse_waves
 
 
 def test_what_was_given_is_told_as_people_write_it() -> None:

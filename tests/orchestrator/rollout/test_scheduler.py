@@ -14,10 +14,10 @@ from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import OnPhase, Target
 from orchestrator.fleet.window import Window
-from orchestrator.rollout.amounts import parse_amount, parse_waves
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.scheduler import GateAnswer, RolloutScheduler
 from orchestrator.rollout.shared_limits import parse_per
+from orchestrator.rollout.wave_sizes import parse_amount, parse_waves
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.fleet.fakes import (
     SETTINGS,

@@ -13,11 +13,11 @@ from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.ports import Target
 from orchestrator.fleet.window import Window
-from orchestrator.rollout.amounts import parse_amount, parse_waves
 from orchestrator.rollout.budget import BUDGET, GATE, INTERRUPTED
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.scheduler import GateAnswer, RolloutScheduler, StagePosition
 from orchestrator.rollout.staged_scheduler import StagedScheduler, StageRun
+from orchestrator.rollout.wave_sizes import parse_amount, parse_waves
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner, Recorder
 from tests.orchestrator.rollout.test_scheduler import Touched
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.rollout.amounts import Amount, parse_waves
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.rollout.shared_limits import SharedLimit
 from orchestrator.rollout.stages import read_stages
+from orchestrator.rollout.wave_sizes import Amount, parse_waves
 from remote_runtime.errors import InputError
 from tests.texts import expect_text
 

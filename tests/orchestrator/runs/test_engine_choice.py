@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli import engine_flag
+from orchestrator.cli import engine_option
 from orchestrator.cli.parser import Parser
 from orchestrator.fleet.engine import Job, ThreadEngine
 from orchestrator.runs import engine_choice
@@ -102,7 +102,7 @@ def test_a_machine_of_many_cores_is_not_filled(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(engine_choice, "_cores", lambda: 64)
     assert chosen("auto") == engine_choice.MAX_PROCESSES
     parser = Parser()
-    engine_flag.add_engine(parser)
+    engine_option.add_engine(parser)
     assert f"at most {engine_choice.MAX_PROCESSES}" in " ".join(parser.format_help().split())
     assert chosen("processes:20") == 20
 

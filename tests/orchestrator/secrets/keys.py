@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from orchestrator.secrets.ansible_vault import encrypt
 from orchestrator.secrets.key_sources import CommandSource, KeySources, PasswordSource
-from orchestrator.secrets.vault import encrypt
 
 PASSWORD = b"vault password"
 

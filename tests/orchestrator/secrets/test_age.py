@@ -12,7 +12,7 @@ from orchestrator.secrets.age import encrypt, recipients_of
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.key_sources import KeySources
 from orchestrator.secrets.lookup import SecretLookup
-from orchestrator.secrets.readers import readers_of
+from orchestrator.secrets.recipients import readers_of
 from tests.texts import expect_text
 
 pyrage = pytest.importorskip("pyrage")

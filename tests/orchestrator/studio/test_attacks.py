@@ -24,8 +24,8 @@ from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.origin import Origin as RunOrigin
 from orchestrator.fleet.store.fact_cache import FactCache
 from orchestrator.studio.web import guard, sessions
-from orchestrator.studio.web.access import Access, Origin
 from orchestrator.studio.web.audit import MAX_REFUSALS, PERIOD, AuditLog
+from orchestrator.studio.web.authentication import Access, Origin
 from orchestrator.studio.web.live import MAX_STREAMS_OF_USER, LiveStreams
 from orchestrator.studio.web.server import BoundedProtocol, listen, serve
 from orchestrator.studio.web.users import UserFile

@@ -13,8 +13,8 @@ import pytest
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.store.saved_runs import SavedRun
-from orchestrator.report.grid import Grid
+from orchestrator.fleet.store.stored_runs import SavedRun
+from orchestrator.report.matrix import Grid
 from orchestrator.studio.index import host_state
 from orchestrator.studio.index.host_slice import HostSlice
 from orchestrator.studio.index.host_state import PastResult, state_of
@@ -22,7 +22,7 @@ from orchestrator.studio.index.reader import IndexReader
 from orchestrator.studio.index.run_reader import read_run, stamp_of
 from orchestrator.studio.index.store import IndexStore, run_number
 from orchestrator.studio.index.updater import MAX_WAIT, IndexKeeper
-from orchestrator.studio.pages.studio import place_of
+from orchestrator.studio.pages.page_context import place_of
 from tests.orchestrator.fleet.fakes import unchanged
 from tests.orchestrator.report.runs import Kept, held_run, mixed_run
 from tests.orchestrator.studio.history import FIRST, SECOND, THIRD, RunningRun, three_runs

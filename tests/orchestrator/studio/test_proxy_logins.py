@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from orchestrator.cli.app import main
-from orchestrator.studio.web.access import TrustedProxy
+from orchestrator.studio.web.authentication import TrustedProxy
 from orchestrator.studio.web.start import StudioOptions, check_options
 from orchestrator.studio.web.users import UserFile
 from remote_runtime.errors import UsageError

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.store.run_directory import runs_directory
-from orchestrator.studio.index import reading_processes
-from orchestrator.studio.index.reading_processes import ReadRun, read_all, read_here
+from orchestrator.studio.index import process_pool
+from orchestrator.studio.index.process_pool import ReadRun, read_all, read_here
 from tests.orchestrator.report.runs import Kept
 
 
 @pytest.fixture(autouse=True)
 def several(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any run is worth a process, and there are two processors."""
-    monkeypatch.setattr(reading_processes, "LEAST", 0)
+    monkeypatch.setattr(process_pool, "LEAST", 0)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
 
 
@@ -54,7 +54,7 @@ def test_processes_read_what_is_there() -> None:
 
 def test_a_process_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     """This process reads the runs for which it has no answer."""
-    monkeypatch.setattr(reading_processes, "_PROGRAM", "{0}")
+    monkeypatch.setattr(process_pool, "_PROGRAM", "{0}")
     directories = runs(3)
     assert by_name(read_all(directories)).keys() == {path.name for path in directories}
 
@@ -64,7 +64,7 @@ def test_a_process_of_another_version(monkeypatch: pytest.MonkeyPatch, answer: b
     """This process reads the runs whose answers it does not understand."""
     program = "import sys; out = sys.stdout.buffer\nfor line in sys.stdin:"
     program += f" out.write({len(answer).to_bytes(8, 'big') + answer!r}); out.flush()  # {{0}}"
-    monkeypatch.setattr(reading_processes, "_PROGRAM", program)
+    monkeypatch.setattr(process_pool, "_PROGRAM", program)
     directories = runs(3)
     found = by_name(read_all(directories))
     assert [found[path.name].problem for path in directories] == ["", "", ""]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.image import Image
-from orchestrator.image.program import bootstrap_text, program
+from orchestrator.image.bootstrap_source import bootstrap_text, program
 from remote_runtime import bootstrap
 
 SESSION = """

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from orchestrator.fleet.store.past_runs import PastRuns
-from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.fleet.store.outcome_selection import PastRuns
+from orchestrator.fleet.store.stored_runs import SavedRun
 from orchestrator.report.files.document import write_document
 from orchestrator.report.files.junit import write_junit
 from orchestrator.report.files.markdown import write_markdown

@@ -12,7 +12,7 @@ from remote_runtime.cancellation import Cancelled
 from remote_runtime.resources.archive import resource
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
-from remote_runtime.system.temporary import Temporary
+from remote_runtime.system.temporary_file import Temporary
 from tests.remote_runtime.archive import server
 from tests.remote_runtime.archive.case import ArchiveTest
 from tests.remote_runtime.archive.making import APP, member, tar

@@ -6,7 +6,7 @@ from glob import glob
 from typing import Any, List
 from unittest import mock
 
-from remote_runtime.archives.members import Member
+from remote_runtime.archives.member_filter import Member
 from remote_runtime.archives.staging import Staging
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files

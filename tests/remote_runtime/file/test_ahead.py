@@ -5,7 +5,7 @@ import unittest
 from typing import Any, Callable, Dict, List, Optional
 
 from remote_runtime.system.files import Files
-from remote_runtime.system.temporary import Temporary
+from remote_runtime.system.temporary_file import Temporary
 from tests.remote_runtime.fakes import BlobStore, DirectoryTest, blob, context, item, run_items
 
 

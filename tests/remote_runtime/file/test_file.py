@@ -11,7 +11,7 @@ from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.stdlib_light.digest import sha256
 from remote_runtime.system import files
 from remote_runtime.system.files import Files
-from remote_runtime.system.temporary import Temporary
+from remote_runtime.system.temporary_file import Temporary
 from tests.remote_runtime.fakes import (
     GROUP,
     OWNER,

@@ -4,7 +4,7 @@ import unittest
 from typing import Any, Dict, List
 from unittest import mock
 
-from remote_runtime.resources.file import tree
+from remote_runtime.resources.file import tree_scan
 from tests.remote_runtime.fakes import ROOT, DirectoryTest, item, one, run_items
 from tests.texts import expect_text
 
@@ -166,7 +166,7 @@ class RecursionTest(DirectoryTest):
 
     def test_too_many_paths(self) -> None:
         """There is a bound, and the error names it."""
-        with mock.patch.object(tree, "MAX_PATHS", 3):
+        with mock.patch.object(tree_scan, "MAX_PATHS", 3):
             for noop in (True, False):
                 event = self.apply(noop=noop)
                 expect_text(event["error"][0], self)

@@ -27,7 +27,7 @@ from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.host.reader import reader
 from remote_runtime.resources.repository import conflicts
-from remote_runtime.system.kernel.settings import number_of
+from remote_runtime.system.kernel.sysctl_files import number_of
 from tests.remote_runtime.fakes import close, context, item
 
 UNKNOWN = "unknown"

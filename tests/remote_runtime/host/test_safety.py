@@ -19,7 +19,7 @@ from remote_runtime.host.ports import HostReader
 from remote_runtime.provider import Provider
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import MountEntry
-from remote_runtime.system.read_only import ReadOnly
+from remote_runtime.system.read_only_files import ReadOnly
 from tests.remote_runtime.fakes import DirectoryTest, context
 from tests.remote_runtime.host.kinds import kind_of, run, thing
 

@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from remote_runtime.packages.affects import affected
+from remote_runtime.packages.declared_changes import affected
 from tests.remote_runtime.fakes import context
 
 

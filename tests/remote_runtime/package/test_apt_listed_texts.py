@@ -4,7 +4,7 @@ import unittest
 from typing import List, Sequence
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.apt.listed_texts import ListedTexts
+from remote_runtime.packages.apt.package_records import ListedTexts
 
 
 class ListedTextsTest(unittest.TestCase):

@@ -10,7 +10,7 @@ from remote_runtime.effects import ASSUMED, PackageEffect, PathEffect, Uncertain
 from remote_runtime.packages.dpkg.contents import Contents, Member
 from remote_runtime.packages.dpkg.effects import DebEffects
 from remote_runtime.packages.dpkg.host_rules import Diversion, HostRules, Override
-from remote_runtime.packages.dpkg.installed import Registry
+from remote_runtime.packages.dpkg.installed_packages import Registry
 from remote_runtime.packages.dpkg.settings import Settings
 from remote_runtime.packages.values import VersionChange
 

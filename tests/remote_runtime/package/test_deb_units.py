@@ -7,7 +7,7 @@ from remote_runtime.effects import PathEffect, Uncertainty, UnitEffect, UnknownE
 from remote_runtime.packages.dpkg import units as deb_units
 from remote_runtime.packages.dpkg.contents import Contents, Member
 from remote_runtime.packages.dpkg.units import Units
-from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as deb_scripts
 
 from ..fake_commands import FakeCommands, make_context
 

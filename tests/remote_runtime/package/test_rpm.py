@@ -11,16 +11,16 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import AccountEffect, PathEffect, Uncertainty, UnitEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
+from remote_runtime.packages.dnf import package_index as rpm_probe
 from remote_runtime.packages.dnf import transaction as dnf_transaction
 from remote_runtime.packages.dnf.transaction import NewPackage
 from remote_runtime.packages.dpkg.contents import Contents, Member
-from remote_runtime.packages.dpkg.installed import Installations
+from remote_runtime.packages.dpkg.installed_packages import Installations
 from remote_runtime.packages.inspection import Indexed
-from remote_runtime.packages.maintainer_scripts import package_scripts
+from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.rpm import contents as rpm_contents
-from remote_runtime.packages.rpm import probe as rpm_probe
 from remote_runtime.packages.rpm.effects import RpmEffects
-from remote_runtime.packages.rpm.installed import OWNERS, RpmInstallations
+from remote_runtime.packages.rpm.installed_packages import OWNERS, RpmInstallations
 from remote_runtime.packages.values import VersionChange
 from remote_runtime.system.process.commands import Result
 
@@ -135,8 +135,8 @@ class Reading(unittest.TestCase):
         )
         self.assertEqual(contents.members[0].text, "x\n")
         self.assertEqual(sorted(contents.scripts), ["postinst", "preinst"])
-        runs = package_scripts.runs("a", contents.scripts, {"preinst": ["1"], "postinst": ["1"]})
-        calls = package_scripts.calls_of_scripts(runs)
+        runs = script_sequence.runs("a", contents.scripts, {"preinst": ["1"], "postinst": ["1"]})
+        calls = script_sequence.calls_of_scripts(runs)
         made = [a.kind for a in calls.accounts.created if a.name == "app"]
         self.assertEqual(made, ["user", "group"])
         self.assertEqual((calls.preset, calls.started), ({"a.service"}, set()))
@@ -401,10 +401,10 @@ class Host(fakes.DirectoryTest):
             self.assertEqual(gone, [path, link], stop)
             self.assertIn(unit, [e.name for e in effects if isinstance(e, UnitEffect)])
         for again in ("systemctl try-restart ccm-a.service", helper % "mark-restart-system-units"):
-            runs = package_scripts.runs(
+            runs = script_sequence.runs(
                 "a", {"postrm": "if [ $1 -ge 1 ]; then %s; fi" % again}, {"postrm": ["1"]}
             )
-            calls = package_scripts.calls_of_scripts(runs)
+            calls = script_sequence.calls_of_scripts(runs)
             self.assertEqual((calls.restarted, calls.stopped), ({unit}, set()), again)
 
     def test_what_no_script_shows(self):

@@ -16,7 +16,7 @@ from remote_runtime.resources.scaffold import tree_scan
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
 from remote_runtime.system.inode_flags import IMMUTABLE
-from remote_runtime.system.temporary import Temporary
+from remote_runtime.system.temporary_file import Temporary
 from tests.remote_runtime.fakes import ROOT, FailingFiles, PackagedContent, context, item, run_items
 from tests.remote_runtime.scaffold.case import ScaffoldTest
 from tests.remote_runtime.system.flags import flag

@@ -4,7 +4,7 @@ import os
 import tempfile
 import unittest
 
-from remote_runtime.units.preview import execution
+from remote_runtime.units import exec_wait
 
 INIT = ("systemd\n", "/sbin/init\0")
 
@@ -52,7 +52,7 @@ class Awaited(unittest.TestCase):
             with tempfile.TemporaryDirectory() as directory:
                 host = Host(directory, *results)
                 self.assertEqual(
-                    execution.await_execution(host.sleep, 7, directory), bool(sleeps), results
+                    exec_wait.await_execution(host.sleep, 7, directory), bool(sleeps), results
                 )
                 self.assertEqual(host.sleeps, sleeps, results)
 
@@ -60,12 +60,12 @@ class Awaited(unittest.TestCase):
         """One that stays so is let be in the end."""
         with tempfile.TemporaryDirectory() as directory:
             host = Host(directory, ("(app)\n", "(app)\0"))
-            self.assertTrue(execution.await_execution(host.sleep, 7, directory))
+            self.assertTrue(exec_wait.await_execution(host.sleep, 7, directory))
             self.assertGreater(host.sleeps, 10)
 
     def test_without_a_process(self):
         """A unit that has none is not waited for."""
         with tempfile.TemporaryDirectory() as directory:
             host = Host(directory, ("(app)\n", "(app)\0"))
-            self.assertFalse(execution.await_execution(host.sleep, 0, directory))
-            self.assertFalse(execution.await_execution(host.sleep, 8, directory))
+            self.assertFalse(exec_wait.await_execution(host.sleep, 0, directory))
+            self.assertFalse(exec_wait.await_execution(host.sleep, 8, directory))

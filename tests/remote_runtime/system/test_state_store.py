@@ -4,7 +4,7 @@ import stat
 import unittest
 from typing import Any, Callable, List
 
-from remote_runtime.system.machine import machine_id
+from remote_runtime.system.machine_id import machine_id
 from remote_runtime.system.state_store import StateError, StateStore
 from tests.remote_runtime.fakes import ROOT, DirectoryTest
 from tests.texts import expect_text

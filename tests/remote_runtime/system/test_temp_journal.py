@@ -7,7 +7,7 @@ import unittest
 from typing import List
 from unittest import mock
 
-from remote_runtime.system import state
+from remote_runtime.system import state_directory
 from remote_runtime.system.process import processes
 from remote_runtime.system.temp_journal import TempJournal, sweep
 from tests.remote_runtime.fakes import ROOT, DirectoryTest
@@ -46,7 +46,7 @@ class UnfinishedTest(DirectoryTest):
 
     def die(self) -> str:
         """The journal as it is once the process that wrote it is gone."""
-        (journal,) = state.journals(self.state)
+        (journal,) = state_directory.journals(self.state)
         process = subprocess.Popen(["true"])
         process.wait()
         token = journal.rpartition("-")[2]
@@ -61,11 +61,11 @@ class UnfinishedTest(DirectoryTest):
         """A run that makes nothing has no journal, nor has one that is over."""
         self.assertFalse(os.path.exists(self.state))
         path = self.begun_file()
-        self.assertEqual(len(state.journals(self.state)), 1)
+        self.assertEqual(len(state_directory.journals(self.state)), 1)
         self.assertEqual(os.stat(self.state).st_mode & 0o777, 0o700)
         os.unlink(path)
         self.unfinished.close()
-        self.assertEqual(state.journals(self.state), [])
+        self.assertEqual(state_directory.journals(self.state), [])
 
     def test_what_a_dead_run_left(self) -> None:
         """Its files and directories go, whatever is in these; its journal goes last."""
@@ -76,7 +76,7 @@ class UnfinishedTest(DirectoryTest):
         self.write("work/stays")
         self.assertEqual(self.swept(), sorted(left))
         self.assertEqual(os.listdir(self.path("work")), ["stays"])
-        self.assertEqual((state.journals(self.state), self.warnings), ([], []))
+        self.assertEqual((state_directory.journals(self.state), self.warnings), ([], []))
 
     def test_directory_however_deep(self) -> None:
         """A directory with more in each other than a path can name goes as well."""
@@ -95,14 +95,14 @@ class UnfinishedTest(DirectoryTest):
     def test_run_that_lives(self) -> None:
         """Nothing of a run that is at work is touched."""
         path = self.begun_file()
-        (journal,) = state.journals(self.state)
+        (journal,) = state_directory.journals(self.state)
         self.assertEqual(sweep(journal, self.fail), [])
         self.assertTrue(os.path.exists(path) and os.path.exists(journal))
 
     def test_number_of_before_a_restart(self) -> None:
         """A process of that number and start, but of another start of the system, is another."""
         path = self.begun_file()
-        (journal,) = state.journals(self.state)
+        (journal,) = state_directory.journals(self.state)
         with open(journal) as file:
             lines = file.read().splitlines()
         self.assertEqual(json.loads(lines[0]), processes.boot())
@@ -148,7 +148,7 @@ class UnfinishedTest(DirectoryTest):
         """A directory that nobody has any more holds nothing up."""
         os.unlink(self.begun_file())
         os.rmdir(self.path("work"))
-        self.assertEqual((self.swept(), state.journals(self.state)), ([], []))
+        self.assertEqual((self.swept(), state_directory.journals(self.state)), ([], []))
 
     def test_line_that_was_cut_short(self) -> None:
         """A last line without its end was not followed by anything that bears the name."""

@@ -1,6 +1,6 @@
 import unittest
 
-from remote_runtime.resources.timer import times
+from remote_runtime.resources.timer import schedules
 from remote_runtime.resources.timer.resource import Resource
 
 # As systemd 252 has it.
@@ -43,16 +43,16 @@ class CalendarTest(unittest.TestCase):
     def test_expressions(self):
         """What systemd reads passes, in any case and with a time zone; the rest is told."""
         for expression in READ:
-            self.assertEqual(times.calendar_problem(expression), "", expression)
+            self.assertEqual(schedules.calendar_problem(expression), "", expression)
         for expression, told in REFUSED.items():
-            self.assertIn(told, times.calendar_problem(expression), expression)
+            self.assertIn(told, schedules.calendar_problem(expression), expression)
 
     def test_spans(self):
         """Time spans with and without units and blanks; a number is seconds."""
         for span in (0, 90, "90", "15min", "1h 30min", "1h30m", " 2 days ", "1.5h", "1w 2d", "1M"):
-            self.assertTrue(times.is_span(span), span)
+            self.assertTrue(schedules.is_span(span), span)
         for span in ("", "soon", "1 fortnight", "-5", "5,5", "1h later", "10:00", "infinity", "h"):
-            self.assertFalse(times.is_span(span), span)
+            self.assertFalse(schedules.is_span(span), span)
 
 
 class RulesTest(unittest.TestCase):

@@ -8,7 +8,7 @@ from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
 from remote_runtime.host.file_ports import FileReader
-from remote_runtime.host.login_rules import LoginRules
+from remote_runtime.host.login_defs import LoginRules
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.resources.user.resource import Resource
 from remote_runtime.system import account_files
@@ -239,7 +239,7 @@ class ProgramsTest(UserTest):
             ("= 500", 1000),
         ):
             path = self.write("login.defs", b"UID_MIN\t%s\nHOME_MODE 0700\n" % text.encode())
-            with mock.patch("remote_runtime.host.login_rules._LOGIN", path):
+            with mock.patch("remote_runtime.host.login_defs._LOGIN", path):
                 rules = LoginRules(FileReader(Files()))
                 self.assertTrue(rules.is_in_range("UID", number), text)
                 self.assertFalse(rules.is_in_range("UID", number - 1), text)
@@ -249,15 +249,15 @@ class ProgramsTest(UserTest):
         """They end a key in the defaults of useradd, and are a part of it in login.defs."""
         path = self.write("settings", b"UID_MIN=500\nSKEL=/etc/a b\n")
 
-        with mock.patch("remote_runtime.host.login_rules._LOGIN", path):
+        with mock.patch("remote_runtime.host.login_defs._LOGIN", path):
             self.assertFalse(LoginRules(FileReader(Files())).is_in_range("UID", 500))
-        with mock.patch("remote_runtime.host.login_rules._USERADD", path):
+        with mock.patch("remote_runtime.host.login_defs._USERADD", path):
             self.assertEqual(LoginRules(FileReader(Files())).get("SKEL"), "/etc/a b")
 
     def test_settings_of_others(self) -> None:
         """The range of users is not asked of the defaults of useradd."""
         path = self.write("settings", b"UID_MIN=500\nUID_MAX=501\n")
-        with mock.patch("remote_runtime.host.login_rules._USERADD", path):
+        with mock.patch("remote_runtime.host.login_defs._USERADD", path):
             self.assertFalse(LoginRules(FileReader(Files())).is_in_range("UID", 500))
 
     def test_the_first_day(self) -> None:
@@ -275,7 +275,7 @@ class GivenTest(UserTest):
     def given(self, home_uid: int, **properties: Any) -> Dict[str, Any]:
         """The owner and group of the paths that change."""
         mail = {"MAIL_DIR": self.mkdir("mail")}
-        rules = "remote_runtime.host.login_rules"
+        rules = "remote_runtime.host.login_defs"
         for path in ("mail/anna", "home/file"):
             self.write(path, b"x")
             os.chown(self.path(path), 1000, 1000)

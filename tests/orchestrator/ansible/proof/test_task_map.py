@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.ansible.proof.prove import TaskMap
+from orchestrator.ansible.proof.equivalence_check import TaskMap
 
 
 def task(line: int, *resources: str) -> dict[str, Any]:

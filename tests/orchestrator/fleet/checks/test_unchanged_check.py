@@ -14,8 +14,8 @@ from orchestrator.fleet.checks.unchanged_resources import (
     check_unchanged,
 )
 from remote_runtime.errors import ProtocolError
-from remote_runtime.protocol.expansion import LATEST
 from remote_runtime.protocol.unchanged_batch import MAX_ROWS
+from remote_runtime.protocol.unchanged_events import LATEST
 from remote_runtime.reporting.events import encode_id
 from tests.orchestrator.fleet.fakes import file_text, make_event
 

@@ -11,7 +11,7 @@ from orchestrator.fleet.store import lost_runs, receipts
 from orchestrator.fleet.store.later_reports import NO_RECORD, REPORTED_LATER
 from orchestrator.fleet.store.lost_runs import LostEvents, lost_runs_on
 from orchestrator.fleet.store.receipts import key_of, receipt_of
-from orchestrator.fleet.store.saved_runs import SavedRun, saved_run
+from orchestrator.fleet.store.stored_runs import SavedRun, saved_run
 from orchestrator.report.unfinished_resources import unfinished_resources
 from remote_runtime.errors import ProtocolError
 from tests.orchestrator.report.runs import START, Kept

@@ -25,7 +25,7 @@ from orchestrator.fleet.store.run_directory import (
     prune,
     runs_directory,
 )
-from orchestrator.fleet.store.saved_runs import SavedRun, saved_run, saved_runs
+from orchestrator.fleet.store.stored_runs import SavedRun, saved_run, saved_runs
 from remote_runtime.errors import InputError
 from tests.orchestrator.fleet.fakes import make_event, unchanged
 from tests.texts import expect_text

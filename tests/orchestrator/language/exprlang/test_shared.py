@@ -13,7 +13,7 @@ from orchestrator.expressions.program import Program
 from orchestrator.expressions.scope import FUNCTIONS
 from orchestrator.language.checks import Vocabulary, static_problems
 from orchestrator.language.errors import EvaluationError
-from orchestrator.language.exprlang.compiled import read
+from orchestrator.language.exprlang.compiler import read
 from orchestrator.language.names import VARIABLES
 from orchestrator.language.sandbox import sandbox
 from remote_runtime.errors import InputError

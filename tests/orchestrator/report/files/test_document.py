@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 import schemas
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.fleet.store.stored_runs import SavedRun
 from orchestrator.report.files.document import write_document
 from tests.orchestrator.report.runs import Kept, mixed_run
 

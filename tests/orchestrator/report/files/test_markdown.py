@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.fleet.store.stored_runs import SavedRun
 from orchestrator.report.files.markdown import (
     MAX_CHARACTERS,
     cell,

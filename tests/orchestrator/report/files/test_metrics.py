@@ -5,7 +5,7 @@ import io
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.fleet.store.stored_runs import SavedRun
 from orchestrator.report.files.metrics import write_metrics
 from tests.orchestrator.report.runs import Kept, mixed_run
 

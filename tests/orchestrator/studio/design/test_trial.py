@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from inventory.programs import running
+from inventory.subprocesses import running
 from tests.orchestrator.studio.design.designer import DesignerBrowser, designer, project
 from tests.orchestrator.studio.history import Site
 from tests.texts import expect_text

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from orchestrator.plan_files.reader import write_plan
 from orchestrator.plan_files.signing import sign
+from orchestrator.plan_files.storage import write_plan
 from tests.orchestrator.plan_files.made import keep
 from tests.orchestrator.studio.history import Site
 

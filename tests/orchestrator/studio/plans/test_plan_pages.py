@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.plan_files.conditions import parse_conditions
-from orchestrator.plan_files.reader import parse_plan
+from orchestrator.plan_files.storage import parse_plan
 from orchestrator.studio.plans import plan_cache
 from orchestrator.studio.plans.plan_cache import PlanPolicy
 from tests.orchestrator.report.runs import START, Kept

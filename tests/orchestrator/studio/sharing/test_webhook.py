@@ -16,7 +16,7 @@ import pytest
 
 from orchestrator.studio.index.reader import IndexReader
 from orchestrator.studio.index.updater import IndexKeeper
-from orchestrator.studio.pages.studio import RUN_COLUMNS
+from orchestrator.studio.pages.page_context import RUN_COLUMNS
 from orchestrator.studio.sharing.feed import run_item
 from orchestrator.studio.sharing.webhook import Webhook, WebhookTarget, signature, webhook_target
 from orchestrator.studio.web.start import StudioOptions, assemble
