@@ -16,7 +16,8 @@ from unittest import TestCase
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITES = os.environ.get("CCM_WRITE_TEXTS") == "1"
-# What differs from run to run: the directories that pytest and tempfile make.
+# What differs from run to run: the directories that pytest and tempfile make, descriptors, and the
+# place of a character behind a path.
 _TEMPORARY = re.compile(
     r"/tmp/(pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/]+?\d+|ccm-test-\w{8}|tmp\w{8})\b"
 )
@@ -54,7 +55,9 @@ def _lines(text: object) -> List[str]:
 
 
 def _stable(line: str) -> str:
-    return _TEMPORARY.sub("TMP", line).replace(str(ROOT), "ROOT")
+    line = _TEMPORARY.sub("TMP", line).replace(str(ROOT), "ROOT")
+    line = re.sub(r"/dev/fd/\d+", "/dev/fd/N", line)
+    return re.sub(r"at character [\d,]+", "at character N", line)
 
 
 def _test_of(test: Optional[TestCase]) -> Tuple[Path, str]:

@@ -128,7 +128,7 @@ class Accounts(AccountReader):
             raise ResourceError(
                 "the user of this run belongs to the group %s" % name,
                 kind="resource.account.lockout",
-                hint="without the group, the next login may fail; remove the user from it first",
+                hint="without the group, the next login may fail; change the user's group first",
             )
         self._perform(["groupdel", name], Outcome(gone=[("group", name)]))
 

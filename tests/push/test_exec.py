@@ -207,7 +207,7 @@ def test_texts_that_come_to_nothing(local: Target) -> None:
     done = local.push(NOTHING)
     assert done.code == 1, done.output
     assert local.names() == ["last"]
-    reasons = ["command must have at least 1", "onlyif must have at least 1", "onlyif.command must"]
+    reasons = ["command must not be empty", "onlyif must not be empty", "onlyif.command must not"]
     reasons += ["environment: 'A=' is not KEY=value", "quote at character 3 is not closed"]
     for event, reason in zip(done.events, reasons, strict=False):
         assert event["failed"]

@@ -99,7 +99,7 @@ def test_a_plan_in_a_directory_of_all(local: Target) -> None:
     directory.chmod(0o777)
     made = plan(local, name="shared/change.plan")
     assert made.code == 0
-    assert "warning: ccm push will refuse this plan: shared can be written" in made.output
+    assert "warning: ccm push will refuse this plan: shared is writable" in made.output
     refused = push(local.ccm, name="shared/change.plan")
     assert (refused.code, local.names()) == (2, []), refused.output
     assert "shared is writable by other users" in refused.stderr

@@ -94,7 +94,7 @@ def test_a_host_that_the_project_names(place: Place) -> None:
     words = ("push", "-i", "hosts.yaml", "site.yaml")
     refused = place.ccm.run(*words, "--hiera", url)
     assert refused.code == 2
-    assert "source_hosts does not name 127.0.0.1" in refused.stderr
+    assert "source_hosts does not list 127.0.0.1" in refused.stderr
     assert place.web.requests == []
     (place.directory / "ccm.yaml").write_text(f"hiera: {url}\nsource_hosts: [127.0.0.1]\n")
     done = place.ccm.run(*words)

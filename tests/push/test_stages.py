@@ -389,7 +389,7 @@ def test_a_plan_that_has_left_out_a_stage_goes_no_further(release: Release, tmp_
     assert "a push would stop in wave 1 (databases): 1 host failed (limit 0); 5 hosts" in shown
     refused = release.ccm.run("push", kept)
     assert refused.code == 2
-    assert "leaves out databases/h1: 1 failed (limit 0)" in refused.stderr
+    assert "omits databases/h1: 1 failed (limit 0)" in refused.stderr
     assert "--from migration skips earlier stages" in refused.stderr
     alone = release.ccm.run("push", kept, "-l", "h1")
     assert "the plan does not contain h1" in alone.stderr

@@ -471,8 +471,9 @@ class Dnf(PackageManager):
             return found
 
         def leaving(names: Sequence[str]) -> Set[str]:
+            others = ",".join(names[:-1])  # nothing can leave with the last one
             dependent = self._query(
-                "--installed", "--recursive", "--whatrequires", ",".join(names), form="%{name}\n"
+                "--installed", "--recursive", "--whatrequires", others, form="%{name}\n"
             )
             automatic = {name for name in names if self.status(name).automatic}
             return automatic | set(dependent.split())

@@ -99,7 +99,7 @@ def test_a_program_that_failed_is_run_again(tmp_path: Path) -> None:
     assert _names(fleet) == ["web1"]
     (tmp_path / "names").unlink()
     assert _loaded(fleet) == ["web1"]
-    assert "exit code 1" in fleet.problem
+    assert "exited with 1" in fleet.problem
     (tmp_path / "names").write_text(_listed("web3"))
     assert _loaded(fleet) == ["web3"]
     assert fleet.problem == ""

@@ -21,7 +21,8 @@ def children() -> set[int]:
     """The processes that this one has started and that have not ended."""
     tasks = Path("/proc/self/task").glob("*/children")
     found = {int(pid) for task in tasks for pid in task.read_text().split()}
-    return {pid for pid in found if Path(f"/proc/{pid}/cmdline").read_bytes()}
+    states = {pid: Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] for pid in found}
+    return {pid for pid, state in states.items() if state != "Z"}
 
 
 def started(connector: Connector, *hosts: Host) -> set[int]:

@@ -109,7 +109,7 @@ def test_an_agent_that_does_not_answer_is_asked_once(
     error = refusal(connector, host)
     assert error.kind == "transport.auth"
     assert error.message.count("did not respond within 0.5 s") == 1
-    assert "whether it waits for" in error.hint
+    assert "whether it is waiting for" in error.hint
     agent.may_sign.set()
     error = refusal(connector, host)
     assert "did not respond within 0.5 s" in error.message

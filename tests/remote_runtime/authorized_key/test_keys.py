@@ -43,7 +43,7 @@ class CheckTest(unittest.TestCase):
             ),
             ("options: whitespace outside", {"key": ONE, "options": "no-pty, restrict"}),
             ("options: a quote in", {"key": ONE, "options": 'from="192.0.2.1'}),
-            ("options: from needs a value", {"key": ONE, "options": ["from"]}),
+            ("options: from requires a value", {"key": ONE, "options": ["from"]}),
             ("options: no-pty has no value", {"key": ONE, "options": 'no-pty="x"'}),
             ("options: there is an empty option", {"key": ONE, "options": "no-pty,,restrict"}),
             ("options: the options must be one line", {"key": ONE, "options": "no-pty\n"}),

@@ -50,7 +50,7 @@ class LargeTest(DirectoryTest):
                 self.assertEqual((change["what"], change["from"]), ("content", "%d bytes" % HUGE))
                 self.assertTrue(change["to"].startswith("sha256:"))
                 self.assertIn(
-                    "too large for a diff: %d bytes before,  after1 bytes" % HUGE, change["diff"]
+                    "too large for a diff: %d bytes before, 1 bytes" % HUGE, change["diff"]
                 )
         self.assertEqual(self.read("a"), b"x")
 

@@ -424,7 +424,7 @@ def test_needrestart_is_suspended_and_other_hooks_are_named(debian: Host) -> Non
         preview = apply(debian, package("ccm-pkg09"), noop=True)
         apply(debian, package("ccm-pkg09"))
         assert debian.run("cat /run/lab-needrestart").stdout == "1 l\n"
-        warned = [text for text in preview.notices if "apt runs the command" in text]
+        warned = [text for text in preview.notices if "apt is configured to run" in text]
         assert len(warned) == 1
         assert warned[0].endswith("DPkg::Post-Invoke: touch /run/lab-hook")
     finally:
