@@ -42,6 +42,8 @@ def check_child(
     if is_url(manifest):
         return None
     child = Path(manifest)
+    if not child.exists():  # the error names it
+        return None
     directories = directories_above(manifest)
     if not child.is_absolute():  # name the files as the user names this one
         directories = [Path(os.path.relpath(directory)) for directory in directories]

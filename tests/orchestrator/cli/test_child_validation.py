@@ -121,6 +121,15 @@ def test_without_a_parent_it_stands_alone(
     assert "owner" in capsys.readouterr().err
 
 
+def test_a_file_that_does_not_exist_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A misspelled name is refused beside manifests that apply others."""
+    (project / "site.yaml").write_text(PARENT % LITERAL)
+    assert app.main(["validate", "stie.yaml"]) == 2
+    assert "cannot read stie.yaml" in capsys.readouterr().err
+
+
 def test_data_that_the_parent_hands_over_is_known(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
