@@ -1,1 +1,1 @@
-"""Jobs of cron."""
+"""Cron jobs."""

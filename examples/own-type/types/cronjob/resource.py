@@ -21,14 +21,15 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """The schedule has five fields or is a word of cron; the command is one line."""
+        """The schedule has five fields or is a word such as @daily; the command is one line."""
         problems = []
         schedule = properties.get("schedule", WORDS[0])
         fields = schedule.split()
         if schedule not in WORDS and (len(fields) != 5 or not all(map(FIELD.match, fields))):
-            problems.append(("schedule", f"{schedule!r} is neither five fields nor a word"))
+            message = f"{schedule!r} is neither five fields nor a word such as @daily"
+            problems.append(("schedule", message))
         if "\n" in properties.get("command", ""):
-            problems.append(("command", "a job is one line"))
+            problems.append(("command", "must be on one line"))
         return problems
 
     @classmethod
@@ -87,7 +88,7 @@ class Resource(StateType):
 
     @property
     def lines(self) -> Pattern[str]:
-        """What a crontab holds of the job: a comment with its name, and the line after it."""
+        """The lines of the job in a crontab: a comment with its name, and the line after it."""
         return re.compile(f"^{MARK}{self.name}\n(.*)\n?", re.MULTILINE)
 
     def crontab(self, host: HostReader) -> str:
