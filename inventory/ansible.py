@@ -179,7 +179,7 @@ class _AnsibleReader:
         taken = []
         for name in mapping:
             if passwords.is_password_variable(name):
-                message = f"{what} contains a password under {name!r}"
+                message = f"{what}: {name!r} contains a password"
                 key = mapping.key(name)
                 self._checker.report(key, message, passwords.HINT, "inventory.password")
             elif name in _PROPERTIES:

@@ -198,5 +198,5 @@ class _Reader:
         self._checker.report(key, message, "keep one of the two values", "inventory.conflict")
 
     def _refuse_password(self, key: Scalar, what: str) -> None:
-        message = f"{what} contains a password under {key.text!r}"
+        message = f"{what}: {key.text!r} contains a password"
         self._checker.report(key, message, passwords.HINT, "inventory.password")

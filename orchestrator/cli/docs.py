@@ -34,8 +34,10 @@ def run(args: argparse.Namespace) -> int:
     if args.type:
         print("\n\n".join(page(known_type(args.type, types=types))))
         return 0
-    for name, title in _titles(types):
-        print(entry(name, fragment(title)))
+    titles = list(_titles(types))
+    column = max(len(name) for name, _ in titles)
+    for name, title in titles:
+        print(entry(name, fragment(title), column))
     return 0
 
 

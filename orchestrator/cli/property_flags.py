@@ -124,7 +124,7 @@ def add_flag(group: OptionGroup, flag: Flag) -> None:
         named = {
             "type": text_of,
             "metavar": "FILE",
-            "help": "the same, from a text file on the controller",
+            "help": f"{flag.name} from a text file on the controller",
         }
         one_of.add_argument(option, **{**settings, **named})
     if flag.shape.kind == "boolean":

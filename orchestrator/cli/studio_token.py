@@ -28,9 +28,7 @@ _DAY = 86_400.0
 def configure(parser: Parser) -> None:
     """Add the actions."""
     parser.add_argument("action", choices=("add", "list", "rm"), help="the action")
-    parser.add_argument(
-        "name", metavar="NAME", nargs="?", help="name of the token, for add and remove"
-    )
+    parser.add_argument("name", metavar="NAME", nargs="?", help="name of the token, for add and rm")
     parser.add_argument(
         "--state", metavar="DIR", required=True, help="the directory of ccm studio --state"
     )

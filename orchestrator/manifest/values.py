@@ -10,8 +10,8 @@ from orchestrator.expressions.template import TEMPLATED, TemplatedList, Template
 from remote_runtime.errors import InputError, Position, Problem
 
 _PLAIN = (
-    "if another program reads this: set render: false on the resource, write {{ '{{' }} for braces,"
-    " or use a file next to the manifest as source"
+    "if the braces are for another program, set render: false on the resource, write {{ '{{' }}, or"
+    " use a file next to the manifest as source"
 )
 
 _MAX_MISSES = 100  # pieces of one scalar whose spelling in the file differs
@@ -81,7 +81,9 @@ def _with_plain_hint(problem: Problem) -> Problem:
     if match:  # as {{ $labels.x }}, {{.Names}}, {{#each x}}: a hint about names would not help
         return problem._replace(hint=_PLAIN)
     if any(words in problem.message for words in ("is not a name or function", "cannot be read")):
-        return problem._replace(hint=f"{problem.hint}; {_PLAIN}" if problem.hint else _PLAIN)
+        asks = problem.hint.endswith("?")
+        both = f"{problem.hint} {_PLAIN.capitalize()}" if asks else f"{problem.hint}; {_PLAIN}"
+        return problem._replace(hint=both if problem.hint else _PLAIN)
     return problem
 
 

@@ -138,7 +138,7 @@ def kind_of(value: Any) -> str:
 def summary(description: str) -> str:
     """The first sentence of a description, as a hint; "" if it is long."""
     first = re.split(r"\.(?:\s+(?=[A-Z])|$)", description.replace("`", ""), maxsplit=1)[0]
-    return first if len(first) <= _MAX_HINT_LENGTH else ""
+    return _lowered(first) if len(first) <= _MAX_HINT_LENGTH else ""
 
 
 def whole_number(name: str, value: float) -> SchemaError:
@@ -164,13 +164,13 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
     if keyword == "const":
         return f"{subject} must be {show(wanted)}, not {show(value)}", ""
     if keyword == "pattern":
-        hint = description.replace("`", "").rstrip(".")
+        hint = _lowered(description.replace("`", "").rstrip("."))
         return f"{subject} {show(value)} is not allowed", f"expected: {hint}" if hint else ""
     if keyword == "minLength" and wanted == 1:
         return f"{subject} must not be empty", ""
     if keyword in _LIMITS:
         return f"{subject} {_LIMITS[keyword].format(wanted)}, not {show(value)}", ""
-    return f"{subject} {show(value)} is not allowed", description
+    return f"{subject} {show(value)} is not allowed", _lowered(description)
 
 
 def _other_form(kinds: list[str], value: Any, schema: Any) -> str:
@@ -245,7 +245,13 @@ def suggestion(word: str, known: list[str]) -> str:
 
 
 def _description(error: Any) -> str:
-    return str(error.schema.get("description", "")) if isinstance(error.schema, dict) else ""
+    text = str(error.schema.get("description", "")) if isinstance(error.schema, dict) else ""
+    return _lowered(text)
+
+
+def _lowered(text: str) -> str:
+    """A description as a hint, which continues a sentence; acronyms keep their capitals."""
+    return text if re.match("[A-Z]{2}", text) else text[:1].lower() + text[1:]
 
 
 def _missing(subject: str, words: str) -> str:

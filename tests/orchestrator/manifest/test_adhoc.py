@@ -85,7 +85,7 @@ def test_looking_asks_for_no_property(tmp_path: Path) -> None:
     )
     assert frame["resources"] == [{"type": "file", "name": "/x"}]
     assert parse(frame).options.status_only
-    with pytest.raises(InputError, match=r"not allowed \(expected: Absolute path"):
+    with pytest.raises(InputError, match=r"not allowed \(expected: absolute path"):
         observed_site(file, [text_node("x")], directory=tmp_path)
     with pytest.raises(InputError, match="no provider 'windows'"):
         observed_site(file, [text_node("/x")], directory=tmp_path, provider="windows")
@@ -104,7 +104,7 @@ def test_looking_takes_what_says_where(tmp_path: Path) -> None:
     for given, wrong in (
         ({"enviroment": "/srv/venv"}, r"'enviroment' here \(did you mean environment\?\)"),
         ({"ensure": "latest"}, "no property 'ensure' here"),
-        ({"environment": "venv"}, r"'venv' is not allowed \(expected: Absolute path"),
+        ({"environment": "venv"}, r"'venv' is not allowed \(expected: absolute path"),
         ({"global": 5}, "global must be true or false"),
     ):
         with pytest.raises(InputError, match=wrong):
