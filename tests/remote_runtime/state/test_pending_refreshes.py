@@ -448,7 +448,7 @@ class CutShortTest(LedgerTest):
         calls = self.killed_at(0) or []
         self.assertIn("state_store _write rename", calls)
         self.assertLess(
-            calls.index("state_store _write rename"), calls.index("temporary commit rename")
+            calls.index("state_store _write rename"), calls.index("temporary_file commit rename")
         )
         first = calls.index("state_store _write open")
         self.assertIn("state_store forget unlink", calls)
@@ -469,7 +469,7 @@ class CutShortTest(LedgerTest):
         self.push(*self.plan_of_kills(), digest="d")
         self.undo()
         calls = self.killed_at(0) or []
-        change = calls.index("temporary commit rename")
+        change = calls.index("temporary_file commit rename")
         self.assertLess(calls.index("state_store unmark unlink"), change)
         for at in range(calls.index("state_store unmark unlink"), change + 3):
             if not self.counts(calls[at]):
