@@ -19,7 +19,7 @@ WRITES = os.environ.get("CCM_WRITE_TEXTS") == "1"
 # What differs from run to run: the directories that pytest and tempfile make, descriptors, and the
 # place of a character behind a path.
 _TEMPORARY = re.compile(
-    r"/tmp/(pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/]+?\d+|ccm-test-\w{8}|tmp\w{8})\b"
+    r"/tmp/(pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[\w-]+?\d+|ccm-test-\w{8}|tmp\w{8})\b"
 )
 
 _texts: Dict[Path, Dict[str, List[Any]]] = {}

@@ -13,7 +13,7 @@ class DownloadedContent(Content):
         self._sha256 = sha256
 
     @property
-    def sha256(self) -> str:  # type: ignore[override]  # known or not
+    def sha256(self) -> str:  # type: ignore[override]  # may raise Unknowable
         """Return its hash. ``Unknowable`` if the manifest has no checksum."""
         if not self._sha256:
             raise Unknowable(_WHY)

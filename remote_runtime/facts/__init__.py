@@ -100,7 +100,7 @@ class _Work(object):
                 return  # another thread was faster
             try:
                 answer["value"] = read(self._source)
-            except Exception as error:  # of what the host has; only this fact is missing
+            except Exception as error:  # whatever the host has: only this fact is missing
                 answer["error"] = str(error) or type(error).__name__
 
 

@@ -44,7 +44,7 @@ def _answer(question: Question, context: "Context", registry: Registry) -> Answe
         return answer(question, context, registry)
     except CcmError:
         raise
-    except Exception as error:  # of a custom type
+    except Exception as error:  # a custom type may raise anything
         return {"error": "%s: %s" % (type(error).__name__, error)}
 
 

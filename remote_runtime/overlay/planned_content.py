@@ -28,7 +28,7 @@ class CachedContent(Content):
         self.uncertainty = content.uncertainty
 
     @property
-    def sha256(self) -> str:  # type: ignore[override]  # that of a file is worked out then
+    def sha256(self) -> str:  # type: ignore[override]  # computed on demand
         """Return its hash."""
         return self._content.sha256
 

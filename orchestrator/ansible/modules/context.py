@@ -208,7 +208,9 @@ def maps(
     is not one of ``unless``, and those that make no difference.
     """
 
-    def note(mapper: Mapper) -> Mapper:
+    def register(mapper: Mapper) -> Mapper:
+        """Register a function for these modules, with the checks of their parameters."""
+
         def convert(context: Context, arguments: Any) -> list[Entry]:
             if root:
                 context.as_root()
@@ -219,7 +221,7 @@ def maps(
         MAPPERS.update(dict.fromkeys(modules, convert))
         return convert
 
-    return note
+    return register
 
 
 def clean_path(text: str) -> str:

@@ -157,11 +157,11 @@ class TransactionEffects(object):
 
     def _declared(self, change: VersionChange) -> Declare:
         """Return a function that predicts the declarative calls of a package's scripts."""
-        return lambda world, call: None
+        return lambda overlay, call: None
 
     def _declared_before(self, change: VersionChange, contents: Contents) -> Declare:
         """Do the same for the scripts that run before the package is unpacked."""
-        return lambda world, call: None
+        return lambda overlay, call: None
 
     def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
         """Plan the known effects of the scripts that run before a package is unpacked."""
@@ -250,7 +250,7 @@ class TransactionEffects(object):
         """Plan the effects of the scripts of a removed package."""
         for run in scripts:
             result = script_sequence.follow(
-                self._context, self._effects, run, lambda world, call: None
+                self._context, self._effects, run, lambda overlay, call: None
             )
             self._effects += result.effects
             self._scripted += script_uncertainty.unknown_effect(change.name, result.open, paths)

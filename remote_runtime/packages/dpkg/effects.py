@@ -150,7 +150,7 @@ class DebEffects(TransactionEffects):
                 self._context,
                 self._effects,
                 run,
-                lambda world, call: script_sequence.no_declared(call),
+                lambda overlay, call: script_sequence.no_declared(call),
             )
             opened = script_sequence.opened(result)
             self._scripted += script_uncertainty.unknown_effect(change.name, opened, kept.paths)
@@ -174,7 +174,7 @@ class DebEffects(TransactionEffects):
                 self._context,
                 self._effects,
                 run,
-                lambda world, call: script_sequence.no_declared(call),
+                lambda overlay, call: script_sequence.no_declared(call),
             )
             self._open(change.name, script_sequence.opened(result), contents)
 
@@ -230,7 +230,7 @@ class DebEffects(TransactionEffects):
                 self._context,
                 self._effects,
                 run,
-                lambda world, call: script_sequence.no_declared(call),
+                lambda overlay, call: script_sequence.no_declared(call),
             )
             # One that is configured itself may have no need to run again.
             if not comes:

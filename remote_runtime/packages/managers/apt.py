@@ -554,6 +554,7 @@ class Apt(PackageManager):
         env = dict(ENVIRONMENT, **host_locale.environment(self.context.files))
 
         def run() -> "Result":
+            """Run the transaction once, with or without caches of the lists."""
             argv = apt_commands.words(operations)
             return carry_out(
                 self.context,

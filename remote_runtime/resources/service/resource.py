@@ -151,7 +151,7 @@ class Resource(TaskStateType):
         return status.stoppable if self.ensure == STOPPED else not status.running
 
     def _has_desired_enablement(self, found: Mapping[str, Any], status: Status) -> bool:
-        """Whether the unit is enabled or disabled as desired.
+        """Whether the unit matches ``enable``.
 
         A new text can change how the unit is enabled, or prevent it.
         """

@@ -65,7 +65,7 @@ def test_jet_takes_keywords_beside_delimiters(tmp_path: Path) -> None:
 
 
 def test_a_text_of_the_manifest_is_a_whole_template() -> None:
-    """Blocks in a text that is spelt out are active, in the property itself they are not."""
+    """Blocks run in a literal argument of template(), and are text in the property itself."""
     assert render("{{ template('{% for x in [1, 2] %}{{ x }};{% endfor %}') }}") == "1;2;"
     assert render("{% if %}{{ 1 }}") == "{% if %}1"
 

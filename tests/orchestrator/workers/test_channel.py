@@ -125,7 +125,7 @@ def test_who_asks_waits_and_nobody_else() -> None:
 
 
 def test_a_defect_in_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who asked is told of it, and of where more is written."""
+    """The caller gets an error that names the report."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     here = [AskingPlanner()]
     joined(here, [AskingPlanner()])
