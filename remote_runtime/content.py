@@ -3,7 +3,7 @@
 from typing import Any, Generator
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.stdlib_light.digest import sha256
+from remote_runtime.stdlib_light.sha256_digest import sha256
 
 Chunks = Generator[bytes, None, None]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from remote_runtime.execution.reboot_resume import Boot
     from remote_runtime.lookups import Known
     from remote_runtime.overlay.file_overlay import FileOverlay
-    from remote_runtime.overlay.overlay import HostOverlay
+    from remote_runtime.overlay.host_overlay import HostOverlay
     from remote_runtime.protocol.blobs import Blobs
     from remote_runtime.protocol.channel import Channel
     from remote_runtime.protocol.package_sharing import PackageSharing
@@ -347,7 +347,7 @@ class Context(object):
             )
 
     def _new_overlay(self) -> "HostOverlay":
-        from remote_runtime.overlay.overlay import HostOverlay
+        from remote_runtime.overlay.host_overlay import HostOverlay
 
         return HostOverlay(
             self._reading(),

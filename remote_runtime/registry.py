@@ -17,7 +17,7 @@ from remote_runtime.provider import FIRST, Provider
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.managed.resource import ManagedResource
+    from remote_runtime.managed_resources.managed_resource import ManagedResource
 
 PORTS = ("posix",)
 """The provider names of a state type that lists no providers; ``PORTS`` in its ``__init__.py``
@@ -155,7 +155,7 @@ class Registry(object):
     def _type(self, name: str) -> _Known:
         """Return a type, which is looked up once."""
         if name not in self._types:
-            from remote_runtime.managed import managed_class
+            from remote_runtime.managed_resources import managed_class
 
             names, kind = provider_names(name), resource_class(name)
             self._types[name] = _Known(names, kind, managed_class(kind))

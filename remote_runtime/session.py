@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Type
 from remote_runtime.cancellation import Cancellation, Cancelled, HostRebooting, end_on_signals
 from remote_runtime.context import Context
 from remote_runtime.errors import CcmError
-from remote_runtime.execution.engine import Engine, ItemResult
 from remote_runtime.execution.lifecycle import Lifecycle, defect
+from remote_runtime.execution.plan_executor import Engine, ItemResult
 from remote_runtime.item import Item, each_of
 from remote_runtime.plans import plan as plans
 from remote_runtime.protocol import wire
@@ -29,7 +29,7 @@ from remote_runtime.state.run_state import RunState
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.files import Files
 from remote_runtime.system.process.commands import Commands
-from remote_runtime.system.process.processes import boot
+from remote_runtime.system.process.process_identity import boot
 
 if TYPE_CHECKING:
     from remote_runtime.lookups import Known
@@ -225,14 +225,14 @@ class Session(object):
         """
         if receipts:
             from remote_runtime.state.run_record import report
-            from remote_runtime.system.locks import is_held, lock_path
+            from remote_runtime.system.push_lock import is_held, lock_path
 
             busy = not alone and is_held(self._lock_path or lock_path())
             report(self._channel, self._kept(), receipts, busy)
 
     def _lock(self, plan: plans.Plan) -> Any:
         from remote_runtime.reporting.events import timestamp
-        from remote_runtime.system.locks import Lock, lock_path
+        from remote_runtime.system.push_lock import Lock, lock_path
 
         lock = Lock(self._lock_path or lock_path(), self._cancellation)
         holder = {"run_id": plan.run_id, "user": plan.user, "since": timestamp(time.time())}
@@ -272,7 +272,7 @@ class Session(object):
         maker = self._reporter.maker
         observer = promises = None
         if plan.binding:
-            from remote_runtime.plans.check import Observer, parse
+            from remote_runtime.plans.plan_file_check import Observer, parse
 
             binding = parse(plan.binding)
             observer = Observer(binding.salt)
@@ -403,7 +403,7 @@ class Session(object):
         """Return the predictions that bind the run. ``HostError`` for a host that does not match
         the plan file.
         """
-        from remote_runtime.plans.check import PushPreview
+        from remote_runtime.plans.plan_file_check import PushPreview
         from remote_runtime.plans.replay_guard import mark_used, require_own
         from remote_runtime.system.state_store import StateStore
 

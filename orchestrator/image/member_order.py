@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 _COMMAND = ("remote_runtime.system.process.process_io", "remote_runtime.stdlib_light.spawning")
 # Modules of a preview that the next groups need, too.
 _PREVIEW = ("remote_runtime.system.machine_id", "remote_runtime.system.inode_flags")
-_LOCK = ("remote_runtime.system.locks", "remote_runtime.state.run_record")
+_LOCK = ("remote_runtime.system.push_lock", "remote_runtime.state.run_record")
 _PORTS = (
-    "remote_runtime.managed",
+    "remote_runtime.managed_resources",
     "remote_runtime.host.account_reader",
-    "remote_runtime.host.reader",
+    "remote_runtime.host.host_reader",
     "remote_runtime.host.machine.contents",
 )
-_STEPS = ("remote_runtime.tasks", "remote_runtime.managed.steps")
-_ACTIONS = ("remote_runtime.managed.action",)
+_STEPS = ("remote_runtime.tasks", "remote_runtime.managed_resources.task_resource")
+_ACTIONS = ("remote_runtime.managed_resources.action_resource",)
 _CHANGES = (
-    "remote_runtime.host.machine.machine",
+    "remote_runtime.host.machine.machine_host",
     "remote_runtime.host.machine.write_ahead",
     "remote_runtime.state.last_applied",
     "remote_runtime.state.pending_refreshes",

@@ -4,8 +4,8 @@ It removes docstrings, annotations and ``typing``, so targets read, hash and unp
 (``remote_runtime.stdlib_light`` explains why). Line numbers do not change, so a traceback of a
 target names the line of the source.
 
-``remote_runtime.stdlib_light.tuples`` replaces ``typing`` for named tuples. Their constructors and
-fields are written out, because creating them costs a target more than the rest of the class.
+``remote_runtime.stdlib_light.named_tuple`` replaces ``typing`` for named tuples. Their constructors
+and fields are written out, because creating them costs a target more than the rest of the class.
 """
 
 import ast
@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-_TUPLES = "remote_runtime.stdlib_light.tuples"
+_TUPLES = "remote_runtime.stdlib_light.named_tuple"
 
 
 class _Edit(NamedTuple):

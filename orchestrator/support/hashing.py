@@ -3,7 +3,7 @@
 import sys
 from typing import TYPE_CHECKING
 
-from remote_runtime.stdlib_light import digest
+from remote_runtime.stdlib_light import sha256_digest
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -16,7 +16,7 @@ def sha256(data: bytes = b"", size: int = 0) -> "_Hash":
     loaded = sys.modules.get("_hashlib")  # the import statement would take as long as the hash
     found: _Hash
     if loaded is None:
-        found = digest.sha256(data, size or len(data))
+        found = sha256_digest.sha256(data, size or len(data))
     else:
         found = loaded.openssl_sha256(data)
     return found

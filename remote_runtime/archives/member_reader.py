@@ -131,7 +131,7 @@ class _Stream(object):
 def _tar_of_program(
     argv: List[str], file: Any, heartbeat: ProgressCallback, maximum: int
 ) -> Members:
-    from remote_runtime.system.process.filters import FilteredFile
+    from remote_runtime.system.process.filtered_file import FilteredFile
 
     unpacked = FilteredFile(argv, file)
     try:

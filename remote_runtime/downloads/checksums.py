@@ -3,7 +3,7 @@
 from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.stdlib_light.digest import sha256
+from remote_runtime.stdlib_light.sha256_digest import sha256
 
 _LENGTHS = {64: "sha256", 128: "sha512"}  # hexadecimal digits
 _HEXADECIMAL = "0123456789abcdef"

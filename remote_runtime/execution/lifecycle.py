@@ -11,7 +11,7 @@ from remote_runtime.registry import Registry
 from remote_runtime.reporting.events import Outcome, secrets_of
 
 if TYPE_CHECKING:
-    from remote_runtime.managed.resource import ManagedResource
+    from remote_runtime.managed_resources.managed_resource import ManagedResource
     from remote_runtime.plans.assertions import PlanAssertions
 
 APPLIED = "Would have applied changes"  # in noop, for a resource with children
@@ -82,7 +82,7 @@ class Lifecycle(object):
     def ask(self, outcome: Outcome, noop: bool) -> Uncertainty:
         """Evaluate the control of an item on the host. The outcome is skipped if it is false, and
         failed if it cannot be evaluated. Returns its uncertainty."""
-        from remote_runtime.execution.control import Answer, ask
+        from remote_runtime.execution.control_conditions import Answer, ask
 
         answers: List[Answer] = []
         self._try(lambda: answers.append(ask(outcome.item, self._context, noop)), outcome)

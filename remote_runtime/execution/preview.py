@@ -12,7 +12,7 @@ from remote_runtime.reporting.effects import losses
 from remote_runtime.reporting.events import Outcome
 
 if TYPE_CHECKING:
-    from remote_runtime.managed.resource import ManagedResource
+    from remote_runtime.managed_resources.managed_resource import ManagedResource
 
 CERTAIN = "certain"
 

@@ -8,7 +8,7 @@ of the process.
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from remote_runtime.facts.source import Source
+from remote_runtime.facts.fact_source import Source
 
 BUDGET = 2.0
 PATIENCE = 0.1  # seconds after which another thread takes over

@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List
 
-from remote_runtime.facts.source import Source
+from remote_runtime.facts.fact_source import Source
 
 _CPUS = "/sys/devices/system/cpu/cpu%d/"
 

@@ -9,7 +9,7 @@ import os
 import stat
 from typing import Dict, List, Optional, Tuple
 
-from remote_runtime.facts.source import Source
+from remote_runtime.facts.fact_source import Source
 
 LIMIT = 1 << 20
 _NAMES = (b"facts.json", b"facts.yaml")

@@ -2,7 +2,7 @@
 
 from typing import Dict, Tuple
 
-from remote_runtime.facts.source import Source
+from remote_runtime.facts.fact_source import Source
 
 _NAMES = {"rhel": "redhat", "ol": "oracle", "amzn": "amazon", "sles_sap": "sles"}
 

@@ -3,7 +3,7 @@
 from typing import Any, Dict
 
 from remote_runtime.facts import distribution, virtualization
-from remote_runtime.facts.source import Source
+from remote_runtime.facts.fact_source import Source
 
 
 def read(source: Source) -> Dict[str, Any]:

@@ -4,8 +4,8 @@ import _socket  # socket takes a target 4 ms to load, and costs as much as gathe
 import struct
 from typing import Any, Dict, List, Optional, Tuple
 
+from remote_runtime.facts.fact_source import Source
 from remote_runtime.facts.netlink import GET_ADDRESSES, GET_LINKS, attributes
-from remote_runtime.facts.source import Source
 
 _IPV4, _IPV6 = 2, 10
 

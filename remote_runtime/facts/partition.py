@@ -2,8 +2,8 @@
 
 from typing import Any, Dict, List, Set
 
+from remote_runtime.facts.fact_source import Source
 from remote_runtime.facts.memory import percent
-from remote_runtime.facts.source import Source
 from remote_runtime.system.mount_escapes import unescape
 
 

@@ -6,7 +6,7 @@ A frame that is too large would end the session, so the excess is omitted and re
 from typing import Any, Dict, List, Sequence, Tuple
 
 from remote_runtime.protocol.wire import MAX_FROM_TARGET
-from remote_runtime.stdlib_light import jsontext
+from remote_runtime.stdlib_light import json_text
 
 _WARNINGS, _WARNING_CHARACTERS = 20, 500
 
@@ -52,4 +52,4 @@ def warnings(lines: List[str]) -> List[str]:
 
 
 def _size(value: Any) -> int:
-    return len(jsontext.dumps(value)) + 1
+    return len(json_text.dumps(value)) + 1

@@ -2,7 +2,7 @@
 
 from typing import Tuple
 
-from remote_runtime.facts.source import Source
+from remote_runtime.facts.fact_source import Source
 
 _DMI = (
     # a word in the vendor or the product of the firmware

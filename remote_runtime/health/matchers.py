@@ -1,14 +1,14 @@
 """Goss's matchers, which compare the expectation of a rule with an actual value (both sides).
 
 An expectation is a text, a number, or true or false (equality), a list (all of these must be found;
-for lines, see ``patterns``), or a map of one matcher. The actual value is converted to the type of
-the matcher, as in goss: ``"42"`` is more than 40.
+for lines, see ``line_patterns``), or a map of one matcher. The actual value is converted to the
+type of the matcher, as in goss: ``"42"`` is more than 40.
 """
 
 from typing import Any, Callable, Dict, List, Sequence
 
-from remote_runtime.health import patterns, semver
-from remote_runtime.health.regex import compiled
+from remote_runtime.health import line_patterns, semver
+from remote_runtime.health.go_regex import compiled
 
 SHOWN = 200
 
@@ -24,7 +24,7 @@ def matches(expected: Any, actual: Any) -> bool:
         return bool(MATCHERS[name](value, actual))
     if isinstance(expected, list):
         if isinstance(actual, Lines):
-            return not patterns.unmet(expected, actual)
+            return not line_patterns.unmet(expected, actual)
         return _contains(expected, actual)
     if isinstance(expected, bool):
         return actual is expected
@@ -37,7 +37,7 @@ def matches(expected: Any, actual: Any) -> bool:
 def explain(expected: Any, actual: Any) -> str:
     """Return the reason for a mismatch, in words: ``expected 200, found 503``."""
     if isinstance(actual, Lines) and isinstance(expected, list):
-        bad = patterns.unmet(expected, actual)
+        bad = line_patterns.unmet(expected, actual)
         missing = [p for p in bad if not p.startswith("!")]
         parts = ["no line contains " + ", ".join(map(show, missing))] if missing else []
         parts += ["a line contains %s" % show(p[1:]) for p in bad if p.startswith("!")]
@@ -99,7 +99,7 @@ def _array(actual: Any) -> List[Any]:
         return actual
     if isinstance(actual, dict):
         return list(actual.values())
-    return patterns.lines(actual) if isinstance(actual, str) else [actual]
+    return line_patterns.lines(actual) if isinstance(actual, str) else [actual]
 
 
 def _of_text(test: Callable[[str, str], bool]) -> Callable[[str, Any], bool]:
@@ -192,7 +192,7 @@ MATCHERS: Dict[str, Callable[[Any, Any], bool]] = {
     "have-len": _length,
     "have-key": _key,
     "have-key-with-value": _key_with_value,
-    "have-patterns": lambda wanted, found: not patterns.unmet(wanted, str(_text(found))),
+    "have-patterns": lambda wanted, found: not line_patterns.unmet(wanted, str(_text(found))),
     "semver-constraint": _semver,
     "and": lambda wanted, found: all(matches(entry, found) for entry in wanted),
     "or": lambda wanted, found: any(matches(entry, found) for entry in wanted),

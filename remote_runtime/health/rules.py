@@ -6,7 +6,7 @@ a plan is data.
 
 from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
-from remote_runtime.health import matchers, patterns, regex, semver
+from remote_runtime.health import go_regex, line_patterns, matchers, semver
 from remote_runtime.health.kind import ANYTHING, BOOLEAN, LINES, LIST, NUMBER, SCALAR, TEXT, Kind
 from remote_runtime.health.kinds import NAMES, load
 from remote_runtime.text.suggestions import nearest
@@ -193,7 +193,7 @@ def _plain_argument(name: str, wanted: Any, label: str, path: Path) -> List[Prob
         return [(path, message, hint)]
     try:
         if name == "match-regexp":
-            regex.compiled(wanted)
+            go_regex.compiled(wanted)
         elif name == "semver-constraint":
             semver.parse_constraint(wanted)
     except ValueError as error:
@@ -221,7 +221,7 @@ def _patterns(values: Sequence[Any], label: str, path: Path) -> List[Problem]:
             found.append((path + (at,), "%s: a pattern must be text" % label, hint))
             continue
         try:
-            patterns.parse(patterns.pattern_text(entry))
+            line_patterns.parse(line_patterns.pattern_text(entry))
         except ValueError as error:
             found.append((path + (at,), "%s: %s" % (label, error), ""))
     return found

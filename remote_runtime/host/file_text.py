@@ -3,7 +3,7 @@
 from typing import Any, Optional
 
 from remote_runtime.changes import HASHED
-from remote_runtime.stdlib_light.digest import sha256
+from remote_runtime.stdlib_light.sha256_digest import sha256
 
 _OTHERS_READ = 0o004
 
@@ -58,16 +58,16 @@ def diff_of(
     ``private``: diffs of private files may be shown. ``before`` and ``after`` are None for a file
     that does not exist.
     """
-    from remote_runtime.reporting import difference
+    from remote_runtime.reporting import text_diff
 
     sides = [side for side in (before, after) if side is not None]
     if not sides or (not private and any(side.is_private for side in sides)):
         return None
     path = sides[-1].path or path
-    if max(len(side.data) for side in sides) <= difference.LARGEST:
+    if max(len(side.data) for side in sides) <= text_diff.LARGEST:
         old, new = [None if side is None else side.data for side in (before, after)]
-        return difference.unified(old, new, path)
+        return text_diff.unified(old, new, path)
     was, is_to_be = [
         None if side is None else (len(side.data), side.record) for side in (before, after)
     ]
-    return difference.summary(was, is_to_be)
+    return text_diff.summary(was, is_to_be)

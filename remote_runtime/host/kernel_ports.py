@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Callable, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.system.process.processes import boot
+from remote_runtime.system.process.process_identity import boot
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

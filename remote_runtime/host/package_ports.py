@@ -18,19 +18,19 @@ from remote_runtime.item import Item, Properties
 from remote_runtime.packages import list_refresh
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.managers import manager_of
-from remote_runtime.packages.values import DOWNLOAD
+from remote_runtime.packages.package_info import DOWNLOAD
 from remote_runtime.retries import retry, tries_of
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.packages.source import Source
-    from remote_runtime.packages.values import (
+    from remote_runtime.packages.package_info import (
         Answer,
         Available,
         Installed,
         Operation,
         VersionChange,
     )
+    from remote_runtime.packages.package_source import Source
     from remote_runtime.retries import Result
 
 Upcoming = Tuple[Item, Any]
@@ -177,7 +177,7 @@ class PackageReader(object):
 
     def source(self) -> "Source":
         """The package file of the resource."""
-        from remote_runtime.packages.source import Source
+        from remote_runtime.packages.package_source import Source
 
         return Source(self._context, self._manager, self._name, self._properties)
 

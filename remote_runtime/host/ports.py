@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.host.account_reader import AccountReader
     from remote_runtime.host.accounts import Accounts
-    from remote_runtime.host.checkouts import CheckoutReader, Checkouts
-    from remote_runtime.host.command import CommandReader, Commands
-    from remote_runtime.host.conditions import ConditionReader, Conditions
+    from remote_runtime.host.checkout_ports import CheckoutReader, Checkouts
+    from remote_runtime.host.command_ports import CommandReader, Commands
+    from remote_runtime.host.condition_ports import ConditionReader, Conditions
     from remote_runtime.host.credential_ports import CredentialReader, Credentials
     from remote_runtime.host.crontab_ports import CrontabReader, Crontabs
-    from remote_runtime.host.downloads import Archives, DownloadReader, Downloads
+    from remote_runtime.host.download_ports import Archives, DownloadReader, Downloads
     from remote_runtime.host.kernel_ports import Kernel, KernelReader, RebootReader, Reboots
     from remote_runtime.host.machine.contents import Contents
-    from remote_runtime.host.mounts import MountReader, Mounts
+    from remote_runtime.host.mount_ports import MountReader, Mounts
     from remote_runtime.host.package_ports import (
         PackageListReader,
         PackageLists,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
         PackagesReader,
     )
     from remote_runtime.item import Item
-    from remote_runtime.units.status import Status
     from remote_runtime.units.systemd import Systemd
+    from remote_runtime.units.unit_status import Status
 
 __all__ = [
     "LARGEST",
@@ -83,7 +83,7 @@ class UnitReader(object):
     def carries_run(self, name: str) -> bool:
         """Return whether this run reached the host through a unit: the service of the SSH server
         for its login, the socket of that service, or another service that started the run."""
-        from remote_runtime.system.process.processes import services_above
+        from remote_runtime.system.process.process_identity import services_above
 
         if "/" in name:
             return False  # a run never comes through a user's unit

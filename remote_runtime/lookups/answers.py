@@ -88,7 +88,7 @@ def _status(path: str, context: "Context") -> Answer:
 
 
 def _command(question: Question, context: "Context") -> Answer:
-    from remote_runtime.host.command import of_guard
+    from remote_runtime.host.command_ports import of_guard
 
     command = of_guard(dict(question, command=question["of"]), {}, "posix")
     timeout = min(command.timeout or MAX_SECONDS, MAX_SECONDS)

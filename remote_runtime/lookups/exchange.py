@@ -6,7 +6,7 @@ from remote_runtime.errors import CcmError, ProtocolError
 from remote_runtime.item import Item
 from remote_runtime.lookups.answers import Answer, Question, answer, is_of_type, item_of
 from remote_runtime.registry import Registry
-from remote_runtime.stdlib_light import jsontext
+from remote_runtime.stdlib_light import json_text
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -61,7 +61,7 @@ def _questions(message: Dict[str, Any]) -> List[Question]:
 
 def _fit(answers: List[Answer]) -> None:
     """Replace the largest answers by a reason until all of them fit into one frame."""
-    sizes = [len(jsontext.dumps(one)) + 1 for one in answers]
+    sizes = [len(json_text.dumps(one)) + 1 for one in answers]
     while sum(sizes) > ROOM:
         at = max(range(len(sizes)), key=lambda number: sizes[number])
         answers[at] = {
@@ -70,4 +70,4 @@ def _fit(answers: List[Answer]) -> None:
             )
             % sizes[at]
         }
-        sizes[at] = len(jsontext.dumps(answers[at])) + 1
+        sizes[at] = len(json_text.dumps(answers[at])) + 1

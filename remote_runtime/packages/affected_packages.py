@@ -7,8 +7,8 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.effects import Covers
 from remote_runtime.packages.dnf import isolated_run
 from remote_runtime.packages.dpkg import database as dpkg
-from remote_runtime.packages.dpkg.contents import UNIT_DIRECTORIES
 from remote_runtime.packages.dpkg.installed_packages import Registry
+from remote_runtime.packages.dpkg.package_contents import UNIT_DIRECTORIES
 from remote_runtime.packages.manager import installed_coverage, removed_coverage
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Se
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.packages.manager import PackageManager
-from remote_runtime.packages.values import EarlyChange, Installed, Operation, VersionChange
+from remote_runtime.packages.package_info import EarlyChange, Installed, Operation, VersionChange
 
 Changes = Sequence[VersionChange]
 Shares = Optional[Sequence[Changes]]

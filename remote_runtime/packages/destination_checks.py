@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Dict, FrozenSet, Hashable, List, Mapping, Opti
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.dpkg.contents import Contents, Member
+from remote_runtime.packages.dpkg.package_contents import Contents, Member
 from remote_runtime.system import preconditions
 
 if TYPE_CHECKING:

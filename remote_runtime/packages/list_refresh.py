@@ -83,7 +83,7 @@ def _reads(item: Item) -> bool:
 
 def _is_older(files: Sequence[str]) -> bool:
     """Return whether apt has not refreshed its lists since one of these files changed."""
-    from remote_runtime.packages.apt.lists import Lists
+    from remote_runtime.packages.apt.package_lists import Lists
 
     times: List[float] = []
     for path in files:

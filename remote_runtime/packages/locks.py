@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Callable, NamedTuple, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.paths import content_of
-from remote_runtime.system.process.processes import service_of
+from remote_runtime.system.process.process_identity import service_of
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -13,7 +13,7 @@ from remote_runtime.effects import (
     UnknownEffect,
 )
 from remote_runtime.item import Item, Properties
-from remote_runtime.packages.values import (
+from remote_runtime.packages.package_info import (
     ABSENT,
     CONFIG_FILES,
     LATEST,
@@ -31,7 +31,7 @@ from remote_runtime.provider import FIRST
 
 if TYPE_CHECKING:
     from remote_runtime.errors import ResourceError
-    from remote_runtime.packages.inspection import Probe
+    from remote_runtime.packages.package_inspection import Probe
     from remote_runtime.packages.prediction import PlannedState, Prediction
 
 # The same text on every host, so that a report groups it.
@@ -105,7 +105,7 @@ class PackageManager(object):
     def probe(self) -> "Probe":
         """The object that examines packages in a preview, created on first use."""
         if self._probe is None:
-            from remote_runtime.packages.inspection import Probe
+            from remote_runtime.packages.package_inspection import Probe
 
             self._probe = Probe(self.context)
         return self._probe

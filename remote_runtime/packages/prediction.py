@@ -2,7 +2,7 @@
 
 from typing import Mapping, NamedTuple, Sequence, Tuple
 
-from remote_runtime.packages.values import Operation, VersionChange
+from remote_runtime.packages.package_info import Operation, VersionChange
 
 
 class PlannedState(NamedTuple):

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, List, NamedTuple, Optional, Sequence
 
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.effects import Declared
 from remote_runtime.packages.maintainer_scripts.shell import Call
-from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts

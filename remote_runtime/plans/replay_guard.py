@@ -7,7 +7,7 @@ from remote_runtime.reporting.events import timestamp
 from remote_runtime.system.state_store import StateError, StateStore
 
 if TYPE_CHECKING:
-    from remote_runtime.plans.check import Binding
+    from remote_runtime.plans.plan_file_check import Binding
 
 KIND = "plans"
 _SPARE = 7 * 86400  # seconds that a note outlives its plan, which may still wait for a lock

@@ -3,7 +3,7 @@
 from typing import Callable, Dict, Generator, Iterable, Iterator, List, Optional, Set
 
 from remote_runtime.errors import ProtocolError, ResourceError
-from remote_runtime.stdlib_light.digest import sha256
+from remote_runtime.stdlib_light.sha256_digest import sha256
 
 BATCH = 1 << 20
 COUNT = 4096  # blobs in one batch, so that the request for them fits a frame

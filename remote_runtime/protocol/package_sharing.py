@@ -9,15 +9,15 @@ from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence
 from remote_runtime.errors import ProtocolError
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.channel import Channel
-from remote_runtime.stdlib_light import jsontext
-from remote_runtime.stdlib_light.digest import sha256
+from remote_runtime.stdlib_light import json_text
+from remote_runtime.stdlib_light.sha256_digest import sha256
 
 
 def fingerprint(paths: Iterable[str], scripts: Mapping[str, str]) -> str:
     """Return the common fingerprint of a package and its installation (both sides): paths and
     scripts."""
     description = [sorted(paths), [[name, scripts[name]] for name in sorted(scripts)]]
-    return str(sha256(jsontext.dumps(description).encode("utf-8")).hexdigest())
+    return str(sha256(json_text.dumps(description).encode("utf-8")).hexdigest())
 
 
 class SharedMetadata(NamedTuple):
@@ -65,7 +65,7 @@ class PackageSharing(object):
             return
         for sha in shas:
             message = {"t": "package", "sha": sha, "contents": contents.get(sha)}
-            if len(jsontext.dumps(message)) >= wire.MAX_FROM_TARGET - 1024:
+            if len(json_text.dumps(message)) >= wire.MAX_FROM_TARGET - 1024:
                 message["contents"] = None  # too much to travel
             self._channel.send(message)
 

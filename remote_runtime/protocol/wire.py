@@ -71,7 +71,7 @@ import struct
 from typing import Any, Dict, Iterator, List, Union
 
 from remote_runtime.errors import ProtocolError
-from remote_runtime.stdlib_light import jsontext
+from remote_runtime.stdlib_light import json_text
 
 PROTOCOL = "ccm1"
 MAX_FROM_TARGET = 1 << 20
@@ -89,7 +89,7 @@ _JSON, _BINARY = ord("J"), ord("B")
 
 def encode(message: Message) -> bytes:
     """Return the frame of one message."""
-    return encode_json(jsontext.dumps(message).encode("ascii"))
+    return encode_json(json_text.dumps(message).encode("ascii"))
 
 
 def encode_json(payload: bytes) -> bytes:
@@ -149,7 +149,7 @@ class Decoder:
 
 def _parse(payload: bytes) -> Message:
     try:
-        message = jsontext.loads(payload.decode("utf-8"))
+        message = json_text.loads(payload.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ProtocolError("a frame that is not JSON: %s" % error, kind="protocol.json") from error
     if not isinstance(message, dict) or not isinstance(message.get("t"), str):

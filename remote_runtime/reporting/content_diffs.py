@@ -6,7 +6,7 @@ from remote_runtime.changes import HASHED, Unknowable, content_before, text_befo
 from remote_runtime.content import Content
 from remote_runtime.context import Context
 from remote_runtime.item import Item
-from remote_runtime.reporting import difference
+from remote_runtime.reporting import text_diff
 from remote_runtime.system.paths import Status
 
 MAX_BYTES = 512 << 10
@@ -32,7 +32,7 @@ class Diffs(object):
         if not self._possible or not self._may(old, mode):
             return False
         before = old.size if old is not None else 0
-        if max(before, size) > difference.LARGEST or before + size > self._left:
+        if max(before, size) > text_diff.LARGEST or before + size > self._left:
             return False
         self._left -= before + size
         return True
@@ -55,9 +55,9 @@ class Diffs(object):
             before = None
             if old is not None:
                 before = (old.size, content_before(files, path, old, content.size))
-            return difference.summary(before, (content.size, HASHED + content.sha256))
+            return text_diff.summary(before, (content.size, HASHED + content.sha256))
         try:
-            text = None if old is None else text_before(files, path, difference.LARGEST)
-            return difference.unified(text, content.read(), path)
+            text = None if old is None else text_before(files, path, text_diff.LARGEST)
+            return text_diff.unified(text, content.read(), path)
         except Unknowable:  # of a package that is planned, only the hash may be known
             return None

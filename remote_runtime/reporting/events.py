@@ -10,7 +10,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.registry import resource_class
 from remote_runtime.reporting.masking import MASKED, Mask, credentials_in, strings_of
-from remote_runtime.stdlib_light import jsontext
+from remote_runtime.stdlib_light import json_text
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
 BUCKETS = ("failed", "skipped", "changed")  # and stable is in none of these
@@ -178,7 +178,7 @@ class EventMaker(object):
         item, about = outcome.item, (self.ids.next(), timestamp(time.time()), duration, noop)
         if self._mask.is_empty and not (item.sensitive or item.redact_hash or item.deferred_render):
             event = _event(outcome, about, _AS_IT_IS, _AS_IT_IS.text)
-            text = jsontext.dumps(event)
+            text = json_text.dumps(event)
             if self.leaves_plain(item, text):
                 return event, text
         mask = self._mask_of(item)
@@ -387,7 +387,7 @@ def _change(change: Change, sensitive: bool, mask: Mask) -> Dict[str, Any]:
         if MASKED in (record.get("diff") or ""):
             record["diff"] = _without_former_secrets(record["diff"])
         if record.get("diff"):
-            from remote_runtime.reporting.difference import visible
+            from remote_runtime.reporting.text_diff import visible
 
             record["diff"] = visible(record["diff"])
         return record
@@ -425,7 +425,7 @@ def _bounded(event: Dict[str, Any]) -> Dict[str, Any]:
     """Drop large parts, the least important first, from an event that would not fit in a frame."""
 
     def size() -> int:
-        return len(jsontext.dumps(event))
+        return len(json_text.dumps(event))
 
     bulky = sum([len(c.get("diff") or "") for c in event["changes"]])
     bulky += len(repr(event["properties"])) + len(repr(event["error"]))

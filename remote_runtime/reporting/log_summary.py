@@ -4,7 +4,7 @@ import os
 from typing import Callable, Dict
 
 from remote_runtime.plans.plan import Plan
-from remote_runtime.system import log
+from remote_runtime.system import system_log
 
 _ORIGIN = ("commit", "actor", "ccm")
 _COUNTED = ("changed", "failed", "skipped", "stable", "refreshed")
@@ -14,8 +14,8 @@ def write(plan: Plan, tally: Dict[str, int], ended: str, shown: Callable[[str], 
     """Write the line to the system log; ``tally`` counts the run's events, ``shown``
     masks texts.
     """
-    level = log.WARNING if tally.get("failed") else log.NOTICE
-    log.write(level, shown(line(plan, tally, ended)))
+    level = system_log.WARNING if tally.get("failed") else system_log.NOTICE
+    system_log.write(level, shown(line(plan, tally, ended)))
 
 
 def line(plan: Plan, tally: Dict[str, int], ended: str) -> str:

@@ -3,7 +3,7 @@
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set
 
 from remote_runtime.errors import in_one_line
-from remote_runtime.stdlib_light import jsontext
+from remote_runtime.stdlib_light import json_text
 
 MASKED = "[masked]"
 SHORTEST = 4  # shorter values would mask half of every text
@@ -136,7 +136,7 @@ class Mask(object):
         if escaped is None:
             escaped = Mask()
             for spelling in self._spellings:
-                spelt = (spelling, jsontext.dumps(spelling)[1:-1])
+                spelt = (spelling, json_text.dumps(spelling)[1:-1])
                 escaped._spellings.update(dict.fromkeys(spelt, self._spellings[spelling]))
             self._escaped = escaped  # complete: on the controller, threads share a mask
         return bool(escaped._found(text))
@@ -256,7 +256,7 @@ def _spellings(secret: str) -> Dict[str, bool]:
         plain += [secret.upper(), secret.lower(), secret[::-1], wide.hex(), *_hex_pairs(data)]
     escaped = secret.replace("\\", "\\\\").replace('"', '\\"')
     plain_json = escaped.replace("\n", "\\n").replace("\t", "\\t")  # with other letters than ASCII
-    for text in (jsontext.dumps(secret)[1:-1], plain_json):
+    for text in (json_text.dumps(secret)[1:-1], plain_json):
         plain += [text, text.replace("/", "\\/")]
         plain.append(text.translate({38: "\\u0026", 60: "\\u003c", 62: "\\u003e"}))  # in HTML
     for marks in _MARKS:

@@ -11,7 +11,7 @@ from remote_runtime.cancellation import Cancelled
 from remote_runtime.item import each_of
 from remote_runtime.plans.plan import Plan
 from remote_runtime.reporting.events import Outcome
-from remote_runtime.stdlib_light import jsontext
+from remote_runtime.stdlib_light import json_text
 from remote_runtime.system.state_directory import APPLIED
 from remote_runtime.system.state_store import StateError, StateStore
 
@@ -133,7 +133,7 @@ class LastApplied(object):
         return self._digest(sorted(found.items()))
 
     def _digest(self, value: Any) -> str:
-        return self._memory.digest(jsontext.dumps(value))
+        return self._memory.digest(json_text.dumps(value))
 
 
 def _when(at: Any) -> str:

@@ -26,8 +26,8 @@ from remote_runtime.item import Item
 from remote_runtime.protocol.channel import Channel
 from remote_runtime.reporting.event_reporter import EventReporter
 from remote_runtime.reporting.events import EventMaker, Outcome, requested_of
-from remote_runtime.stdlib_light import jsontext
-from remote_runtime.system.process.processes import boot
+from remote_runtime.stdlib_light import json_text
+from remote_runtime.system.process.process_identity import boot
 from remote_runtime.system.state_directory import RUNS
 from remote_runtime.system.state_store import StateError, StateStore
 
@@ -73,13 +73,13 @@ class RunRecord(object):
 
     def begin(self, items: Sequence[Item]) -> None:
         """Record that these resources are about to be changed."""
-        self._waiting += [jsontext.dumps({"begin": item.index}) for item in items]
+        self._waiting += [json_text.dumps({"begin": item.index}) for item in items]
         latest = max(item.index for item in items)
         sync = latest > self._reserved
         if sync:
             self._reserved = max(latest, min(latest + RESERVED - 1, self._last))
             reserved = {"reserve": self._reserved, "from": items[0].index, "boot": boot()}
-            self._waiting.append(jsontext.dumps(reserved))
+            self._waiting.append(json_text.dumps(reserved))
         self._write(sync)
 
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
@@ -90,7 +90,7 @@ class RunRecord(object):
 
     def close(self) -> None:
         """Record that the run is over and there are no more changes."""
-        self._waiting.append(jsontext.dumps({"end": True}))
+        self._waiting.append(json_text.dumps({"end": True}))
         if self._descriptor >= 0:
             self._write(sync=True)
 
@@ -157,7 +157,7 @@ class RunRecord(object):
     def _write(self, sync: bool = False) -> None:
         if self._off:
             return
-        lines = [jsontext.dumps(self._result(ended)) for ended in self._ended] + self._waiting
+        lines = [json_text.dumps(self._result(ended)) for ended in self._ended] + self._waiting
         text = "".join([line + "\n" for line in lines]).encode("ascii")
         try:
             if self._descriptor < 0:
@@ -177,7 +177,7 @@ class RunRecord(object):
         """Keep the record, marked as incomplete. On a full disk, this uses the space of the latest
         lines; without any space, the record becomes unusable."""
         self._off = True
-        mark = b"\n" + jsontext.dumps({"gap": True}).encode("ascii") + b"\n"
+        mark = b"\n" + json_text.dumps({"gap": True}).encode("ascii") + b"\n"
         for size in (self._size, max(0, self._size - len(mark)), 0):
             try:
                 if self._descriptor >= 0:
@@ -222,7 +222,7 @@ def past_messages(memory: StateStore, receipt: str, busy: bool) -> List[Dict[str
     last = dict(_past(receipt, UNUSABLE if read.gap else state), started=read.interrupted())
     found, size = [_past(receipt, "")], 0
     for result in results:
-        length = len(jsontext.dumps(result))
+        length = len(json_text.dumps(result))
         if size + length > MESSAGE:
             found.append(_past(receipt, ""))
             size = 0
@@ -268,7 +268,7 @@ class _Read(object):
 def _entry(text: str) -> Dict[str, Any]:
     """A line of a record; empty if a power failure damaged it."""
     try:
-        found = jsontext.loads(text) if len(text) <= MAX_LINE_LENGTH else None
+        found = json_text.loads(text) if len(text) <= MAX_LINE_LENGTH else None
     except (ValueError, RecursionError):
         found = None
     return found if isinstance(found, dict) else {}

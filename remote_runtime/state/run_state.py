@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Callable, Optional
 from remote_runtime.plans.plan import Plan
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.state.refresh_reader import LazyRefreshes, Refreshes
-from remote_runtime.stdlib_light import digest
+from remote_runtime.stdlib_light import sha256_digest
 from remote_runtime.system.state_directory import APPLIED, record_path
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class RunState(object):
 
 def record_name(manifest: str) -> str:
     """The name of a manifest's records."""
-    return str(digest.sha256(manifest.encode("utf-8", "replace")).hexdigest())[:32]
+    return str(sha256_digest.sha256(manifest.encode("utf-8", "replace")).hexdigest())[:32]
 
 
 def mark_of(plan: Plan) -> str:
@@ -121,4 +121,6 @@ def mark_of(plan: Plan) -> str:
     from remote_runtime.system.machine_id import machine_id
 
     text = "\n".join((machine_id(), plan.manifest, plan.digest))
-    return str(digest.sha256(text.encode("utf-8", "replace")).hexdigest())[:32] * bool(plan.digest)
+    return str(sha256_digest.sha256(text.encode("utf-8", "replace")).hexdigest())[:32] * bool(
+        plan.digest
+    )

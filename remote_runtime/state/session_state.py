@@ -10,7 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 from remote_runtime.context import Context
 from remote_runtime.effects import ASSUMED, Uncertainty, UnknownEffect, everything
 from remote_runtime.errors import ProtocolError
-from remote_runtime.execution.engine import ResourceResult
+from remote_runtime.execution.plan_executor import ResourceResult
 from remote_runtime.execution.reboot_resume import Boot
 from remote_runtime.execution.reboot_resume import parse as parse_boot
 

@@ -6,15 +6,15 @@ module here replaces a module of the standard library that imports many others. 
 part of that module that is written in C, and falls back on the module itself if a Python lacks this
 part:
 
-==========  ===============  =============================================================
-here        stands for       which costs
-==========  ===============  =============================================================
-jsontext    ``json``         ``re``, for a decoder that its C part does without
-digest      ``hashlib``      OpenSSL, 2 ms
-threads     ``threading``    ``functools`` and ``collections``, more than gathering facts
-spawning    ``subprocess``   ``signal``, ``enum`` and ``re``, as long as several queries
-tuples      ``typing``       several ms, and a ``__new__`` to compile for each class
-==========  ===============  =============================================================
+=============  ===============  =============================================================
+here           stands for       which costs
+=============  ===============  =============================================================
+json_text      ``json``         ``re``, for a decoder that its C part does without
+sha256_digest  ``hashlib``      OpenSSL, 2 ms
+threads        ``threading``    ``functools`` and ``collections``, more than gathering facts
+spawning       ``subprocess``   ``signal``, ``enum`` and ``re``, as long as several queries
+named_tuple    ``typing``       several ms, and a ``__new__`` to compile for each class
+=============  ===============  =============================================================
 
 A module belongs here only as long as measurements justify it. Modules that are needed only for a
 change (``re``, ``difflib``, ``subprocess``) are imported in the functions that make it.

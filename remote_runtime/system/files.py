@@ -22,7 +22,7 @@ from typing import (
 )
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.stdlib_light.digest import sha256
+from remote_runtime.stdlib_light.sha256_digest import sha256
 from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure, many_names
 from remote_runtime.system.paths import Status, links, stamp, status_of
 from remote_runtime.system.walk import (

@@ -12,7 +12,7 @@ import stat
 from typing import Any, BinaryIO, Callable, Dict, List, Optional, Set, Tuple
 
 from remote_runtime.errors import HostError
-from remote_runtime.stdlib_light import digest, jsontext
+from remote_runtime.stdlib_light import json_text, sha256_digest
 from remote_runtime.system.machine_id import machine_id
 from remote_runtime.system.paths import write_all
 
@@ -154,7 +154,7 @@ class StateStore(object):
             _lock(descriptor)
             if lines is None:
                 head = {"format": FORMAT, "key": self._digested(_KEY)}
-                os.write(descriptor, jsontext.dumps(head).encode("ascii") + b"\n")
+                os.write(descriptor, json_text.dumps(head).encode("ascii") + b"\n")
             return descriptor, os.fstat(descriptor).st_size
 
     def read_log(self, kind: str, name: str, maximum: int) -> Tuple[Optional[List[str]], bool]:
@@ -173,7 +173,7 @@ class StateStore(object):
                 text = file.read(maximum).decode("ascii", "replace")
         head, *lines = text.split("\n")[:-1] or [""]
         try:
-            found = jsontext.loads(head)
+            found = json_text.loads(head)
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
@@ -207,8 +207,8 @@ class StateStore(object):
         return not os.path.isdir(self._directory) or os.access(self._directory, os.W_OK)
 
     def _digested(self, text: str) -> str:
-        inner = digest.sha256(self._key + text.encode("utf-8", "surrogateescape")).digest()
-        return str(digest.sha256(self._key + inner).hexdigest())[:32]
+        inner = sha256_digest.sha256(self._key + text.encode("utf-8", "surrogateescape")).digest()
+        return str(sha256_digest.sha256(self._key + inner).hexdigest())[:32]
 
     def _load_key(self) -> bool:
         """Use the existing key; False if there is none that belongs to this machine."""
@@ -246,7 +246,7 @@ class StateStore(object):
             with file:
                 text = file.read(LARGEST + 1)
         try:
-            found = jsontext.loads(text.decode("utf-8")) if len(text) <= LARGEST else None
+            found = json_text.loads(text.decode("utf-8")) if len(text) <= LARGEST else None
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or not isinstance(found.get("format"), int):
@@ -265,7 +265,7 @@ class StateStore(object):
             except StateError as error:
                 if not error.damaged:
                     raise
-        text = jsontext.dumps(dict(record, format=FORMAT)).encode("ascii")
+        text = json_text.dumps(dict(record, format=FORMAT)).encode("ascii")
         with self._access("write", kind, name) as directory:
             beside = "." + name + ".new"
             descriptor = os.open(beside, _WRITE, 0o600, dir_fd=directory)

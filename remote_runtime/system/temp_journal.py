@@ -17,8 +17,8 @@ import stat
 from typing import Any, Callable, Dict, List, Set, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.stdlib_light import jsontext
-from remote_runtime.system.process import processes
+from remote_runtime.stdlib_light import json_text
+from remote_runtime.system.process import process_identity
 from remote_runtime.system.state_directory import JOURNALS
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -86,7 +86,7 @@ class TempJournal(object):
         try:
             if self._descriptor < 0:
                 self._descriptor = self._create()
-            os.write(self._descriptor, (jsontext.dumps(what) + "\n").encode("ascii"))
+            os.write(self._descriptor, (json_text.dumps(what) + "\n").encode("ascii"))
             os.fsync(self._descriptor)
         except OSError as error:
             self._warn(
@@ -100,11 +100,11 @@ class TempJournal(object):
         os.makedirs(state, 0o700, exist_ok=True)
         os.chmod(state, 0o700)
         os.makedirs(self._journals, 0o700, exist_ok=True)
-        own = processes.find(os.getpid())
+        own = process_identity.find(os.getpid())
         name = "%d-%d-%s" % (os.getpid(), own.start if own is not None else _UNKNOWN, self._token)
         self._path = os.path.join(self._journals, name)
         descriptor = os.open(self._path, _NEW | os.O_APPEND, 0o600)
-        os.write(descriptor, (jsontext.dumps(processes.boot()) + "\n").encode("ascii"))
+        os.write(descriptor, (json_text.dumps(process_identity.boot()) + "\n").encode("ascii"))
         directory = os.open(self._journals, _DIRECTORY)
         try:
             os.fsync(directory)
@@ -127,7 +127,7 @@ def sweep(journal: str, warn: Warn) -> List[str]:
     if int(start) == _UNKNOWN or _runs(int(pid), int(start), lines):
         return []
     owned = {(line[0], line[1]) for line in lines if isinstance(line, list) and len(line) == 2}
-    if lines[:1] != [processes.boot()]:  # a disk may have another number since
+    if lines[:1] != [process_identity.boot()]:  # a disk may have another number since
         owned = {(_ANY, inode) for _, inode in owned}
     removed: List[str] = []
     whole = True
@@ -144,7 +144,7 @@ def sweep(journal: str, warn: Warn) -> List[str]:
             )
     for path, line in _leaving(lines).items():
         try:
-            removed += _left(path, line, lines[:1] == [processes.boot()])
+            removed += _left(path, line, lines[:1] == [process_identity.boot()])
         except FileNotFoundError:
             continue
         except (OSError, ResourceError) as error:
@@ -156,8 +156,8 @@ def sweep(journal: str, warn: Warn) -> List[str]:
 
 
 def _runs(pid: int, start: int, lines: List[Any]) -> bool:
-    found = processes.find(pid)
-    same_boot = lines[:1] in ([], [processes.boot()])
+    found = process_identity.find(pid)
+    same_boot = lines[:1] in ([], [process_identity.boot()])
     return found is not None and found.start == start and same_boot
 
 
@@ -167,7 +167,7 @@ def _lines(journal: str) -> List[Any]:
         if os.fstat(descriptor).st_uid != os.geteuid():
             return []
         text = file.read().decode("ascii")
-    return [jsontext.loads(line) for line in text.split("\n")[:-1]]
+    return [json_text.loads(line) for line in text.split("\n")[:-1]]
 
 
 def _swept(directory: str, mark: str, owned: Set[Tuple[int, int]]) -> List[str]:

@@ -156,7 +156,7 @@ def hashed(text: Optional[str]) -> Optional[str]:
         return None
     if text == LINKED:
         return "symlink"
-    from remote_runtime.stdlib_light.digest import sha256
+    from remote_runtime.stdlib_light.sha256_digest import sha256
 
     return "%s%s" % (HASHED, sha256(text.encode("utf-8", "surrogateescape")).hexdigest())
 
@@ -176,7 +176,7 @@ def has_links(host: HostReader, place: Place, name: str, text: Optional[str]) ->
 
 def install(name: str, text: Optional[str]) -> Dict[str, List[str]]:
     """Return the settings of a text that enable the unit."""
-    from remote_runtime.units.text import UnitText
+    from remote_runtime.units.unit_text import UnitText
 
     found = UnitText(full_name(name))
     found.add("" if text is None or text == LINKED else text)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Iterator, List, NamedTuple, Sequence, Set, Tup
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.paths import is_within
-from remote_runtime.units.files import Definition
+from remote_runtime.units.unit_files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

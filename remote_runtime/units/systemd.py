@@ -10,7 +10,7 @@ from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.system.process.commands import KEEP, Result
 from remote_runtime.units import unit
 from remote_runtime.units.boot_links import CONFIGURED, BootLinks
-from remote_runtime.units.status import (
+from remote_runtime.units.unit_status import (
     DISABLE,
     ENABLE,
     ENDS,

@@ -3,7 +3,7 @@
 from typing import Dict, List, Mapping, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.units.status import Status
+from remote_runtime.units.unit_status import Status
 
 PROPERTIES = (
     "Id",

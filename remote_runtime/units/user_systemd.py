@@ -10,10 +10,10 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.system.accounts import Identity
 from remote_runtime.system.process.commands import KEEP, Result
 from remote_runtime.units.boot_links import BootLinks
-from remote_runtime.units.files import Places
-from remote_runtime.units.status import ENABLE, MASK, Status
 from remote_runtime.units.systemd import Systemd
 from remote_runtime.units.unit import full_name
+from remote_runtime.units.unit_files import Places
+from remote_runtime.units.unit_status import ENABLE, MASK, Status
 
 if TYPE_CHECKING:
     from remote_runtime.units.preview.planned_units import PlannedUnits

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, List
 
 from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.system.paths import is_within
-from remote_runtime.units.directories import given_away, named_directories
-from remote_runtime.units.files import Definition
 from remote_runtime.units.named_paths import (
     RELOADING,
     STARTING,
@@ -16,6 +14,8 @@ from remote_runtime.units.named_paths import (
     of_unit,
     streams,
 )
+from remote_runtime.units.service_directories import given_away, named_directories
+from remote_runtime.units.unit_files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -32,7 +32,7 @@ IMPORTS = {
     "remote_runtime/facts/netlink.py": {"_socket": "socket costs a target 4 ms"},
     "remote_runtime/facts/network.py": {"_socket": "socket costs a target 4 ms"},
     "remote_runtime/health/kinds/port.py": {"_socket": "socket costs a target 4 ms"},
-    "remote_runtime/stdlib_light/jsontext.py": {"_json": "json imports re; it is the fallback"},
+    "remote_runtime/stdlib_light/json_text.py": {"_json": "json imports re; it is the fallback"},
 }
 MEMBERS = {
     "orchestrator/cluster/dask_api.py": {

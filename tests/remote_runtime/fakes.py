@@ -16,10 +16,10 @@ from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
 from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
-from remote_runtime.execution.engine import Engine
 from remote_runtime.execution.lifecycle import Lifecycle
+from remote_runtime.execution.plan_executor import Engine
 from remote_runtime.item import Item
-from remote_runtime.managed.resource import State
+from remote_runtime.managed_resources.managed_resource import State
 from remote_runtime.options import RunOptions
 from remote_runtime.protocol.blobs import Blobs, Part
 from remote_runtime.registry import Registry

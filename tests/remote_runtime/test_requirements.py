@@ -8,8 +8,8 @@ from remote_runtime import requirements
 from remote_runtime.changes import Missing
 from remote_runtime.effects import AccountEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.host_reader import reader
 from remote_runtime.host.machine.contents import Contents
-from remote_runtime.host.reader import reader
 from tests.remote_runtime.fakes import FakeAccounts, context, failure_of
 
 NOBODY = "ccm-test-nobody"

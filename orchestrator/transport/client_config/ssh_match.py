@@ -23,7 +23,7 @@ from orchestrator.transport.client_config.user_command import run_shell
 from orchestrator.transport.host_keys.known_hosts import matches, name_matches
 from remote_runtime.errors import InputError, Problem
 from remote_runtime.facts import network
-from remote_runtime.facts.source import Source
+from remote_runtime.facts.fact_source import Source
 
 EXEC_TIMEOUT = 30
 # How each command begins that ccm starts on a host; the rest differs from run to run.

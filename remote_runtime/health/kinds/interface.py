@@ -20,7 +20,7 @@ class _Interface(Kind):
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """Return the state of the interface in the kernel."""
         from remote_runtime.facts import network
-        from remote_runtime.facts.source import Source
+        from remote_runtime.facts.fact_source import Source
 
         try:
             known = network.read(Source())["interfaces"]

@@ -10,9 +10,9 @@ from remote_runtime.archives import member_filter, member_reader, staging
 from remote_runtime.changes import HASHED, Missing, Unknowable
 from remote_runtime.downloads.time_limit import Limit, ProgressCheck
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import downloads
-from remote_runtime.host.downloads import Extraction
-from remote_runtime.stdlib_light.digest import sha256
+from remote_runtime.host import download_ports
+from remote_runtime.host.download_ports import Extraction
+from remote_runtime.stdlib_light.sha256_digest import sha256
 from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure, refusal
 
@@ -92,7 +92,7 @@ class ArchiveReader(object):
         )
 
 
-class Archives(ArchiveReader, downloads.Archives):
+class Archives(ArchiveReader, download_ports.Archives):
     """Extracts archives next to existing files."""
 
     def extract(self, path: str, how: Extraction, checksum: str = "") -> None:

@@ -5,9 +5,9 @@ import stat
 from typing import TYPE_CHECKING, Callable, List, NoReturn, Optional, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import checkouts as port
+from remote_runtime.host import checkout_ports as port
 from remote_runtime.host import file_ports
-from remote_runtime.host.checkouts import (
+from remote_runtime.host.checkout_ports import (
     BRANCH,
     COMMIT,
     TAG,

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, List, Optional, Sequence
 
 from remote_runtime.changes import Ended
 from remote_runtime.errors import ResourceError, UnsettledError
-from remote_runtime.host import command as port
-from remote_runtime.host.command import RAISE, TIMEOUT, Command, Tell, expected
+from remote_runtime.host import command_ports as port
+from remote_runtime.host.command_ports import RAISE, TIMEOUT, Command, Tell, expected
 from remote_runtime.retries import ONCE, RetryPolicy, attempts_note, wait
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 import time
 
-from remote_runtime.host import conditions
-from remote_runtime.host.conditions import Condition, ConditionResult
+from remote_runtime.host import condition_ports
+from remote_runtime.host.condition_ports import Condition, ConditionResult
 
 
-class Conditions(conditions.Conditions):
+class Conditions(condition_ports.Conditions):
     """Checks until the time is up."""
 
     def wait(

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Callable
 
 from remote_runtime.downloads.checksums import checksum_in, hasher
-from remote_runtime.host import downloads
+from remote_runtime.host import download_ports
 from remote_runtime.retries import ONCE, RetryPolicy, is_transient, retry
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _LISTED = 4 << 20  # bytes of a checksum file
 _LARGE = 1 << 30  # a guess where the server does not say
 
 
-class DownloadReader(downloads.DownloadReader):
+class DownloadReader(download_ports.DownloadReader):
     """Downloads on the machine; each checksum file is fetched once per run."""
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
@@ -43,7 +43,7 @@ class DownloadReader(downloads.DownloadReader):
         return retry(self._context, tries, ask, is_transient)
 
 
-class Downloads(DownloadReader, downloads.Downloads):
+class Downloads(DownloadReader, download_ports.Downloads):
     """Streams each download to a temporary file next to its destination; ``count`` receives the
     number of the try, and ``archives`` extracts.
     """
@@ -61,7 +61,7 @@ class Downloads(DownloadReader, downloads.Downloads):
     def _require_place(self, path: str) -> None:
         self._paths.require_file_place(path)
 
-    def _fetch(self, wanted: downloads.NewDownload) -> str:
+    def _fetch(self, wanted: download_ports.NewDownload) -> str:
         from remote_runtime.downloads import response_body
         from remote_runtime.system.extended_attributes import Attributes
 

@@ -7,7 +7,7 @@ call, and git runs as the owner of the checkout.
 import sys
 from typing import Dict, List, NamedTuple, Sequence, Tuple
 
-from remote_runtime.host.checkouts import Source
+from remote_runtime.host.checkout_ports import Source
 
 OPTIONS = (
     "core.hooksPath=/dev/null",

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import mounts
+from remote_runtime.host import mount_ports
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.kernel.mounts import MountEntry, MountTable, users
 from remote_runtime.system.kernel.pinned_paths import PinnedPaths
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.walk import Walker
 
 
-class Mounts(mounts.Mounts):
+class Mounts(mount_ports.Mounts):
     """Runs the programs of the host. ``walker`` has the open files."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Mounts(mounts.Mounts):
         except ResourceError as error:
             busy = users(argv[-1]) if argv[0] == "umount" else []
             if busy:
-                raise mounts.busy_error(argv[-1], busy) from error
+                raise mount_ports.busy_error(argv[-1], busy) from error
             output = pinned.named(error.output)
             lines = [line for line in output.strip().splitlines() if line.strip()]
             message = "%s: %s" % (pinned.named(error.message), lines[0]) if lines else error.message

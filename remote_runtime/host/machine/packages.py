@@ -6,7 +6,7 @@ from remote_runtime.host import package_ports
 from remote_runtime.item import Properties
 from remote_runtime.packages import list_refresh
 from remote_runtime.packages.manager import PackageManager
-from remote_runtime.packages.values import Answer, Installed, Operation, VersionChange
+from remote_runtime.packages.package_info import Answer, Installed, Operation, VersionChange
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

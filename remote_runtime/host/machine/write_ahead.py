@@ -64,10 +64,10 @@ class FileWriter(Ahead):
                 for _ in chunks:
                     pass  # they are already synced
             if validate:
-                from remote_runtime.host import validation
+                from remote_runtime.host import file_validation
 
                 commands = self._context.user_commands
-                validation.run(commands, validate, finished=temporary.path, path=file.path)
+                file_validation.run(commands, validate, finished=temporary.path, path=file.path)
             if before is not None:
                 before()
             temporary.commit()

@@ -2,7 +2,7 @@
 
 from typing import Dict, List, Optional, Sequence
 
-from remote_runtime.packages.values import Operation
+from remote_runtime.packages.package_info import Operation
 
 ENVIRONMENT = {
     "DEBIAN_FRONTEND": "noninteractive",

@@ -12,7 +12,7 @@ from remote_runtime.packages import locks
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.packages.values import Answer
+    from remote_runtime.packages.package_info import Answer
     from remote_runtime.system.files import Files
 
 SET = "debconf-set-selections"

@@ -5,7 +5,7 @@ from typing import Callable, Dict, List, Optional, Sequence, Set
 
 from remote_runtime.packages import batch
 from remote_runtime.packages.apt import simulation as apt_simulation
-from remote_runtime.packages.values import Operation, VersionChange
+from remote_runtime.packages.package_info import Operation, VersionChange
 
 _FIELDS = ("Pre-Depends", "Depends", "Recommends")
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]*")

@@ -30,7 +30,12 @@ from remote_runtime.effects import (
     UnknownEffect,
 )
 from remote_runtime.packages.destination_checks import DestinationChecks
-from remote_runtime.packages.dpkg.contents import (
+from remote_runtime.packages.dpkg.installed_packages import (
+    Installations,
+    InstalledPackage,
+    units_below,
+)
+from remote_runtime.packages.dpkg.package_contents import (
     SYSUSERS,
     UNIT_DIRECTORIES,
     ContentReader,
@@ -38,20 +43,15 @@ from remote_runtime.packages.dpkg.contents import (
     Member,
     PackagedFile,
 )
-from remote_runtime.packages.dpkg.installed_packages import (
-    Installations,
-    InstalledPackage,
-    units_below,
-)
-from remote_runtime.packages.dpkg.units import LINKS, MASKED, Units, stopped_for_upgrade
-from remote_runtime.packages.maintainer_scripts import accounts as script_accounts
+from remote_runtime.packages.dpkg.package_units import LINKS, MASKED, Units, stopped_for_upgrade
+from remote_runtime.packages.maintainer_scripts import account_commands as script_accounts
 from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
 from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as deb_scripts
 from remote_runtime.packages.maintainer_scripts.effects import Open
 from remote_runtime.packages.maintainer_scripts.script_sequence import Declare, Run
 from remote_runtime.packages.manager import installed_coverage
-from remote_runtime.packages.values import VersionChange
+from remote_runtime.packages.package_info import VersionChange
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -7,10 +7,10 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.packages.apt import errors as apt_errors
 from remote_runtime.packages.apt import simulation as apt_simulation
-from remote_runtime.packages.dpkg import contents as deb_contents
-from remote_runtime.packages.dpkg.contents import Contents
-from remote_runtime.packages.inspection import TIMEOUT, Indexed, Packages
-from remote_runtime.packages.values import VersionChange
+from remote_runtime.packages.dpkg import package_contents as deb_contents
+from remote_runtime.packages.dpkg.package_contents import Contents
+from remote_runtime.packages.package_info import VersionChange
+from remote_runtime.packages.package_inspection import TIMEOUT, Indexed, Packages
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -3,7 +3,7 @@
 from typing import Dict, List, Mapping, Sequence, Tuple
 
 from remote_runtime.packages.dpkg.database import plain
-from remote_runtime.packages.values import VersionChange
+from remote_runtime.packages.package_info import VersionChange
 
 # Without the lock: who only looks must not make another package manager fail. Without the logs of
 # what solver and planner were asked, which even a simulation writes.

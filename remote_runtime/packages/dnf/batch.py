@@ -3,7 +3,7 @@
 from typing import Callable, List, Optional, Sequence, Set
 
 from remote_runtime.packages.dnf import transaction as dnf_transaction
-from remote_runtime.packages.values import Operation, VersionChange
+from remote_runtime.packages.package_info import Operation, VersionChange
 
 _INSTALLATIONS = (*dnf_transaction.INSTALLING, "Upgrading", "Reinstalling")
 _REMOVALS = ("Removing", "Removing unused dependencies")

@@ -3,8 +3,8 @@
 from functools import cmp_to_key
 from typing import Callable, Dict, List, Sequence
 
+from remote_runtime.packages.package_info import Available
 from remote_runtime.packages.rpm.database import Record, Records
-from remote_runtime.packages.values import Available
 from remote_runtime.packages.versions import rpm as rpm_version
 
 _SOURCE = "src"

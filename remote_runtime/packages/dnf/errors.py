@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, List
 from remote_runtime.packages import failures
 from remote_runtime.packages.failures import known
 from remote_runtime.packages.locks import LOCK_HINT, LOCKED
-from remote_runtime.packages.values import DOWNLOAD
+from remote_runtime.packages.package_info import DOWNLOAD
 
 if TYPE_CHECKING:
     from remote_runtime.errors import ResourceError

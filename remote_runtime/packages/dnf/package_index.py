@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Callable, Sequence
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import CcmError, ResourceError
-from remote_runtime.packages.dpkg.contents import Contents
-from remote_runtime.packages.inspection import TIMEOUT, Indexed, Packages
-from remote_runtime.packages.rpm import contents as rpm_contents
+from remote_runtime.packages.dpkg.package_contents import Contents
+from remote_runtime.packages.package_inspection import TIMEOUT, Indexed, Packages
+from remote_runtime.packages.rpm import package_contents as rpm_contents
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -3,7 +3,7 @@
 import re
 from typing import Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set
 
-from remote_runtime.packages.inspection import Indexed
+from remote_runtime.packages.package_inspection import Indexed
 
 # The tags of dnf 4; that of the checksum is shown as Python does: a number and bytes.
 INDEX = (

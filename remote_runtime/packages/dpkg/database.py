@@ -8,7 +8,7 @@ dpkg-query is used.
 import os
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from remote_runtime.packages.values import Installed
+from remote_runtime.packages.package_info import Installed
 from remote_runtime.system.paths import content_of
 
 if TYPE_CHECKING:

@@ -10,21 +10,21 @@ from remote_runtime.changes import HASHED
 from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.packages.apt.effects import TransactionEffects
 from remote_runtime.packages.dpkg import triggers as dpkg_triggers
-from remote_runtime.packages.dpkg.contents import CONFIG, TRIGGERS, Contents, Member
 from remote_runtime.packages.dpkg.installed_packages import Installations, InstalledPackage
+from remote_runtime.packages.dpkg.package_contents import CONFIG, TRIGGERS, Contents, Member
+from remote_runtime.packages.maintainer_scripts import conditional_expressions as script_tests
 from remote_runtime.packages.maintainer_scripts import maintscript_helper, script_sequence
-from remote_runtime.packages.maintainer_scripts import tests as script_tests
 from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
 from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as deb_scripts
 from remote_runtime.packages.maintainer_scripts.effects import Declared
 from remote_runtime.packages.maintainer_scripts.script_sequence import Declare
 from remote_runtime.packages.maintainer_scripts.shell import Call
-from remote_runtime.packages.values import VersionChange
+from remote_runtime.packages.package_info import VersionChange
 from remote_runtime.system.paths import Status
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.overlay.overlay import HostOverlay
+    from remote_runtime.overlay.host_overlay import HostOverlay
     from remote_runtime.packages.dpkg.host_rules import HostRules
 
 _NEW = "newconffile"  # dpkg's word for the hash of one that it has not put there yet

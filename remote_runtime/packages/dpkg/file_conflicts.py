@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.apt import simulation as apt_simulation
-from remote_runtime.packages.dpkg.contents import Contents
+from remote_runtime.packages.dpkg.package_contents import Contents
 from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as deb_scripts
-from remote_runtime.packages.values import VersionChange
+from remote_runtime.packages.package_info import VersionChange
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

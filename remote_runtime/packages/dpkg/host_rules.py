@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, NamedTuple, Seq
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dpkg import settings as dpkg_settings
-from remote_runtime.packages.dpkg.contents import Contents, Member
 from remote_runtime.packages.dpkg.database import ADMIN
+from remote_runtime.packages.dpkg.package_contents import Contents, Member
 from remote_runtime.packages.dpkg.settings import REFUSED, Settings
 
 if TYPE_CHECKING:

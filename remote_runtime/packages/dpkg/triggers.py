@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING, Dict, Iterable, List, Sequence, Set
 
 from remote_runtime.packages.dpkg.database import ADMIN
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.shell import Call
-from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
 from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ Debian and Red Hat keep the same record of a name: how it is chosen, its link, a
 from typing import TYPE_CHECKING, List, NamedTuple, Optional, Sequence
 
 from remote_runtime.effects import PathEffect
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.effects import Declared
-from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
 
 if TYPE_CHECKING:
     from remote_runtime.packages.maintainer_scripts.shell import Call

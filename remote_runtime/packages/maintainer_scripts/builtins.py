@@ -2,8 +2,8 @@
 
 from typing import Callable, Dict, List, Optional
 
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN, negated
 from remote_runtime.packages.maintainer_scripts.shell import Shell
-from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN, negated
 from remote_runtime.text.numbers import is_number
 
 Builtin = Callable[[Shell, List[str]], Optional[bool]]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Se
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.maintainer_scripts import calls as script_calls
+from remote_runtime.packages.maintainer_scripts import changed_paths as script_calls
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.interpreter import Interpreter
 from remote_runtime.packages.maintainer_scripts.path_commands import PathCommands
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.maintainer_scripts.syntax import ParseError
-from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts

@@ -8,8 +8,9 @@ import os
 from typing import Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from remote_runtime.packages.maintainer_scripts import builtins as script_builtins
+from remote_runtime.packages.maintainer_scripts import conditional_expressions as script_tests
 from remote_runtime.packages.maintainer_scripts import parser as script_parser
-from remote_runtime.packages.maintainer_scripts import tests as script_tests
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN, negated
 from remote_runtime.packages.maintainer_scripts.globs import fits
 from remote_runtime.packages.maintainer_scripts.shell import Call, Shell
 from remote_runtime.packages.maintainer_scripts.syntax import (
@@ -28,7 +29,6 @@ from remote_runtime.packages.maintainer_scripts.syntax import (
     While,
     Word,
 )
-from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN, negated
 from remote_runtime.packages.maintainer_scripts.word_expansion import Words
 
 _MAX_STEPS = 5000  # commands of one script

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Tupl
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content, Text
 from remote_runtime.effects import PathEffect
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.shell import Call
-from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts

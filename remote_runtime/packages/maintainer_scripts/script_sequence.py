@@ -19,7 +19,7 @@ from remote_runtime.packages.maintainer_scripts.shell import Call
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.effects import Effect
-    from remote_runtime.overlay.overlay import HostOverlay
+    from remote_runtime.overlay.host_overlay import HostOverlay
 
 Declare = Callable[["HostOverlay", Call], Optional[Declared]]
 

@@ -4,8 +4,8 @@ previews only).
 
 from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.syntax import Node
-from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
 
 
 class Call(NamedTuple):

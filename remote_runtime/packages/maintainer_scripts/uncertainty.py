@@ -4,11 +4,11 @@ from typing import List, Optional, Sequence
 
 from remote_runtime.effects import UNKNOWN as NOT_KNOWN
 from remote_runtime.effects import Covers, Uncertainty, UnknownEffect
-from remote_runtime.packages.maintainer_scripts.accounts import Account, AccountCalls
-from remote_runtime.packages.maintainer_scripts.commands import OPEN
+from remote_runtime.packages.maintainer_scripts.account_commands import Account, AccountCalls
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.effects import Open
 from remote_runtime.packages.maintainer_scripts.globs import fits
-from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+from remote_runtime.packages.maintainer_scripts.known_commands import OPEN
 from remote_runtime.packages.maintainer_scripts.unit_and_account_calls import stands_in
 from remote_runtime.system.paths import is_within
 

@@ -7,8 +7,8 @@ conditions of debhelper's own snippets are true on an installation.
 import re
 from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set
 
-from remote_runtime.packages.maintainer_scripts import accounts as script_accounts
-from remote_runtime.packages.maintainer_scripts.accounts import AccountCalls
+from remote_runtime.packages.maintainer_scripts import account_commands as script_accounts
+from remote_runtime.packages.maintainer_scripts.account_commands import AccountCalls
 
 _ASSIGNED = re.compile(r"^[ \t]*([A-Za-z_]\w*)=[\"']?([\w@./:+-]*)[\"']?[ \t]*$", re.MULTILINE)
 _BETWEEN = re.compile(r";(?!;)|&&|\|\||\b(?:then|do|else)\b")

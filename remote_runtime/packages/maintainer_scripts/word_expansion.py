@@ -3,10 +3,10 @@
 import re
 from typing import List, Sequence
 
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.globs import fits
 from remote_runtime.packages.maintainer_scripts.shell import Shell
 from remote_runtime.packages.maintainer_scripts.syntax import ParseError, Part, Word
-from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
 from remote_runtime.text.numbers import is_number
 
 _WILD = re.compile(r"[*?]|\[[^\]]+\]")

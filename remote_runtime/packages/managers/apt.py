@@ -23,13 +23,13 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Covers, Effect
 from remote_runtime.errors import ResourceError
+from remote_runtime.packages.apt import auto_marks as apt_marks
 from remote_runtime.packages.apt import commands as apt_commands
-from remote_runtime.packages.apt import marks as apt_marks
 from remote_runtime.packages.apt.commands import ENVIRONMENT
-from remote_runtime.packages.apt.lists import Lists
+from remote_runtime.packages.apt.package_lists import Lists
 from remote_runtime.packages.dpkg import database as dpkg
 from remote_runtime.packages.manager import PackageManager
-from remote_runtime.packages.values import (
+from remote_runtime.packages.package_info import (
     Answer,
     Available,
     Installed,
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from remote_runtime.packages.apt.package_records import ListedTexts
     from remote_runtime.packages.apt.private_copy import ScratchCache
     from remote_runtime.packages.apt.readiness import Readiness
-    from remote_runtime.packages.dpkg.contents import Contents
     from remote_runtime.packages.dpkg.host_rules import HostRules
+    from remote_runtime.packages.dpkg.package_contents import Contents
     from remote_runtime.system.process.commands import Result
 
     Done = TypeVar("Done")
@@ -117,9 +117,9 @@ class Apt(PackageManager):
 
     def read_file(self, path: str) -> PackageFile:
         """See the base class. The name has no architecture if it is the host's own."""
-        from remote_runtime.packages.dpkg import package_files
+        from remote_runtime.packages.dpkg import package_metadata
 
-        found = package_files.read(self.context.commands, path, ENVIRONMENT)
+        found = package_metadata.read(self.context.commands, path, ENVIRONMENT)
         return found._replace(name=self.plain("%s:%s" % (found.name, found.architecture)))
 
     def mark_manual(self, name: str) -> None:
@@ -180,7 +180,7 @@ class Apt(PackageManager):
         """See the base class. This reads the scripts of the package if the preview has
         unpacked it.
         """
-        from remote_runtime.packages.dpkg import debconf_answers as deb_answers
+        from remote_runtime.packages.dpkg import debconf_changes as deb_answers
 
         plain = self.plain(name)
         known = [contents for (of, _), contents in self._planned.items() if of == plain]
@@ -197,7 +197,7 @@ class Apt(PackageManager):
 
     def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
         """Query all of them with ``apt-cache policy``."""
-        from remote_runtime.packages.apt import cache as apt_cache
+        from remote_runtime.packages.apt import apt_cache
 
         return apt_cache.look_up(names, self._query, self._architecture)
 
@@ -266,7 +266,7 @@ class Apt(PackageManager):
 
     def providers_of(self, name: str) -> Sequence[str]:
         """Return the packages that provide a virtual package, a few at most."""
-        from remote_runtime.packages.apt import cache as apt_cache
+        from remote_runtime.packages.apt import apt_cache
 
         printed = self._query(["showpkg", "--", name])
         return apt_cache.parse_reverse_provides(printed)[:_PROVIDERS_SHOWN]

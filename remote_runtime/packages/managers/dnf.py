@@ -35,19 +35,19 @@ from remote_runtime.effects import (
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.manager import PackageManager
-from remote_runtime.packages.rpm import database as rpm_database
-from remote_runtime.packages.values import (
+from remote_runtime.packages.package_info import (
     Available,
     Installed,
     Operation,
     PackageFile,
     VersionChange,
 )
+from remote_runtime.packages.rpm import database as rpm_database
 
 if TYPE_CHECKING:
-    from remote_runtime.packages.dnf.lists import Lists
+    from remote_runtime.packages.dnf.package_lists import Lists
     from remote_runtime.packages.dnf.transaction import NewPackage, Table
-    from remote_runtime.packages.dpkg.contents import Contents
+    from remote_runtime.packages.dpkg.package_contents import Contents
     from remote_runtime.packages.rpm.installed_packages import RpmInstallations
     from remote_runtime.packages.transaction import Manager
     from remote_runtime.system.process.commands import Result
@@ -115,13 +115,13 @@ class Dnf(PackageManager):
     def read_file(self, path: str) -> PackageFile:
         """See the base class. rpm queries the file without the host's settings."""
         from remote_runtime.packages.dnf import isolated_run
-        from remote_runtime.packages.rpm import package_files
+        from remote_runtime.packages.rpm import package_metadata
 
-        argv = isolated_run.isolated(self.context, (*package_files.QUERY, path))
-        return package_files.parse(path, self.context.commands.run(argv, limit=_LIMIT))
+        argv = isolated_run.isolated(self.context, (*package_metadata.QUERY, path))
+        return package_metadata.parse(path, self.context.commands.run(argv, limit=_LIMIT))
 
     def _marked(self) -> AbstractSet[Tuple[str, str]]:
-        from remote_runtime.packages.dnf import marks as dnf_marks
+        from remote_runtime.packages.dnf import install_reasons as dnf_marks
 
         return dnf_marks.automatic(
             self.context.commands, lambda: self._query("--installed", form=dnf_marks.FORM)
@@ -129,7 +129,7 @@ class Dnf(PackageManager):
 
     def mark_manual(self, name: str) -> None:
         """See the base class. This waits for dnf's lock, as every transaction does."""
-        from remote_runtime.packages.dnf import marks as dnf_marks
+        from remote_runtime.packages.dnf import install_reasons as dnf_marks
 
         what = "marking %s as installed manually" % name
         argv = dnf_marks.mark(self.context.commands, name)
@@ -145,7 +145,7 @@ class Dnf(PackageManager):
     def hold_trouble(self) -> Optional[ResourceError]:
         """See the base class. dnf 4 locks versions with a plugin."""
         from remote_runtime.packages.dnf import exclusions as dnf_exclusions
-        from remote_runtime.packages.dnf import marks as dnf_marks
+        from remote_runtime.packages.dnf import install_reasons as dnf_marks
 
         if dnf_marks.is_new(self.context.commands) or dnf_exclusions.can_lock():
             return None
@@ -224,7 +224,7 @@ class Dnf(PackageManager):
 
     def _lists(self) -> "Lists":
         if self.lists is None:
-            from remote_runtime.packages.dnf import lists as dnf_lists
+            from remote_runtime.packages.dnf import package_lists as dnf_lists
 
             self.lists = dnf_lists.Lists()
         return self.lists
@@ -412,7 +412,7 @@ class Dnf(PackageManager):
         def fetch(directory: str) -> None:
             """Download packages into a directory with dnf, without installing them."""
             from remote_runtime.packages.dnf import isolated_run
-            from remote_runtime.packages.inspection import TIMEOUT
+            from remote_runtime.packages.package_inspection import TIMEOUT
 
             words = (*self._words([operation]), "--downloadonly", "--downloaddir=" + directory)
             argv = isolated_run.isolated(self.context, words, directory)

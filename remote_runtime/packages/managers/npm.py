@@ -12,15 +12,15 @@ from remote_runtime.context import Context
 from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Properties
-from remote_runtime.packages.environments import directory as places
-from remote_runtime.packages.environments.directory import Place
-from remote_runtime.packages.environments.manager import (
+from remote_runtime.packages.language_packages import directory as places
+from remote_runtime.packages.language_packages.directory import Place
+from remote_runtime.packages.language_packages.manager import (
     ASKING,
     EnvironmentManager,
     Inventory,
     PlannedPackage,
 )
-from remote_runtime.packages.values import Available, Installed, Operation, VersionChange
+from remote_runtime.packages.package_info import Available, Installed, Operation, VersionChange
 
 _MODULES = "node_modules"
 _LOCK = "package-lock.json"
@@ -103,7 +103,7 @@ class Npm(EnvironmentManager):
         """Yield the differences from the lock file: name, installed version, version in
         the file.
         """
-        from remote_runtime.packages.environments import npm_calls
+        from remote_runtime.packages.language_packages import npm_calls
 
         path = os.path.join(wanted.directory, _LOCK)
         lock = self._document(path)
@@ -142,7 +142,7 @@ class Npm(EnvironmentManager):
     # -- the registry -----------------------------------------------------------------------------
 
     def _look_up(self, wanted: PlannedPackage) -> Available:
-        from remote_runtime.packages.environments import npm_calls
+        from remote_runtime.packages.language_packages import npm_calls
 
         if wanted.properties.get("ci") is True:
             return Available(True, "present")
@@ -158,7 +158,7 @@ class Npm(EnvironmentManager):
 
     def _asked_npm(self, place: Place, words: List[str], registry: str) -> Any:
         """Query npm, without leaving anything on the host."""
-        from remote_runtime.packages.environments import npm_calls
+        from remote_runtime.packages.language_packages import npm_calls
 
         program = self.context.commands.find("npm")
         if not program:
@@ -200,7 +200,7 @@ class Npm(EnvironmentManager):
         return [found[key] for key in sorted(found)]
 
     def _resolve(self, operation: Operation, wanted: PlannedPackage) -> Optional[Dict[str, str]]:
-        from remote_runtime.packages.environments import npm_calls
+        from remote_runtime.packages.language_packages import npm_calls
 
         if wanted.properties.get("ci") is True:
             return None
@@ -237,7 +237,7 @@ class Npm(EnvironmentManager):
         return self.place(wanted)
 
     def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:
-        from remote_runtime.packages.environments import npm_calls
+        from remote_runtime.packages.language_packages import npm_calls
 
         where = ["--prefix", wanted.directory] if wanted.directory else ["--global"]
         more = list(wanted.options)

@@ -12,18 +12,18 @@ from remote_runtime.context import Context
 from remote_runtime.effects import Effect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Properties
-from remote_runtime.packages.environments import directory as places
-from remote_runtime.packages.environments import virtualenv
-from remote_runtime.packages.environments.directory import KIND, Place
-from remote_runtime.packages.environments.manager import (
+from remote_runtime.packages.language_packages import directory as places
+from remote_runtime.packages.language_packages import virtualenv
+from remote_runtime.packages.language_packages.directory import KIND, Place
+from remote_runtime.packages.language_packages.manager import (
     ASKING,
     EnvironmentManager,
     Inventory,
     PlannedPackage,
 )
-from remote_runtime.packages.environments.names import normalized
-from remote_runtime.packages.environments.virtualenv import Environment
-from remote_runtime.packages.values import Available, Installed, Operation, VersionChange
+from remote_runtime.packages.language_packages.names import normalized
+from remote_runtime.packages.language_packages.virtualenv import Environment
+from remote_runtime.packages.package_info import Available, Installed, Operation, VersionChange
 
 _STDLIB = "import sysconfig; print(sysconfig.get_path('stdlib'))"
 _LARGEST = 4 << 20  # bytes of a file of requirements, or of the metadata of a package
@@ -109,7 +109,7 @@ class Pip(EnvironmentManager):
         return Installed("", "not met: %s" % ", ".join(one.line for one in left[:5]))
 
     def _requirements(self, wanted: PlannedPackage) -> List[Any]:
-        from remote_runtime.packages.environments import requirements
+        from remote_runtime.packages.language_packages import requirements
 
         given = wanted.text("requirements") or ""
         path = given if given.startswith("/") and "\n" not in given else ""
@@ -137,7 +137,7 @@ class Pip(EnvironmentManager):
         return found
 
     def _unmet(self, wanted: PlannedPackage, held: _Packages) -> List[Any]:
-        from remote_runtime.packages.environments import requirements
+        from remote_runtime.packages.language_packages import requirements
 
         def installed(name: str) -> str:
             return self._one(held, name).version
@@ -161,7 +161,7 @@ class Pip(EnvironmentManager):
     def _look_up(self, wanted: PlannedPackage) -> Available:
         if wanted.text("requirements"):
             return Available(True, "present")
-        from remote_runtime.packages.environments import pip_calls
+        from remote_runtime.packages.language_packages import pip_calls
 
         place = self.place(wanted)
         calling = self._asking(wanted, place)
@@ -187,7 +187,7 @@ class Pip(EnvironmentManager):
 
     def _asking(self, wanted: PlannedPackage, place: Place) -> List[str]:
         """Return the command for pip; a new environment does not have its own pip yet."""
-        from remote_runtime.packages.environments import pip_calls
+        from remote_runtime.packages.language_packages import pip_calls
 
         held = self._held(wanted.directory)
         if "pip" in held.entries:
@@ -263,7 +263,7 @@ class Pip(EnvironmentManager):
         return found
 
     def _resolve(self, operation: Operation, wanted: PlannedPackage) -> Optional[Dict[str, str]]:
-        from remote_runtime.packages.environments import pip_calls
+        from remote_runtime.packages.language_packages import pip_calls
 
         place = self.place(wanted)
         calling = self._asking(wanted, place)
@@ -336,7 +336,7 @@ class Pip(EnvironmentManager):
         return ["-m", "venv", wanted.directory]
 
     def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:
-        from remote_runtime.packages.environments import pip_calls
+        from remote_runtime.packages.language_packages import pip_calls
 
         calling = [self._held(wanted.directory).environment.python, "-I", "-m", "pip"]
         text: Optional[bytes] = None

@@ -3,7 +3,7 @@
 import os
 from typing import Dict, List, NamedTuple, Sequence, Tuple
 
-from remote_runtime.packages.values import Installed
+from remote_runtime.packages.package_info import Installed
 
 # The documents' fields; tabs, because "package nginx is not installed" has five words as well.
 FORMAT = "%{NAME}\\t%|EPOCH?{%{EPOCH}}:{0}|\\t%{VERSION}\\t%{RELEASE}\\t%{ARCH}\\n"

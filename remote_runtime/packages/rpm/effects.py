@@ -15,14 +15,14 @@ from remote_runtime.effects import (
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages import presets
 from remote_runtime.packages.apt.effects import TransactionEffects, declared_accounts
-from remote_runtime.packages.dpkg.contents import UNIT_DIRECTORIES, Contents, Member
 from remote_runtime.packages.dpkg.installed_packages import InstalledPackage, units_below
-from remote_runtime.packages.dpkg.units import BOOTED, Units
+from remote_runtime.packages.dpkg.package_contents import UNIT_DIRECTORIES, Contents, Member
+from remote_runtime.packages.dpkg.package_units import BOOTED, Units
 from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts.script_sequence import Run
 from remote_runtime.packages.maintainer_scripts.unit_and_account_calls import UnitAndAccountCalls
-from remote_runtime.packages.rpm.contents import MISSINGOK, NOREPLACE
-from remote_runtime.packages.values import VersionChange
+from remote_runtime.packages.package_info import VersionChange
+from remote_runtime.packages.rpm.package_contents import MISSINGOK, NOREPLACE
 from remote_runtime.system.paths import Status
 
 _TMPFILES = "/usr/lib/tmpfiles.d/"

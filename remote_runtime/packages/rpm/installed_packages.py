@@ -5,7 +5,7 @@ from typing import Callable, Dict, List, NamedTuple, Sequence, Set
 
 from remote_runtime.changes import HASHED, Unknowable
 from remote_runtime.packages.dpkg.installed_packages import Installations, InstalledPackage
-from remote_runtime.packages.rpm import contents as rpm_contents
+from remote_runtime.packages.rpm import package_contents as rpm_contents
 
 _FIELD, _PART, _END = "\t", "\x1e", "\x1d"
 _SCRIPTS = (("prerm", "PREUN"), ("postrm", "POSTUN"))

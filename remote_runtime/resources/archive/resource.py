@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Tuple
 from remote_runtime.base import Change, Properties
 from remote_runtime.changes import HASHED
 from remote_runtime.errors import ResourceError, UnsettledError
-from remote_runtime.host.downloads import NewDownload
+from remote_runtime.host.download_ports import NewDownload
 from remote_runtime.resources.archive import rules
 from remote_runtime.resources.archive.settings import settings
 from remote_runtime.retries import tries_of

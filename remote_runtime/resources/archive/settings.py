@@ -4,7 +4,7 @@ from typing import Any, Dict, NamedTuple
 
 from remote_runtime.changes import HASHED
 from remote_runtime.downloads.request import Request, request_of
-from remote_runtime.host.downloads import Extraction
+from remote_runtime.host.download_ports import Extraction
 from remote_runtime.resources.archive import rules
 from remote_runtime.text import duration
 

@@ -6,7 +6,7 @@ from remote_runtime.base import Diff, PathStateType, Properties
 from remote_runtime.downloads.checksums import algorithm_of, parse_checksum
 from remote_runtime.downloads.request import Request, request_of
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.downloads import NewDownload
+from remote_runtime.host.download_ports import NewDownload
 from remote_runtime.host.file_ports import OURS, Node
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.archive.rules import parse_size

@@ -127,8 +127,8 @@ class Resource(FilePartStateType):
         """See the base class. The part that the resource manages, as a digest."""
         from remote_runtime.resources.edit import rules
         from remote_runtime.resources.edit.document import Document
-        from remote_runtime.stdlib_light import jsontext
-        from remote_runtime.stdlib_light.digest import sha256
+        from remote_runtime.stdlib_light import json_text
+        from remote_runtime.stdlib_light.sha256_digest import sha256
 
         if self._found is None:
             return None
@@ -137,7 +137,7 @@ class Resource(FilePartStateType):
             parts = [rules.edit_of(one).part(document) for one in rules.specs_of(self.properties)]
         except ValueError as error:
             raise self._failure(str(error)) from error
-        return {"part": str(sha256(jsontext.dumps(parts).encode("utf-8")).hexdigest())}
+        return {"part": str(sha256(json_text.dumps(parts).encode("utf-8")).hexdigest())}
 
     def apply(self, host: Host, diff: Diff) -> None:
         """See the base class. Refuses an edit that would lock out ccm's user, and a file that

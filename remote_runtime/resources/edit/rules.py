@@ -3,7 +3,7 @@
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.resources.edit.document import Place
-from remote_runtime.resources.edit.lines import (
+from remote_runtime.resources.edit.line_edits import (
     MARK,
     MARKER,
     BlockEdit,
@@ -12,7 +12,7 @@ from remote_runtime.resources.edit.lines import (
     marks_of,
     texts_of,
 )
-from remote_runtime.resources.edit.settings import FORMATS, Grammar, SettingsEdit, text_of
+from remote_runtime.resources.edit.setting_edits import FORMATS, Grammar, SettingsEdit, text_of
 from remote_runtime.text.linear_regex import Pattern, Template
 from remote_runtime.validation import rules
 

@@ -8,7 +8,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.resources.exec import rules
 
 if TYPE_CHECKING:
-    from remote_runtime.host.command import Command
+    from remote_runtime.host.command_ports import Command
     from remote_runtime.host.ports import Host, HostReader
 
 _SHELL_SIGNS = frozenset("&|;<>")
@@ -67,7 +67,7 @@ class Resource(ActionStateType):
         if path and host.files.is_created(path):
             return False
         for key, guard in self._guards().items():
-            from remote_runtime.host.command import of_guard
+            from remote_runtime.host.command_ports import of_guard
 
             command = of_guard(guard, self.properties, self.provider)
             if host.commands.holds(command, key) != GUARDS[key]:
@@ -92,7 +92,7 @@ class Resource(ActionStateType):
         )
 
     def _command(self) -> "Command":
-        from remote_runtime.host.command import of_command
+        from remote_runtime.host.command_ports import of_command
 
         return of_command(self.name, self.properties, self.provider)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Dict, List, Sequence
 
 from remote_runtime.base import Properties
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file import purge, recursion
+from remote_runtime.resources.file import purge, recursive_attributes
 from remote_runtime.resources.file.system_directories import is_of_system
 from remote_runtime.resources.file.tree_scan import Scope, Walk
-from remote_runtime.stdlib_light.digest import sha256
+from remote_runtime.stdlib_light.sha256_digest import sha256
 from remote_runtime.tasks import Task
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ class Below(object):
         """
         found = purge.tasks(self._top, self._extra)
         differing = self._differing(uid, gid)
-        found += recursion.tasks(host, self._top, self._properties, differing)
+        found += recursive_attributes.tasks(host, self._top, self._properties, differing)
         return [*found, *own] if os.geteuid() == 0 else [*own, *found]
 
-    def _differing(self, uid: int, gid: int) -> List[recursion.Differing]:
-        wish = recursion.wish_of(self._properties, uid, gid)
-        return recursion.differing(wish, self._managed)
+    def _differing(self, uid: int, gid: int) -> List[recursive_attributes.Differing]:
+        wish = recursive_attributes.wish_of(self._properties, uid, gid)
+        return recursive_attributes.differing(wish, self._managed)
 
     def differences(self, uid: int, gid: int) -> Dict[str, Any]:
         """Return the differences from the desired state, for drift and plans; {} if nothing

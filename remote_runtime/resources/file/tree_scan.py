@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, List, NamedTuple, Optional, Sequence, Set, Tup
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file.other_resources import Others
+from remote_runtime.resources.file.resource_paths import Others
 
 if TYPE_CHECKING:
     from remote_runtime.host.file_ports import Node

@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import Diff, PathStateType, Properties
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.checkouts import Source, Target, commit_of
+from remote_runtime.host.checkout_ports import Source, Target, commit_of
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.git import addresses
 from remote_runtime.text import duration

@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.mounts import changed
+from remote_runtime.host.mount_ports import changed
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.reporting.masking import MASKED
 from remote_runtime.system.kernel import fstab, mounts

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, List, NamedTuple, Optional
 
-from remote_runtime.packages.values import LATEST, PRESENT, Available, Installed
+from remote_runtime.packages.package_info import LATEST, PRESENT, Available, Installed
 
 if TYPE_CHECKING:
     from remote_runtime.host.package_ports import PackageReader

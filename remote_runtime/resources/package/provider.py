@@ -5,7 +5,7 @@ from typing import Any, Sequence
 from remote_runtime import provider
 from remote_runtime.base import Properties
 from remote_runtime.item import Item
-from remote_runtime.packages.values import PLACES
+from remote_runtime.packages.package_info import PLACES
 
 
 class Provider(provider.Provider):

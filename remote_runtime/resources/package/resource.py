@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional
 
 from remote_runtime.base import Change, Missing, Properties, Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.values import (
+from remote_runtime.packages.package_info import (
     ABSENT,
     CONFIG_FILES,
     LATEST,
@@ -19,9 +19,9 @@ from remote_runtime.tasks import Task, TaskStateType
 if TYPE_CHECKING:
     from remote_runtime.host.package_ports import Package, PackageReader
     from remote_runtime.host.ports import Host, HostReader
-    from remote_runtime.packages.source import Source
-    from remote_runtime.packages.values import PackageFile
-    from remote_runtime.resources.package.answers import Answers
+    from remote_runtime.packages.package_info import PackageFile
+    from remote_runtime.packages.package_source import Source
+    from remote_runtime.resources.package.debconf_answers import Answers
     from remote_runtime.resources.package.preconditions import FailedPrecondition, Preconditions
 
 _GONE = ("not-installed", "config-files")
@@ -233,7 +233,7 @@ class Resource(TaskStateType):
         given = None if self.ensure == ABSENT else self.properties.get("debconf")
         if not given:
             return None
-        from remote_runtime.resources.package.answers import Answers
+        from remote_runtime.resources.package.debconf_answers import Answers
 
         return Answers(self._package, given, self.sensitive)
 

@@ -4,8 +4,8 @@ import re
 from typing import List, Tuple
 
 from remote_runtime.base import Properties
-from remote_runtime.packages.values import ABSENT, LATEST, PRESENT
-from remote_runtime.resources.package import environments
+from remote_runtime.packages.package_info import ABSENT, LATEST, PRESENT
+from remote_runtime.resources.package import language_packages
 from remote_runtime.text import duration
 from remote_runtime.validation import rules
 
@@ -19,12 +19,14 @@ _DURATIONS = ("update_cache", "lock_timeout")
 def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     """Return the problems, as (property, message)."""
     found: List[Tuple[str, str]] = []
-    if environments.provider_of(properties) not in environments.PROVIDERS:
+    if language_packages.provider_of(properties) not in language_packages.PROVIDERS:
         found += _check_name(name)
-    if environments.is_environment_package(properties):
-        from remote_runtime.resources.package.environments import rules as of_environments
+    if language_packages.is_environment_package(properties):
+        from remote_runtime.resources.package.language_packages import (
+            rules as language_package_rules,
+        )
 
-        found += of_environments.problems(name, properties)
+        found += language_package_rules.problems(name, properties)
     ensure = properties.get("ensure", PRESENT)
     if not isinstance(ensure, str):
         found.append(("ensure", 'quote the version: ensure: "%s"' % ensure))

@@ -56,7 +56,7 @@ class Resource(ActionStateType):
         given = self.properties.get("onlyif")
         if host.reboots.is_done() or not given:
             return host.reboots.is_done()
-        from remote_runtime.host.command import of_guard
+        from remote_runtime.host.command_ports import of_guard
 
         return host.commands.holds(of_guard(given, self.properties, self.provider), "onlyif")
 

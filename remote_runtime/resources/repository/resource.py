@@ -10,8 +10,8 @@ from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.packages import repository_paths
-from remote_runtime.resources.repository import conflicts, deb822, keys, repo_file, rules
-from remote_runtime.stdlib_light.digest import sha256
+from remote_runtime.resources.repository import conflicts, deb822, openpgp_keys, repo_file, rules
+from remote_runtime.stdlib_light.sha256_digest import sha256
 
 MODE = 0o644
 _PRIVATE = 0o600  # of a file with a password
@@ -91,7 +91,7 @@ class Resource(StateType):
         """
         source = str(self.properties.get("key") or "")
         if source.startswith("/"):
-            self._source = host.files.read(source, keys.LARGEST)
+            self._source = host.files.read(source, openpgp_keys.LARGEST)
         node = host.files.lstat(self._path)
         if node is None:
             return None
@@ -108,7 +108,7 @@ class Resource(StateType):
         found["fingerprint"] = found["key"] = found["key_mode"] = None
         key = host.files.lstat(self._installed) if self._installed else None
         if key is not None and key.kind == "file":
-            data = host.files.read(self._installed, keys.LARGEST)
+            data = host.files.read(self._installed, openpgp_keys.LARGEST)
             wanted = self._known_key()
             self._is_same = wanted == Key(self._installed, data) and not self._why_refused()
             if not self._is_same:  # otherwise no name is needed to distinguish it
@@ -193,10 +193,10 @@ class Resource(StateType):
     def _placed(self, data: bytes) -> Key:
         """A key in the form, and at the path, that the package manager requires."""
         places = repository_paths.keys(self.provider, self.name)
-        data = keys.canonical(data)
+        data = openpgp_keys.canonical(data)
         if self.provider == "apt":
-            return Key(places[0 if keys.is_armored(data) else 1], data)
-        return Key(places[0], data if keys.is_armored(data) else keys.armored(data))
+            return Key(places[0 if openpgp_keys.is_armored(data) else 1], data)
+        return Key(places[0], data if openpgp_keys.is_armored(data) else openpgp_keys.armored(data))
 
     def _key(self, host: HostReader) -> Optional[Key]:
         """The key, read from the host or from a server if necessary. ``ResourceError``."""
@@ -207,7 +207,7 @@ class Resource(StateType):
         data = self._source
         if data is None:
             reads = host.files.read if given.startswith("/") else host.downloads.read
-            data = reads(given, keys.LARGEST)
+            data = reads(given, openpgp_keys.LARGEST)
         reason = self._why_not(data)
         if reason:
             raise _refused(given, reason)
@@ -223,7 +223,7 @@ class Resource(StateType):
         """Return the reason why this is not the expected key, "" if it is."""
         expected = self.properties.get("fingerprint")
         try:
-            found = keys.read(data)
+            found = openpgp_keys.read(data)
         except ValueError as error:
             return str(error)
         return rules.compare(found, expected) if expected else ""
@@ -270,7 +270,7 @@ class Resource(StateType):
             return
         _make_directory(host, posixpath.dirname(key.path))
         same = node is not None and node.kind == "file" and node.mode & 0o7777 == MODE
-        if not same or host.files.read(key.path, keys.LARGEST) != key.data:
+        if not same or host.files.read(key.path, openpgp_keys.LARGEST) != key.data:
             host.files.write(key.path, key.data, mode=MODE, firm=True)
 
     def _write(self, host: Host, signed_by: List[str]) -> None:
@@ -332,7 +332,7 @@ def _digest(data: bytes) -> str:
 
 def _fingerprints(data: bytes) -> List[str]:
     try:
-        return keys.read(data).primary
+        return openpgp_keys.read(data).primary
     except ValueError:
         return []
 

@@ -6,7 +6,7 @@ import re
 from typing import Any, Iterator, List, Mapping, Optional, Tuple
 
 from remote_runtime.downloads import request
-from remote_runtime.resources.repository import deb822, keys, repo_file
+from remote_runtime.resources.repository import deb822, openpgp_keys, repo_file
 
 INLINE, BINARY = "-----BEGIN", "base64:"
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:\S+\Z")
@@ -53,7 +53,7 @@ def is_download(key: str) -> bool:
     return "\n" not in key and key.lower().startswith(_DOWNLOADS)
 
 
-def compare(found: keys.Keys, expected: str) -> str:
+def compare(found: openpgp_keys.Keys, expected: str) -> str:
     """Return the difference between keys and the property ``fingerprint``, "" if they match."""
     wanted = fingerprints(expected)
     strange = [one for one in found.primary if one not in wanted]
@@ -143,9 +143,9 @@ def _key_itself(key: str, expected: Optional[str]) -> Iterator[Problem]:
         data = inline(key)
         if data is None:
             return
-        if len(data) > keys.LARGEST:
-            raise ValueError("it is larger than %d bytes" % keys.LARGEST)
-        found = keys.read(data)
+        if len(data) > openpgp_keys.LARGEST:
+            raise ValueError("it is larger than %d bytes" % openpgp_keys.LARGEST)
+        found = openpgp_keys.read(data)
     except ValueError as error:
         yield "key", str(error)
         return

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Tuple
 
 from remote_runtime.base import Properties
 from remote_runtime.host.ports import HostReader
+from remote_runtime.resources.scaffold.desired_files import PlannedFile
 from remote_runtime.resources.scaffold.rules import POST_TIMEOUT
-from remote_runtime.resources.scaffold.tree import PlannedFile
 from remote_runtime.text import duration
 
 if TYPE_CHECKING:

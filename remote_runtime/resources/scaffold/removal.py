@@ -5,7 +5,7 @@ from typing import Iterable, List, NamedTuple, Set
 from remote_runtime.base import Change, Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.resources.scaffold.tree import Tree, parents
+from remote_runtime.resources.scaffold.desired_files import Tree, parents
 from remote_runtime.resources.scaffold.tree_scan import TreeScan, display_path
 from remote_runtime.tasks import Task
 

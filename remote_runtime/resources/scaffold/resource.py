@@ -7,8 +7,8 @@ from remote_runtime.base import Change, Missing, Properties
 from remote_runtime.changes import HASHED, differs_by_size
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.scaffold import removal, rules
+from remote_runtime.resources.scaffold.desired_files import PlannedFile, Tree, entries, tree_of
 from remote_runtime.resources.scaffold.post_commands import PostCommands
-from remote_runtime.resources.scaffold.tree import PlannedFile, Tree, entries, tree_of
 from remote_runtime.resources.scaffold.tree_scan import TreeScan, display_path, parent_in_the_way
 from remote_runtime.system.paths import walk
 from remote_runtime.tasks import BlobNeed, NewContent, PathTaskStateType, Task

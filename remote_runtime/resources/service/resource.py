@@ -9,7 +9,7 @@ from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.tasks import Task, TaskStateType
 from remote_runtime.units import managed_unit_files
 from remote_runtime.units.managed_unit_files import TEXTS
-from remote_runtime.units.status import ENDS, Status
+from remote_runtime.units.unit_status import ENDS, Status
 
 RUNNING, STOPPED = "running", "stopped"
 _DONE = {

@@ -9,7 +9,7 @@ from remote_runtime.resources.wait import rules
 from remote_runtime.text import duration
 
 if TYPE_CHECKING:
-    from remote_runtime.host.conditions import Condition, ConditionResult
+    from remote_runtime.host.condition_ports import Condition, ConditionResult
     from remote_runtime.host.ports import Host, HostReader
 
 TIMEOUT = "5m"
@@ -82,8 +82,8 @@ class Resource(ActionStateType):
         return self._sight
 
     def _condition(self) -> "Condition":
-        from remote_runtime.host.command import of_command
-        from remote_runtime.host.conditions import Condition
+        from remote_runtime.host.command_ports import of_command
+        from remote_runtime.host.condition_ports import Condition
 
         given = self.properties
         if not any(given.get(key) is not None for key in rules.CONDITIONS):

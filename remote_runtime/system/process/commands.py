@@ -23,9 +23,9 @@ from remote_runtime.system.accounts import Accounts, Identity
 
 if TYPE_CHECKING:
     from remote_runtime.cancellation import Protected
-    from remote_runtime.system.locks import Lock
     from remote_runtime.system.process.process_io import Moment, Outputs, OutputSink, Process
     from remote_runtime.system.process.run_as import RunAs
+    from remote_runtime.system.push_lock import Lock
 
 DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin"
 KEEP = 256 << 10

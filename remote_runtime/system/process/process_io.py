@@ -5,7 +5,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Union
 
 from remote_runtime.cancellation import Cancellation, Cancelled
-from remote_runtime.system.process.capture import Capture
+from remote_runtime.system.process.output_capture import Capture
 
 if TYPE_CHECKING:
     import subprocess

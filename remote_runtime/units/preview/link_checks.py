@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError, UnsettledError
-from remote_runtime.units.files import (
+from remote_runtime.units.preview.planned_units import PlannedUnits
+from remote_runtime.units.unit_files import (
     ALIAS,
     LINKED_FROM,
     MASKED_BY,
     Definition,
     links_of,
 )
-from remote_runtime.units.preview.planned_units import PlannedUnits
-from remote_runtime.units.status import NOT_MASKABLE
+from remote_runtime.units.unit_status import NOT_MASKABLE
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -2,8 +2,8 @@
 
 from typing import Dict, List, Set
 
-from remote_runtime.units.files import Definition
 from remote_runtime.units.preview.planned_units import PlannedUnits
+from remote_runtime.units.unit_files import Definition
 
 _NEEDED = ("Requires", "BindsTo")
 _LIMIT = 200  # units that come along

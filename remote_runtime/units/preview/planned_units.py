@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Callable, Dict, Iterable, List, Mapping, Optio
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import UnitEffect
-from remote_runtime.units import files as unit_files
 from remote_runtime.units import unit as units
-from remote_runtime.units.files import (
+from remote_runtime.units import unit_files
+from remote_runtime.units.preview.mount_units import needed
+from remote_runtime.units.unit_files import (
     Definition,
     Places,
     UnitFiles,
     is_generated,
     is_transient,
 )
-from remote_runtime.units.preview.mounts import needed
-from remote_runtime.units.status import Status
+from remote_runtime.units.unit_status import Status
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

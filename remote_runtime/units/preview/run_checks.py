@@ -7,12 +7,12 @@ import os
 from typing import TYPE_CHECKING, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.units.files import Definition
-from remote_runtime.units.preview import globbing, mounts
+from remote_runtime.units.preview import mount_units, path_globs
 from remote_runtime.units.preview.ordering import cycle
 from remote_runtime.units.preview.planned_units import PlannedUnits
 from remote_runtime.units.preview.socket_checks import SocketChecks
 from remote_runtime.units.preview.start_checks import StartChecks
+from remote_runtime.units.unit_files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -47,7 +47,7 @@ class RunChecks(object):
         if found:
             return found
         if unit.name.endswith((".mount", ".automount")):
-            return next(mounts.MountChecks(self._context).obstacles(unit), "")
+            return next(mount_units.MountChecks(self._context).obstacles(unit), "")
         if not unit.name.endswith(".service"):
             return ""
         if unit.places.user:
@@ -66,12 +66,12 @@ class RunChecks(object):
 
     def mounts_for(self, unit: Definition) -> List[str]:
         """The mount units that a unit pulls in through the paths that it names."""
-        return [name for name in mounts.needed(unit) if self._units.definition(name).path]
+        return [name for name in mount_units.needed(unit) if self._units.definition(name).path]
 
     def _require_seen(self, unit: Definition) -> None:
         """``Unknowable`` if the unit has files below a mount that starts together with it."""
         for name in self.mounts_for(unit):
-            inside = mounts.place(self._units.definition(name)).rstrip("/") + "/"
+            inside = mount_units.place(self._units.definition(name)).rstrip("/") + "/"
             named = any(inside in value for _, value in unit.text.settings("Service", ""))
             if named and not self._units.status(name).running:
                 raise Unknowable(
@@ -126,7 +126,7 @@ class RunChecks(object):
             for other in unit.text.words("Unit", key):
                 yield key, other
         for other in self.mounts_for(unit):
-            yield mounts.NEEDED, other
+            yield mount_units.NEEDED, other
 
     def _pulled(self, unit: Definition, key: str, name: str, depth: int) -> Iterator[str]:
         """Yield the reasons why a unit that starts with this one would prevent it from running."""
@@ -135,7 +135,7 @@ class RunChecks(object):
             yield "requires %s (%s), whose assertion fails" % (name, key)
         # A simple service counts as started before its program is checked.
         at_once = name.endswith(".service") and other.kind in ("simple", "idle")
-        waited_for = name in unit.text.words("Unit", "After") or key == mounts.NEEDED
+        waited_for = name in unit.text.words("Unit", "After") or key == mount_units.NEEDED
         waited_for = waited_for and not at_once
         if depth == _DEPTH or not (key == "BindsTo" or waited_for):
             return
@@ -191,7 +191,7 @@ class RunChecks(object):
             wanted = "file" if kind == "FileNotEmpty" else "symlink"
             return status is not None and status.kind == wanted and status.size > 0
         if kind == "PathExistsGlob" and "{" not in path:
-            return any(True for _ in globbing.matches(files, path))
+            return any(True for _ in path_globs.matches(files, path))
         return None
 
     def _analyzed(self, condition: str) -> bool:

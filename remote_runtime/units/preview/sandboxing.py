@@ -3,7 +3,7 @@
 from typing import Iterator, List, Tuple
 
 from remote_runtime.system.paths import is_within
-from remote_runtime.units.text import UnitText
+from remote_runtime.units.unit_text import UnitText
 
 _HOMES = ("/home", "/root", "/run/user")
 _TEMPORARY = ("/tmp", "/var/tmp")

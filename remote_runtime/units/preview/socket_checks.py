@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Iterator, List, Tuple
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import NETWORK
 from remote_runtime.text.numbers import is_number
-from remote_runtime.units.directories import parsed_mode
-from remote_runtime.units.files import Definition
+from remote_runtime.units.service_directories import parsed_mode
+from remote_runtime.units.unit_files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -12,12 +12,12 @@ from remote_runtime.overlay.permissions import (
     needs_reading,
 )
 from remote_runtime.text.numbers import is_number
-from remote_runtime.units.directories import linked_directories, made_directories
-from remote_runtime.units.files import Definition
 from remote_runtime.units.named_paths import STARTING
-from remote_runtime.units.preview import globbing
+from remote_runtime.units.preview import path_globs
 from remote_runtime.units.preview.sandboxing import BINDING, hiding_setting
-from remote_runtime.units.text import Program, UnitText
+from remote_runtime.units.service_directories import linked_directories, made_directories
+from remote_runtime.units.unit_files import Definition
+from remote_runtime.units.unit_text import Program, UnitText
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -94,7 +94,7 @@ class StartChecks(object):
         for pattern in text.words("Service", "EnvironmentFile"):
             if not pattern.startswith("/") or "{" in pattern:
                 continue  # optional, not read at all, or what only systemd makes out
-            paths = list(globbing.matches(self._files, pattern))
+            paths = list(path_globs.matches(self._files, pattern))
             if not any(self._files.exists(path) for path in paths):
                 yield "requires its EnvironmentFile %s, which does not exist" % pattern
             for path in paths:

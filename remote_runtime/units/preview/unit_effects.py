@@ -16,13 +16,13 @@ from remote_runtime.effects import (
     once,
 )
 from remote_runtime.units import written_paths
-from remote_runtime.units.directories import own_directories, runtime_directories
-from remote_runtime.units.files import CONFIGURED, MASKED_BY, Definition, install_links
 from remote_runtime.units.named_paths import sockets
-from remote_runtime.units.preview import mounts, user_units
+from remote_runtime.units.preview import mount_units, user_units
 from remote_runtime.units.preview.planned_units import UPHELD, PlannedUnits
 from remote_runtime.units.preview.run_checks import RunChecks
-from remote_runtime.units.status import (
+from remote_runtime.units.service_directories import own_directories, runtime_directories
+from remote_runtime.units.unit_files import CONFIGURED, MASKED_BY, Definition, install_links
+from remote_runtime.units.unit_status import (
     DISABLE,
     ENABLE,
     MASK,
@@ -147,13 +147,13 @@ class UnitEffects(object):
         """
         effects: List[Effect] = []
         units = [(self._units.definition(name), runs) for name, runs in running.items()]
-        units.sort(key=lambda each: (not _is_mount(each[0]), len(mounts.place(each[0]))))
+        units.sort(key=lambda each: (not _is_mount(each[0]), len(mount_units.place(each[0]))))
         for unit, runs in units:
             ended = not runs or unit.name in restarted
             effects.append(UnitEffect(unit.name, active=runs, ended=ended))
             if _is_mount(unit):
-                mounting = mounts.MountChecks(self._context)
-                effects += mounting.mounted(unit) if runs else mounts.unmounted(unit)
+                mounting = mount_units.MountChecks(self._context)
+                effects += mounting.mounted(unit) if runs else mount_units.unmounted(unit)
             elif runs and unit.places.user:
                 effects += user_units.directories(unit)
             elif runs:

@@ -4,7 +4,7 @@ from typing import List, Sequence
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import UNKNOWN, Covers, Effect, Uncertainty, UnitEffect, UnknownEffect
-from remote_runtime.units.files import Definition, Places
+from remote_runtime.units.unit_files import Definition, Places
 
 _DIRECTORIES = (
     "RuntimeDirectory", "StateDirectory", "CacheDirectory", "LogsDirectory",

@@ -38,7 +38,7 @@ def _crontab(world: World) -> Path:
     spool.mkdir()
     world.later.enter_context(mock.patch.object(checks, "SPOOLS", (str(spool),)))
     world.later.enter_context(mock.patch.object(resource, "INSTALLERS", ("sh",)))
-    program = "remote_runtime.host.overlay.crontabs.Crontabs._require_program"
+    program = "remote_runtime.host.preview.crontabs.Crontabs._require_program"
     world.later.enter_context(mock.patch(program))  # this machine may have no cron
     return spool / OWNER
 

@@ -19,7 +19,7 @@ MINE = {"user": OWNER, "crontab": True}
 
 def _crontab(world: World) -> None:
     world.program("crontab", CRONTAB.replace("OWNER", OWNER))
-    program = "remote_runtime.host.overlay.crontabs.Crontabs._require_program"
+    program = "remote_runtime.host.preview.crontabs.Crontabs._require_program"
     world.later.enter_context(mock.patch(program))  # this machine may have no cron
 
 

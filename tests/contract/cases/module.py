@@ -25,7 +25,7 @@ def kernel(world: World, loaded: str = "") -> tuple[Path, Path, Path]:
     for name, directory in (("PROC", "proc"), ("LIBRARY", "lib/modules")):
         world.later.enter_context(mock.patch.object(modules, name, world.path(directory)))
     world.later.enter_context(mock.patch("os.geteuid", return_value=0))
-    program = "remote_runtime.host.overlay.kernel.Kernel._require_program"
+    program = "remote_runtime.host.preview.kernel.Kernel._require_program"
     world.later.enter_context(mock.patch(program))  # this machine may have no modprobe
     now = Path(world.write("proc/modules", f"other 1 2 x,y, Live 0x0\n{loaded}"))
     release = os.uname().release

@@ -6,7 +6,7 @@ Environments have a small pip, and the host a small npm.
 from pathlib import Path
 from typing import Any
 
-from remote_runtime.packages.apt.lists import Lists
+from remote_runtime.packages.apt.package_lists import Lists
 from tests.contract.scenario import SECRET, Scenario
 from tests.contract.world import World
 

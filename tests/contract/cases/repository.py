@@ -6,7 +6,7 @@ from unittest import mock
 
 from orchestrator.verify.checks import repository as checks
 from remote_runtime.packages import list_refresh, repository_paths
-from remote_runtime.packages.apt.lists import Lists
+from remote_runtime.packages.apt.package_lists import Lists
 from remote_runtime.packages.managers import apt as apt_provider
 from tests.contract.scenario import PASSWORD, SECRET, Scenario
 from tests.contract.world import World

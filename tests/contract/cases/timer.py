@@ -11,7 +11,7 @@ from unittest import mock
 
 from orchestrator.verify.checks import timer as checks
 from remote_runtime.resources.timer import resource
-from remote_runtime.units import files, managed_unit_files
+from remote_runtime.units import managed_unit_files, unit_files
 from remote_runtime.units.systemd import Systemd
 from tests.contract.scenario import SECRET, Scenario
 from tests.contract.world import World
@@ -66,8 +66,8 @@ def _scenario(world: World, properties: Any, breaks: Any) -> Scenario:
         shutil.copy(file, world.path("loaded"))
     for module in (managed_unit_files, checks):
         world.later.enter_context(mock.patch.object(module, "DIRECTORY", world.path("etc")))
-    places = files.Places(searched=(world.path("etc"),))
-    world.later.enter_context(mock.patch.object(files, "SYSTEM", places))
+    places = unit_files.Places(searched=(world.path("etc"),))
+    world.later.enter_context(mock.patch.object(unit_files, "SYSTEM", places))
     world.later.enter_context(mock.patch.object(resource, "STAMPS", world.path("units")))
 
     def ready(provider: Any) -> None:

@@ -169,9 +169,9 @@ def test_what_comes_with_types_is_not_compressed() -> None:
     assert not compressed & set(names)
     for name in (
         "content",
-        "system.locks",
+        "system.push_lock",
         "resources.file.resource",
-        "managed.steps",
+        "managed_resources.task_resource",
         "host.account_reader",
         "packages.managers.apt",
     ):
@@ -183,6 +183,6 @@ def test_a_package_manager_comes_in_one_part() -> None:
     image = builder.build()
     _, parts = marshal.loads(zlib.decompress(image.code)[8:])
     apt, dnf = (parts[f"remote_runtime.packages.managers.{name}"] for name in ("apt", "dnf"))
-    assert parts["remote_runtime.packages.apt.lists"] == apt
+    assert parts["remote_runtime.packages.apt.package_lists"] == apt
     assert parts["remote_runtime.packages.manager"] == parts["remote_runtime.host.package_ports"]
     assert len({apt, dnf, parts["remote_runtime.packages.manager"]}) == 3

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from remote_runtime.downloads.request import Request
-from remote_runtime.host.downloads import NewDownload
+from remote_runtime.host.download_ports import NewDownload
 from tests.remote_runtime.archive.server import Web, content
 from tests.remote_runtime.host import differential
 from tests.remote_runtime.host.random_cases import Case, Step, drawn

@@ -2,7 +2,7 @@ import unittest
 from typing import Any, Optional
 
 from remote_runtime.resources.edit.document import Document, Place
-from remote_runtime.resources.edit.lines import BlockEdit, LineEdit, Replacement
+from remote_runtime.resources.edit.line_edits import BlockEdit, LineEdit, Replacement
 
 
 def applied(edit: Any, text: str, absent: bool = False) -> str:

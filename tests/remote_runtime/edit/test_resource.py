@@ -185,7 +185,7 @@ class EditTest(DirectoryTest):
     def test_changed_meanwhile(self) -> None:
         """What another process writes between reading and writing is not lost."""
         from remote_runtime.base import Diff
-        from remote_runtime.host.machine.machine import machine
+        from remote_runtime.host.machine.machine_host import machine
         from remote_runtime.resources.edit.resource import Resource
 
         path = self.write("a", b"x\n")
@@ -223,7 +223,7 @@ class LinksOfOthersTest(DirectoryTest):
 
     def test_one_that_turns_during_the_write(self) -> None:
         """Whenever it begins to lead to a file of root, that file stays as it is."""
-        from remote_runtime.host.machine.machine import machine
+        from remote_runtime.host.machine.machine_host import machine
         from remote_runtime.system.walk import Walker
 
         for moment in range(8):

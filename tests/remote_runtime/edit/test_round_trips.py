@@ -7,7 +7,7 @@ from typing import Dict, Iterator, List, Tuple
 
 from remote_runtime.resources.edit.document import Document
 from remote_runtime.resources.edit.rules import edit_of
-from remote_runtime.resources.edit.settings import Entry, Grammar, SettingsEdit, sections_of
+from remote_runtime.resources.edit.setting_edits import Entry, Grammar, SettingsEdit, sections_of
 
 FILES = (
     ("ini", "[mysqld]\n#\n# * Basic\n#\nuser\t\t= mysql\npid-file = /run/mysqld.pid\n!include /x\n"

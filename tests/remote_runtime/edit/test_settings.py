@@ -2,7 +2,7 @@ import unittest
 from typing import Any, Dict
 
 from remote_runtime.resources.edit.document import Document
-from remote_runtime.resources.edit.settings import FORMATS, Grammar, SettingsEdit, sections_of
+from remote_runtime.resources.edit.setting_edits import FORMATS, Grammar, SettingsEdit, sections_of
 
 
 def applied(settings: Dict[str, Any], kind: str, text: str, absent: bool = False) -> str:

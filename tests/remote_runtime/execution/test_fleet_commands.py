@@ -5,7 +5,7 @@ import time
 from typing import Any, Dict
 
 from remote_runtime.execution.fleet_commands import KEPT, MAX_OUTPUT_LENGTH
-from remote_runtime.system.locks import Lock
+from remote_runtime.system.push_lock import Lock
 from tests.remote_runtime.controller import RuntimeTest, alive
 from tests.remote_runtime.fakes import blob
 from tests.texts import expect_text

@@ -5,10 +5,10 @@ import unittest
 from typing import Any, Dict, List
 
 from remote_runtime.errors import HostError, ProtocolError
-from remote_runtime.execution.engine import Engine, ResourceResult
 from remote_runtime.execution.lifecycle import Lifecycle
+from remote_runtime.execution.plan_executor import Engine, ResourceResult
 from remote_runtime.execution.reboot_resume import Boot, announce, parse
-from remote_runtime.plans.check import Binding
+from remote_runtime.plans.plan_file_check import Binding
 from remote_runtime.plans.replay_guard import mark_used, require_own
 from remote_runtime.protocol.wire import MAX_FROM_TARGET
 from remote_runtime.reporting.events import EventMaker, Outcome

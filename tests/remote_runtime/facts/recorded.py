@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
+from remote_runtime.facts.fact_source import Source
 from remote_runtime.facts.netlink import GET_ADDRESSES, GET_LINKS
-from remote_runtime.facts.source import Source
 
 MACHINES = Path(__file__).parent / "machines"
 _FLAG_BITS = {"up": 1, "broadcast": 2, "loopback": 8, "pointtopoint": 16, "multicast": 0x1000}

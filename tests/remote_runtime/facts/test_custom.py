@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from remote_runtime.facts import custom, gather
-from remote_runtime.facts.source import Source
+from remote_runtime.facts.fact_source import Source
 
 from .recorded import unprivileged
 

@@ -19,7 +19,7 @@ options = "fd=%s,rootmode=40000,user_id=0,group_id=0" % device
 if libc.mount(b"dead", mountpoint.encode(), b"fuse", 0, options.encode()):
     sys.exit(77)
 from remote_runtime.facts import gather, memory, partition
-from remote_runtime.facts.source import Source
+from remote_runtime.facts.fact_source import Source
 
 class Machine(Source):
     def text(self, path, errors="replace"):

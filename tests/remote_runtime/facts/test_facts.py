@@ -13,7 +13,7 @@ import pytest
 
 import remote_runtime
 from remote_runtime.facts import Family, Gathered, all_families, gather, size_limit
-from remote_runtime.facts.source import Source
+from remote_runtime.facts.fact_source import Source
 from remote_runtime.protocol import wire
 from tests.texts import expect_text
 
@@ -71,7 +71,7 @@ def test_a_hanging_family_does_not_hold_the_exit() -> None:
     program = (
         "import sys, time; sys.path.insert(0, sys.argv[1])\n"
         "from remote_runtime.facts import gather\n"
-        "from remote_runtime.facts.source import Source\n"
+        "from remote_runtime.facts.fact_source import Source\n"
         "hang = lambda source: time.sleep(600)\n"
         "print(gather(0.2, Source(), [('partition', 'partition', hang)]).unavailable)\n"
     )

@@ -2,7 +2,7 @@ import os
 from typing import Any, List
 from unittest import mock
 
-from remote_runtime.managed.resource import ManagedResource
+from remote_runtime.managed_resources.managed_resource import ManagedResource
 from remote_runtime.registry import Registry
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import BlobStore, DirectoryTest, blob, context, item, one, run_items

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional
 from unittest import mock
 
 from remote_runtime.effects import PathEffect, Uncertainty
-from remote_runtime.stdlib_light.digest import sha256
+from remote_runtime.stdlib_light.sha256_digest import sha256
 from remote_runtime.system import files
 from remote_runtime.system.files import Files
 from remote_runtime.system.temporary_file import Temporary

@@ -3,11 +3,11 @@ import unittest
 from typing import Any, Dict, List
 from unittest import mock
 
-from remote_runtime.host.reader import reader
+from remote_runtime.host.host_reader import reader
 from remote_runtime.registry import resource_class
 from remote_runtime.resources.file import purge
-from remote_runtime.resources.file.other_resources import Others
 from remote_runtime.resources.file.resource import Resource
+from remote_runtime.resources.file.resource_paths import Others
 from tests.remote_runtime.fakes import DirectoryTest, close, context, item, one, run_items
 from tests.texts import expect_text
 

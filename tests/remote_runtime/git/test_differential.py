@@ -8,10 +8,10 @@ from typing import Any, Callable, Dict, List, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.checkouts import Source
-from remote_runtime.host.machine.machine import machine
-from remote_runtime.host.overlay.overlay import Overlay
+from remote_runtime.host.checkout_ports import Source
+from remote_runtime.host.machine.machine_host import machine
 from remote_runtime.host.ports import Host
+from remote_runtime.host.preview.preview_host import Overlay
 from tests.remote_runtime.fakes import DirectoryTest, close, context, item
 from tests.remote_runtime.git.repositories import commit, git, repository
 

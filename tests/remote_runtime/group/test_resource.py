@@ -61,7 +61,7 @@ class GroupTest(DirectoryTest):
         """A group of the run's own user goes only by force."""
         expect_text(self.refused("ops", ensure="absent")[0], self)
         group = item("group", "ops", properties={"ensure": "absent", "force": True})
-        with mock.patch("remote_runtime.host.command.CommandReader.require"):
+        with mock.patch("remote_runtime.host.command_ports.CommandReader.require"):
             event = one(run(Resource, group, noop=True))
         expect_text(event["noop_message"], self)
 

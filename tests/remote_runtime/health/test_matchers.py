@@ -2,8 +2,8 @@ import unittest
 from typing import Any, List, Tuple
 
 from remote_runtime.health import matchers, semver
+from remote_runtime.health.go_regex import compiled
 from remote_runtime.health.matchers import Lines
-from remote_runtime.health.regex import compiled
 
 # expected, found, whether they fit: as goss has it.
 TABLE: List[Tuple[Any, Any, bool]] = [

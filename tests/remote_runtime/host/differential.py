@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.machine.machine import machine
-from remote_runtime.host.overlay.overlay import Overlay
+from remote_runtime.host.host_reader import reader
+from remote_runtime.host.machine.machine_host import machine
 from remote_runtime.host.ports import HostReader
-from remote_runtime.host.reader import reader
+from remote_runtime.host.preview.preview_host import Overlay
 from remote_runtime.system.paths import Status
 from tests.remote_runtime.fakes import close, context, item
 from tests.remote_runtime.host import own_mounts

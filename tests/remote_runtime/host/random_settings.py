@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.machine.machine import machine
-from remote_runtime.host.overlay.overlay import Overlay
+from remote_runtime.host.host_reader import reader
+from remote_runtime.host.machine.machine_host import machine
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.host.reader import reader
+from remote_runtime.host.preview.preview_host import Overlay
 from remote_runtime.resources.repository import conflicts
 from remote_runtime.system.kernel.sysctl_files import number_of
 from tests.remote_runtime.fakes import close, context, item

@@ -12,7 +12,7 @@ import pytest
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.downloads import Extraction
+from remote_runtime.host.download_ports import Extraction
 from remote_runtime.host.ports import Host
 from tests.remote_runtime.archive.making import directory, member, tar
 from tests.remote_runtime.host import differential

@@ -97,7 +97,7 @@ class FileTextTest(DirectoryTest):
 
     def test_records(self) -> None:
         """Status and plan files have the hash; drift what the type says."""
-        from remote_runtime.managed.resource import ManagedResource
+        from remote_runtime.managed_resources.managed_resource import ManagedResource
         from remote_runtime.provider import Provider
         from tests.remote_runtime.fakes import context
 

@@ -11,8 +11,8 @@ from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty, UnknownEffe
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import NewAttributes
 from remote_runtime.host.machine import files
-from remote_runtime.host.machine.machine import machine
-from remote_runtime.host.overlay.overlay import Overlay
+from remote_runtime.host.machine.machine_host import machine
+from remote_runtime.host.preview.preview_host import Overlay
 from tests.remote_runtime.fakes import DirectoryTest, context, failure_of, item, run_items
 from tests.texts import expect_text
 

@@ -8,14 +8,14 @@ from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.host.accounts import Accounts
-from remote_runtime.host.command import Commands, of_command
+from remote_runtime.host.command_ports import Commands, of_command
 from remote_runtime.host.crontab_ports import Crontabs
 from remote_runtime.host.file_ports import Files, NewAttributes
 from remote_runtime.host.kernel_ports import Kernel
-from remote_runtime.host.machine.machine import machine
-from remote_runtime.host.mounts import Mounts
-from remote_runtime.host.overlay.overlay import Overlay
+from remote_runtime.host.machine.machine_host import machine
+from remote_runtime.host.mount_ports import Mounts
 from remote_runtime.host.ports import HostReader
+from remote_runtime.host.preview.preview_host import Overlay
 from remote_runtime.provider import Provider
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import MountEntry

@@ -3,7 +3,7 @@ import os
 from unittest import mock
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.machine.machine import machine
+from remote_runtime.host.machine.machine_host import machine
 from tests.remote_runtime.fakes import DirectoryTest, context
 
 

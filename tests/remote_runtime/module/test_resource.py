@@ -21,7 +21,7 @@ class ModuleTest(DirectoryTest):
             mock.patch.object(modules, "LIBRARY", self.path("lib")),
             mock.patch("os.geteuid", return_value=0),
             mock.patch("remote_runtime.host.machine.kernel.Kernel._run", self.modprobe),
-            mock.patch("remote_runtime.host.overlay.kernel.Kernel._require_program"),
+            mock.patch("remote_runtime.host.preview.kernel.Kernel._require_program"),
         ]
         for patch in patches:
             patch.start()

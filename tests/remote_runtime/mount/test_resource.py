@@ -246,7 +246,7 @@ class MountTest(DirectoryTest):
 
         for target, new in (
             ("remote_runtime.host.machine.mounts.Mounts.reload", reload),
-            ("remote_runtime.host.command.CommandReader.require", mock.DEFAULT),
+            ("remote_runtime.host.command_ports.CommandReader.require", mock.DEFAULT),
         ):
             patch: Any = mock.patch(target, new)
             patch.start()

@@ -11,7 +11,7 @@ from remote_runtime.effects import (
     UnknownEffect,
     everything,
 )
-from remote_runtime.host.reader import reader
+from remote_runtime.host.host_reader import reader
 from remote_runtime.system.kernel import parameters
 from tests.remote_runtime.fakes import DirectoryTest, context, failure_of
 

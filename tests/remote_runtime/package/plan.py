@@ -5,9 +5,9 @@ from typing import Any, List
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.changes import Missing
-from remote_runtime.host.reader import reader
+from remote_runtime.host.host_reader import reader
 from remote_runtime.item import Item
-from remote_runtime.packages.apt.lists import Lists
+from remote_runtime.packages.apt.package_lists import Lists
 from remote_runtime.packages.apt.readiness import Readiness
 from remote_runtime.registry import Registry
 from remote_runtime.resources.package.resource import Resource

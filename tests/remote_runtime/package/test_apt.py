@@ -14,8 +14,8 @@ from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.packages import locks
-from remote_runtime.packages.apt import cache as apt_cache
-from remote_runtime.packages.apt.lists import Lists, in_words
+from remote_runtime.packages.apt import apt_cache
+from remote_runtime.packages.apt.package_lists import Lists, in_words
 from remote_runtime.packages.dpkg import database as dpkg
 from remote_runtime.packages.manager import LISTS_OUTDATED
 from remote_runtime.registry import Registry

@@ -3,7 +3,7 @@
 import unittest
 
 from remote_runtime.packages.apt import dependencies as apt_dependencies
-from remote_runtime.packages.values import Operation, VersionChange
+from remote_runtime.packages.package_info import Operation, VersionChange
 
 SHOWN = """Package: a
 Version: 1

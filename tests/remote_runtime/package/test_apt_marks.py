@@ -1,6 +1,6 @@
 """A package that is there for another only is marked as installed for its own sake."""
 
-from remote_runtime.packages.apt import marks as apt_marks
+from remote_runtime.packages.apt import auto_marks as apt_marks
 
 from ..fakes import DirectoryTest
 from .plan import Plan, recorded_commands

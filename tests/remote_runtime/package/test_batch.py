@@ -10,7 +10,7 @@ from remote_runtime.cancellation import Cancelled
 from remote_runtime.effects import PackageEffect, Uncertainty
 from remote_runtime.packages import batch
 from remote_runtime.packages.manager import PackageManager
-from remote_runtime.packages.values import Installed, Operation, VersionChange
+from remote_runtime.packages.package_info import Installed, Operation, VersionChange
 from remote_runtime.system.process.commands import Result
 from tests.texts import expect_text
 
@@ -55,7 +55,7 @@ class Turns(unittest.TestCase):
         self.installed = ""
 
     def run_items(self, *names, **options):
-        from remote_runtime.packages.apt.lists import Lists
+        from remote_runtime.packages.apt.package_lists import Lists
         from remote_runtime.packages.apt.readiness import Readiness
         from remote_runtime.registry import Registry
 

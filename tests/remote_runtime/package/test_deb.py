@@ -19,15 +19,15 @@ from remote_runtime.effects import (
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.apt.package_index import Debs, indexed
-from remote_runtime.packages.dpkg import contents as deb_contents
-from remote_runtime.packages.dpkg.contents import Contents, Member
+from remote_runtime.packages.dpkg import package_contents as deb_contents
 from remote_runtime.packages.dpkg.effects import DebEffects
 from remote_runtime.packages.dpkg.host_rules import HostRules
 from remote_runtime.packages.dpkg.installed_packages import Registry, units_below
+from remote_runtime.packages.dpkg.package_contents import Contents, Member
 from remote_runtime.packages.dpkg.settings import Settings
-from remote_runtime.packages.inspection import Indexed, Probe
 from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as deb_scripts
-from remote_runtime.packages.values import VersionChange
+from remote_runtime.packages.package_info import VersionChange
+from remote_runtime.packages.package_inspection import Indexed, Probe
 from remote_runtime.system.process.commands import Result
 from tests.texts import expect_text
 

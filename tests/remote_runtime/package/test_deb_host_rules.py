@@ -10,8 +10,8 @@ from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dpkg import host_rules as deb_host_rules
 from remote_runtime.packages.dpkg import settings as dpkg_settings
-from remote_runtime.packages.dpkg.contents import Contents, Member
 from remote_runtime.packages.dpkg.host_rules import Diversion, HostRules, Override
+from remote_runtime.packages.dpkg.package_contents import Contents, Member
 from remote_runtime.packages.dpkg.settings import FILE, PARTS, Settings
 from tests.texts import expect_text
 

@@ -4,9 +4,9 @@ import unittest
 
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect, Uncertainty, UnitEffect, UnknownEffect
-from remote_runtime.packages.dpkg import units as deb_units
-from remote_runtime.packages.dpkg.contents import Contents, Member
-from remote_runtime.packages.dpkg.units import Units
+from remote_runtime.packages.dpkg import package_units as deb_units
+from remote_runtime.packages.dpkg.package_contents import Contents, Member
+from remote_runtime.packages.dpkg.package_units import Units
 from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as deb_scripts
 
 from ..fake_commands import FakeCommands, make_context

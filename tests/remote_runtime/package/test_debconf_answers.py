@@ -6,11 +6,11 @@ import unittest
 from remote_runtime.changes import Missing
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.apt import debconf
-from remote_runtime.packages.dpkg.debconf_answers import answer_uncertainty
-from remote_runtime.packages.values import Answer
+from remote_runtime.packages.dpkg.debconf_changes import answer_uncertainty
+from remote_runtime.packages.package_info import Answer
 from remote_runtime.reporting.masking import Mask
 from remote_runtime.resources.package import rules
-from remote_runtime.resources.package.answers import is_given, line_of
+from remote_runtime.resources.package.debconf_answers import is_given, line_of
 from remote_runtime.system.process.commands import Result
 from tests.texts import expect_text
 

@@ -3,7 +3,7 @@
 import unittest
 
 from remote_runtime.packages.dnf import batch as dnf_batch
-from remote_runtime.packages.values import Operation
+from remote_runtime.packages.package_info import Operation
 
 HEAD = " Package   Architecture   Version   Repository   Size\n====\n"
 TAIL = "\nTransaction Summary\n"

@@ -5,7 +5,7 @@ import unittest
 from typing import Any
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.dnf import marks as dnf_marks
+from remote_runtime.packages.dnf import install_reasons as dnf_marks
 
 from ..fake_commands import FakeCommands
 from ..fakes import DirectoryTest

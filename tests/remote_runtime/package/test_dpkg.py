@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from remote_runtime.packages.dpkg import database as dpkg
-from remote_runtime.packages.values import Installed
+from remote_runtime.packages.package_info import Installed
 
 from ..fakes import DirectoryTest
 from .plan import Plan, recorded_commands

@@ -14,7 +14,7 @@ from remote_runtime.effects import PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.packages.apt import simulation as apt_simulation
 from remote_runtime.packages.apt.private_copy import ScratchCache
 from remote_runtime.packages.apt.readiness import Readiness
-from remote_runtime.packages.values import VersionChange
+from remote_runtime.packages.package_info import VersionChange
 from remote_runtime.system.files import Files
 from remote_runtime.system.process.commands import Result
 from tests.texts import expect_text

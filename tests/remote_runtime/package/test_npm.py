@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from typing import Any
 
-from remote_runtime.packages.environments import npm_calls
+from remote_runtime.packages.language_packages import npm_calls
 from remote_runtime.system.process.commands import Result
 
 from ..fakes import DirectoryTest, item, one, run_items

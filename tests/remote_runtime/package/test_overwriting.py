@@ -5,10 +5,10 @@ import unittest
 from remote_runtime.effects import PackageEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dpkg import file_conflicts
-from remote_runtime.packages.dpkg.contents import Contents, Member
 from remote_runtime.packages.dpkg.host_rules import Diversion, HostRules
+from remote_runtime.packages.dpkg.package_contents import Contents, Member
 from remote_runtime.packages.dpkg.settings import Settings
-from remote_runtime.packages.values import VersionChange
+from remote_runtime.packages.package_info import VersionChange
 
 from ..fake_commands import FakeCommands, make_context
 

@@ -10,7 +10,7 @@ from typing import Any, List
 
 import pytest
 
-from remote_runtime.packages.environments import pip_calls
+from remote_runtime.packages.language_packages import pip_calls
 from remote_runtime.resources.package.resource import Resource
 from remote_runtime.system.process.commands import Result
 from tests.texts import expect_text

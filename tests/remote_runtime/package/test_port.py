@@ -2,9 +2,9 @@
 
 import unittest
 
-from remote_runtime.host.machine.machine import machine
-from remote_runtime.host.overlay.overlay import Overlay
-from remote_runtime.packages.values import Answer, Installed, Operation
+from remote_runtime.host.machine.machine_host import machine
+from remote_runtime.host.preview.preview_host import Overlay
+from remote_runtime.packages.package_info import Answer, Installed, Operation
 
 from .plan import Plan, recorded_commands
 

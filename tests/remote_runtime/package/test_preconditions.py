@@ -4,7 +4,7 @@ import unittest
 from typing import Any
 
 from remote_runtime.packages.manager import PackageManager
-from remote_runtime.packages.values import Available, Installed
+from remote_runtime.packages.package_info import Available, Installed
 from remote_runtime.resources.package.preconditions import Preconditions
 
 

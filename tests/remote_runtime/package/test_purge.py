@@ -4,7 +4,7 @@ import unittest
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.apt import commands
-from remote_runtime.packages.values import Operation
+from remote_runtime.packages.package_info import Operation
 
 from .plan import Plan, recorded, recorded_commands
 

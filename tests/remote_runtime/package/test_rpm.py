@@ -14,14 +14,14 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dnf import package_index as rpm_probe
 from remote_runtime.packages.dnf import transaction as dnf_transaction
 from remote_runtime.packages.dnf.transaction import NewPackage
-from remote_runtime.packages.dpkg.contents import Contents, Member
 from remote_runtime.packages.dpkg.installed_packages import Installations
-from remote_runtime.packages.inspection import Indexed
+from remote_runtime.packages.dpkg.package_contents import Contents, Member
 from remote_runtime.packages.maintainer_scripts import script_sequence
-from remote_runtime.packages.rpm import contents as rpm_contents
+from remote_runtime.packages.package_info import VersionChange
+from remote_runtime.packages.package_inspection import Indexed
+from remote_runtime.packages.rpm import package_contents as rpm_contents
 from remote_runtime.packages.rpm.effects import RpmEffects
 from remote_runtime.packages.rpm.installed_packages import OWNERS, RpmInstallations
-from remote_runtime.packages.values import VersionChange
 from remote_runtime.system.process.commands import Result
 
 from .. import fakes

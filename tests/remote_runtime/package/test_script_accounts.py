@@ -2,8 +2,8 @@
 
 import unittest
 
-from remote_runtime.packages.maintainer_scripts import accounts as script_accounts
-from remote_runtime.packages.maintainer_scripts import calls as script_calls
+from remote_runtime.packages.maintainer_scripts import account_commands as script_accounts
+from remote_runtime.packages.maintainer_scripts import changed_paths as script_calls
 from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
 from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as deb_scripts
 from remote_runtime.packages.maintainer_scripts.shell import Call

@@ -2,8 +2,8 @@
 
 import unittest
 
-from remote_runtime.packages.maintainer_scripts.commands import KNOWN, ROWS
 from remote_runtime.packages.maintainer_scripts.effects import Open
+from remote_runtime.packages.maintainer_scripts.known_commands import KNOWN, ROWS
 from remote_runtime.packages.maintainer_scripts.uncertainty import unknown_effect
 
 

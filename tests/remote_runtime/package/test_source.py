@@ -7,9 +7,9 @@ from typing import Any
 
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.dpkg import package_files as deb_files
-from remote_runtime.packages.rpm import package_files as rpm_files
-from remote_runtime.packages.values import PackageFile
+from remote_runtime.packages.dpkg import package_metadata as deb_files
+from remote_runtime.packages.package_info import PackageFile
+from remote_runtime.packages.rpm import package_metadata as rpm_files
 from remote_runtime.resources.package import rules
 from remote_runtime.system.process.commands import Result
 

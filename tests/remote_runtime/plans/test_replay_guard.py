@@ -4,7 +4,7 @@ import tempfile
 import unittest
 
 from remote_runtime.errors import HostError
-from remote_runtime.plans.check import Binding
+from remote_runtime.plans.plan_file_check import Binding
 from remote_runtime.plans.replay_guard import mark_used
 from remote_runtime.system.state_store import StateStore
 

@@ -7,9 +7,9 @@ from unittest import mock
 
 from remote_runtime.changes import Change, Ended
 from remote_runtime.reporting import events
-from remote_runtime.reporting.difference import unified
 from remote_runtime.reporting.events import LARGEST, EventIds, EventMaker, Outcome
 from remote_runtime.reporting.masking import Mask
+from remote_runtime.reporting.text_diff import unified
 from tests.remote_runtime.fakes import item
 from tests.texts import expect_text
 

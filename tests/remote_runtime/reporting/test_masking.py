@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, List
 from urllib.parse import quote, quote_plus
 
 from remote_runtime.reporting.masking import MANY, MASKED, Mask, credentials_in
-from remote_runtime.stdlib_light import jsontext
+from remote_runtime.stdlib_light import json_text
 from tests.texts import expect_text
 
 
@@ -79,7 +79,7 @@ class MaskTest(unittest.TestCase):
                 shown = mask.text(text)
                 self.assertEqual(shown.count(MASKED), 2, shown)
                 self.assertLess(len(shown), 60)
-                self.assertFalse(mask.passes(jsontext.dumps([text])))
+                self.assertFalse(mask.passes(json_text.dumps([text])))
 
     def test_breaks_of_lines_cost_little(self) -> None:
         """Very many blanks and empty lines in what looks like base64 are soon looked through."""
@@ -271,12 +271,12 @@ class MaskTest(unittest.TestCase):
         bare, deep = Mask(secrets), Mask(secrets[3:]).extended(secrets[:3])
         for mask in (bare, deep, Mask(secrets + ["other-%d" % n for n in range(40)])):
             for plain in ("", "a hunter of 2", "quote", "\u00fcml", {"k": ["tab", 7, None, True]}):
-                self.assertTrue(mask.passes(jsontext.dumps(plain)), plain)
+                self.assertTrue(mask.passes(json_text.dumps(plain)), plain)
             for secret in secrets:
                 for spelt in Mask([secret])._spellings:
                     for value in (spelt, "x%sy" % spelt, {spelt: 1}, [[{"a": "\u263a" + spelt}]]):
                         if mask.value(value) != value:
-                            self.assertFalse(mask.passes(jsontext.dumps(value)), value)
+                            self.assertFalse(mask.passes(json_text.dumps(value)), value)
             self.assertFalse(mask.passes('a name of no JSON: qu"o\\te'))
         self.assertFalse(bare.extended((), hashes=True).passes('"plain"'))
         bare.add(["later-one"])

@@ -3,7 +3,7 @@
 import unittest
 
 from remote_runtime.content import Bytes
-from remote_runtime.downloads.content import DownloadedContent
+from remote_runtime.downloads.predicted_content import DownloadedContent
 from remote_runtime.effects import (
     ASSUMED,
     AccountEffect,

@@ -3,10 +3,10 @@
 import base64
 import unittest
 
-from remote_runtime.resources.repository import keys
+from remote_runtime.resources.repository import openpgp_keys
 from tests.remote_runtime.repository.signed import FINGERPRINT, KEY, OTHER_FINGERPRINT, OTHER_KEY
 
-BINARY = keys.dearmored(KEY.encode())
+BINARY = openpgp_keys.dearmored(KEY.encode())
 PRIVATE = "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nabcd\n-----END PGP PRIVATE KEY BLOCK-----\n"
 
 
@@ -20,41 +20,41 @@ def packet(tag, body):
 class KeysTest(unittest.TestCase):
     def test_both_forms(self):
         """The fingerprint is the same of the armored and the binary form."""
-        self.assertEqual(keys.read(KEY.encode()).primary, [FINGERPRINT])
-        self.assertEqual(keys.read(BINARY).primary, [FINGERPRINT])
-        self.assertTrue(keys.is_armored(KEY.encode()))
-        self.assertFalse(keys.is_armored(BINARY))
+        self.assertEqual(openpgp_keys.read(KEY.encode()).primary, [FINGERPRINT])
+        self.assertEqual(openpgp_keys.read(BINARY).primary, [FINGERPRINT])
+        self.assertTrue(openpgp_keys.is_armored(KEY.encode()))
+        self.assertFalse(openpgp_keys.is_armored(BINARY))
 
     def test_armor(self):
         """A binary key becomes the text that gpg writes."""
-        self.assertEqual(keys.armored(BINARY).decode(), KEY)
-        self.assertEqual(keys.dearmored(keys.armored(BINARY)), BINARY)
+        self.assertEqual(openpgp_keys.armored(BINARY).decode(), KEY)
+        self.assertEqual(openpgp_keys.dearmored(openpgp_keys.armored(BINARY)), BINARY)
 
     def test_several_keys(self):
         """Two blocks in one text are two keys, with headers and other line ends, too."""
         headed = OTHER_KEY.replace("\n\n", "\nVersion: GnuPG v1\nComment:\n\n", 1)
         both = ("junk before\n" + KEY + "\n" + headed).replace("\n", "\r\n").encode()
-        found = keys.read(keys.dearmored(both)).primary
+        found = openpgp_keys.read(openpgp_keys.dearmored(both)).primary
         self.assertEqual(found, [FINGERPRINT, OTHER_FINGERPRINT])
 
     def test_line_ends(self):
         """apt reads no key with the line ends of Windows: they are replaced."""
-        self.assertEqual(keys.normalized(KEY.replace("\n", "\r\n").encode()), KEY.encode())
-        self.assertEqual(keys.normalized(BINARY), BINARY)
+        self.assertEqual(openpgp_keys.normalized(KEY.replace("\n", "\r\n").encode()), KEY.encode())
+        self.assertEqual(openpgp_keys.normalized(BINARY), BINARY)
 
     def test_versions(self):
         """Keys of version 4 are hashed with SHA-1, later ones with SHA-256; older are refused."""
         lengths = {}
         for version in (4, 5, 6):
             body = bytes([version]) + b"x" * 300
-            lengths[version] = len(keys.read(packet(6, body)).primary[0])
+            lengths[version] = len(openpgp_keys.read(packet(6, body)).primary[0])
         self.assertEqual(lengths, {4: 40, 5: 64, 6: 64})
         with self.assertRaisesRegex(ValueError, "version 3"):
-            keys.read(packet(6, b"\x03" + b"x" * 20))
+            openpgp_keys.read(packet(6, b"\x03" + b"x" * 20))
 
     def test_subkeys(self):
         """Subkeys are told apart."""
-        found = keys.read(BINARY + packet(14, b"\x04subkey"))
+        found = openpgp_keys.read(BINARY + packet(14, b"\x04subkey"))
         self.assertEqual((found.primary, len(found.subkeys)), ([FINGERPRINT], 1))
 
     def test_what_is_kept(self):
@@ -63,14 +63,14 @@ class KeysTest(unittest.TestCase):
         inner = KEY.replace("\n=", "\n=-----END PGP PUBLIC KEY BLOCK-----\n=", 1)
         headed = KEY.replace("\n\n", "\nComment: a\n\n", 1)
         for text in (KEY, evil + KEY, KEY + evil, inner, inner + evil, headed):
-            self.assertEqual(keys.canonical(text.encode()).decode(), KEY)
-        both = keys.canonical((KEY + OTHER_KEY).encode())
-        self.assertEqual(keys.read(both).primary, [FINGERPRINT, OTHER_FINGERPRINT])
-        hidden = packet(8, b"\x00" + keys.dearmored(OTHER_KEY.encode()))
+            self.assertEqual(openpgp_keys.canonical(text.encode()).decode(), KEY)
+        both = openpgp_keys.canonical((KEY + OTHER_KEY).encode())
+        self.assertEqual(openpgp_keys.read(both).primary, [FINGERPRINT, OTHER_FINGERPRINT])
+        hidden = packet(8, b"\x00" + openpgp_keys.dearmored(OTHER_KEY.encode()))
         for data in (BINARY, BINARY + hidden, BINARY + packet(12, b"trust")):
-            self.assertEqual(keys.canonical(data), BINARY)
-            self.assertEqual(keys.canonical(keys.armored(data)).decode(), KEY)
-        self.assertEqual(keys.canonical(b"<html>"), b"<html>")
+            self.assertEqual(openpgp_keys.canonical(data), BINARY)
+            self.assertEqual(openpgp_keys.canonical(openpgp_keys.armored(data)).decode(), KEY)
+        self.assertEqual(openpgp_keys.canonical(b"<html>"), b"<html>")
 
     def test_what_is_no_key(self):
         """Every other file is refused with what it is."""
@@ -90,13 +90,13 @@ class KeysTest(unittest.TestCase):
         )
         for data, why in cases:
             with self.subTest(why), self.assertRaisesRegex(ValueError, why):
-                keys.read(data)
+                openpgp_keys.read(data)
 
     def test_any_cut(self):
         """A key that is cut anywhere is refused or read, and nothing else."""
         for at in range(len(BINARY)):
             try:
-                keys.read(BINARY[:at])
+                openpgp_keys.read(BINARY[:at])
             except ValueError as error:
                 self.assertTrue(str(error))
 

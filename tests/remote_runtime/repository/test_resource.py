@@ -8,7 +8,7 @@ from unittest import mock
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages import list_refresh, repository_paths
-from remote_runtime.resources.repository import keys
+from remote_runtime.resources.repository import openpgp_keys
 from remote_runtime.system.process.commands import Commands
 from tests.remote_runtime import fakes
 from tests.remote_runtime.fakes import DirectoryTest, item, one, run_items
@@ -20,7 +20,7 @@ TEXT = (
     "Types: deb\nURIs: https://x/debian\nSuites: bookworm\nComponents: main\n"
     "Signed-By: ETC/apt/keyrings/x.asc\n"
 )
-BINARY = keys.dearmored(KEY.encode())
+BINARY = openpgp_keys.dearmored(KEY.encode())
 
 
 class HasAll(Commands):
@@ -290,7 +290,7 @@ class DownloadTest(RepositoryCase):
                 raise ResourceError("no answer", kind="resource.download.connect")
             return self.served
 
-        patch = mock.patch("remote_runtime.host.downloads._read", read)
+        patch = mock.patch("remote_runtime.host.download_ports._read", read)
         patch.start()
         self.addCleanup(patch.stop)
         self.wanted = self.repository(key="https://x/k", fingerprint=FINGERPRINT, **GOOD)

@@ -4,11 +4,11 @@ import base64
 import unittest
 from typing import Any
 
-from remote_runtime.resources.repository import keys, rules
+from remote_runtime.resources.repository import openpgp_keys, rules
 from tests.remote_runtime.repository.signed import FINGERPRINT, KEY, OTHER_FINGERPRINT, OTHER_KEY
 
 GOOD = {"url": "https://x/debian", "suites": ["bookworm"], "components": ["main"]}
-BINARY = "base64:" + base64.b64encode(keys.dearmored(KEY.encode())).decode()
+BINARY = "base64:" + base64.b64encode(openpgp_keys.dearmored(KEY.encode())).decode()
 SPACED = " ".join(FINGERPRINT[at : at + 4] for at in range(0, 40, 4)).lower()
 
 
@@ -72,7 +72,7 @@ class RulesTest(unittest.TestCase):
 
     def test_a_subkey(self):
         """The fingerprint of a subkey is answered with that of its key."""
-        found = keys.Keys([FINGERPRINT], [OTHER_FINGERPRINT])
+        found = openpgp_keys.Keys([FINGERPRINT], [OTHER_FINGERPRINT])
         self.assertIn(FINGERPRINT, rules.compare(found, OTHER_FINGERPRINT))
 
     def test_warnings(self):

@@ -2,10 +2,10 @@
 
 from typing import Any, Dict, List
 
-from remote_runtime.units.files import SYSTEM, Definition, Places
 from remote_runtime.units.preview.planned_units import PlannedUnits
-from remote_runtime.units.status import Status
-from remote_runtime.units.text import UnitText
+from remote_runtime.units.unit_files import SYSTEM, Definition, Places
+from remote_runtime.units.unit_status import Status
+from remote_runtime.units.unit_text import UnitText
 
 
 class FakeUnits(PlannedUnits):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from remote_runtime.effects import PathEffect, UnknownEffect
-from remote_runtime.units.directories import (
+from remote_runtime.units.service_directories import (
     linked_directories,
     made_directories,
     own_directories,

@@ -5,8 +5,8 @@ import shutil
 import tempfile
 from typing import Any, Dict, List
 
-from remote_runtime.execution.engine import Engine
 from remote_runtime.execution.lifecycle import Lifecycle
+from remote_runtime.execution.plan_executor import Engine
 from remote_runtime.options import RunOptions
 from remote_runtime.plans.plan import Plan as TargetPlan
 from remote_runtime.registry import Registry

@@ -2,7 +2,7 @@
 
 import os
 
-from remote_runtime.units.preview import globbing
+from remote_runtime.units.preview import path_globs
 
 from ..fakes import DirectoryTest, context
 
@@ -19,7 +19,7 @@ class Globbing(DirectoryTest):
         def found(pattern):
             return sorted(
                 os.path.relpath(path, self.root)
-                for path in globbing.matches(files, self.path(pattern))
+                for path in path_globs.matches(files, self.path(pattern))
             )
 
         self.assertEqual(found("?/*.conf"), ["a/x.conf", "b/link.conf", "b/y.conf"])

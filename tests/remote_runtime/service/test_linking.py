@@ -4,8 +4,8 @@ import os
 import unittest
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.units.files import Places
 from remote_runtime.units.preview.link_checks import LinkChecks
+from remote_runtime.units.unit_files import Places
 
 from ..fakes import ROOT, DirectoryTest, context
 from ..system.flags import flag

@@ -5,10 +5,10 @@ import unittest
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect, PathEffect, Uncertainty, UnknownEffect
-from remote_runtime.units.files import Definition
-from remote_runtime.units.preview import mounts
-from remote_runtime.units.preview.mounts import MountChecks
-from remote_runtime.units.text import UnitText, escaped, unescaped
+from remote_runtime.units.preview import mount_units
+from remote_runtime.units.preview.mount_units import MountChecks
+from remote_runtime.units.unit_files import Definition
+from remote_runtime.units.unit_text import UnitText, escaped, unescaped
 
 from .. import fakes
 
@@ -43,19 +43,21 @@ class Names(unittest.TestCase):
 
     def test_places(self):
         """What the unit says, or what its name says."""
-        self.assertEqual(mounts.place(unit("srv-x.mount")), "/srv/x")
-        self.assertEqual(mounts.place(unit("srv-x.mount", "[Mount]\nWhere=/srv/x/\n")), "/srv/x")
+        self.assertEqual(mount_units.place(unit("srv-x.mount")), "/srv/x")
+        self.assertEqual(
+            mount_units.place(unit("srv-x.mount", "[Mount]\nWhere=/srv/x/\n")), "/srv/x"
+        )
 
     def test_what_needs_which(self):
         """Paths that a unit names, with all above them."""
         service = "[Service]\nStateDirectory=x\nWorkingDirectory=~\n[Unit]\n"
         service += "RequiresMountsFor=/a/b\n"
         self.assertEqual(
-            mounts.needed(unit("x.service", service)),
+            mount_units.needed(unit("x.service", service)),
             ["a.mount", "a-b.mount", "var.mount", "var-lib.mount", "var-lib-x.mount"],
         )
         self.assertEqual(
-            mounts.needed(unit("a-b.mount", "[Mount]\nWhat=/c\n")), ["a.mount", "c.mount"]
+            mount_units.needed(unit("a-b.mount", "[Mount]\nWhat=/c\n")), ["a.mount", "c.mount"]
         )
 
 

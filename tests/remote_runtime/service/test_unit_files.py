@@ -3,7 +3,7 @@
 import unittest
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime.units.files import SEARCHED, UnitFiles, install_links
+from remote_runtime.units.unit_files import SEARCHED, UnitFiles, install_links
 
 from .paths import FakePaths
 

@@ -2,7 +2,7 @@
 
 import unittest
 
-from remote_runtime.units.text import Program, UnitText
+from remote_runtime.units.unit_text import Program, UnitText
 
 
 def text(*files, **options):

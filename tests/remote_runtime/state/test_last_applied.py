@@ -25,7 +25,7 @@ BROKEN = """\
 import sys
 sys.path.insert(0, %r)
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.managed.steps import PathTaskResource
+from remote_runtime.managed_resources.task_resource import PathTaskResource
 def drift_state(self):
     raise %s
 PathTaskResource.drift_state = drift_state

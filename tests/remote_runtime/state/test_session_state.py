@@ -5,7 +5,7 @@ import unittest
 from typing import Any, Dict, List, Tuple
 
 from remote_runtime.errors import ProtocolError
-from remote_runtime.execution.engine import ResourceResult
+from remote_runtime.execution.plan_executor import ResourceResult
 from remote_runtime.state.session_state import parse
 from tests.remote_runtime.fakes import OWNER, DirectoryTest, Script, ScriptRegistry, item, run_items
 

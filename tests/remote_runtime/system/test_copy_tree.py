@@ -6,8 +6,8 @@ from unittest import mock
 
 from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.overlay import files as overlay_files
-from remote_runtime.host.overlay.overlay import Overlay
+from remote_runtime.host.preview import files as overlay_files
+from remote_runtime.host.preview.preview_host import Overlay
 from remote_runtime.system.copy_tree import build, copy
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import DirectoryTest, context

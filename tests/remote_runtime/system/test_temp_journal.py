@@ -7,8 +7,8 @@ import unittest
 from typing import List
 from unittest import mock
 
-from remote_runtime.system import state_directory
-from remote_runtime.system.process import processes
+from remote_runtime.system import state_directory as state_directory
+from remote_runtime.system.process import process_identity
 from remote_runtime.system.temp_journal import TempJournal, sweep
 from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
@@ -105,14 +105,14 @@ class UnfinishedTest(DirectoryTest):
         (journal,) = state_directory.journals(self.state)
         with open(journal) as file:
             lines = file.read().splitlines()
-        self.assertEqual(json.loads(lines[0]), processes.boot())
+        self.assertEqual(json.loads(lines[0]), process_identity.boot())
         with open(journal, "w") as out:
             out.write("\n".join(['"of before"'] + lines[1:] + [""]))
         self.assertEqual(sweep(journal, self.fail), [path])
 
     def test_disk_of_another_number_since_a_restart(self) -> None:
         """After a restart a directory is known by its inode alone, before by its device, too."""
-        for boot, left in (('"of before"', []), (json.dumps(processes.boot()), ["f"])):
+        for boot, left in (('"of before"', []), (json.dumps(process_identity.boot()), ["f"])):
             path = self.directory()
             open(os.path.join(path, "f"), "w").close()
             journal = self.die()

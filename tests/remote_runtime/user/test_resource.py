@@ -9,7 +9,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
 from remote_runtime.host.file_ports import FileReader
 from remote_runtime.host.login_defs import LoginRules
-from remote_runtime.host.overlay.overlay import Overlay
+from remote_runtime.host.preview.preview_host import Overlay
 from remote_runtime.resources.user.resource import Resource
 from remote_runtime.system import account_files
 from remote_runtime.system.accounts import Accounts
@@ -70,7 +70,7 @@ class UserTest(DirectoryTest):
             mock.patch("grp.getgrnam", lambda name: number("group", name)),
             mock.patch("grp.getgrgid", lambda gid: number("group", gid)),
             mock.patch("os.geteuid", return_value=0),
-            mock.patch("remote_runtime.host.command.CommandReader.require"),
+            mock.patch("remote_runtime.host.command_ports.CommandReader.require"),
             mock.patch("remote_runtime.host.machine.accounts.processes", return_value=[]),
             mock.patch(
                 "remote_runtime.host.machine.accounts.Accounts._run", staticmethod(self.program)

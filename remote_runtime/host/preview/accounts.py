@@ -1,0 +1,190 @@
+"""Users and groups in a preview (target): the effects of the programs are recorded."""
+
+import os
+import stat
+from contextlib import contextmanager
+from typing import Iterator, List, Sequence
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import (
+    UNKNOWN,
+    AccountEffect,
+    Effect,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+    below,
+    once,
+)
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import accounts
+from remote_runtime.host.accounts import Outcome
+from remote_runtime.host.command_ports import CommandReader
+from remote_runtime.host.machine.accounts import require_idle
+from remote_runtime.host.preview.change_record import Record
+from remote_runtime.host.preview.files import Files
+from remote_runtime.overlay.host_content import HostContent
+from remote_runtime.system import account_files
+from remote_runtime.system.account_files import User
+from remote_runtime.system.files import Files as Adapter
+from remote_runtime.system.paths import Status
+
+_TABLES = ("passwd", "shadow", "group", "gshadow")
+_BESIDE = ("passwd-", "shadow-", "group-", "gshadow-", "subuid", "subgid", "subuid-", "subgid-")
+_LIMIT = 5000  # paths of a home directory
+
+
+class Accounts(accounts.Accounts):
+    """Records the changes to users and groups; no program is run."""
+
+    def __init__(self, record: Record, files: Files, commands: CommandReader) -> None:
+        super().__init__(record.overlay.accounts)
+        self.files: Files = files
+        self._record, self._commands = record, commands
+
+    def _require_idle(self, user: User) -> None:
+        try:
+            require_idle(user)
+        except ResourceError as error:
+            if any(unit.active is False for unit in self._record.overlay.units.values()):
+                raise Unknowable(
+                    "%s, but an earlier resource may change this" % error.message
+                ) from error
+            raise
+
+    def _kill(self, user: User) -> None:
+        try:
+            require_idle(user)
+        except ResourceError:
+            self._record.runs = True  # as ends of processes may fail, or start others
+
+    def _perform(self, argv: Sequence[str], outcome: Outcome, secret: str = "") -> None:
+        self._commands.require(argv[0])
+        etc = account_files.ETC
+        for path in ("%s/%s" % (etc, name) for name in _TABLES):
+            if self.files.stat(path) is not None:
+                self.files.require_replaceable(path)
+        for kind, name in outcome.gone:
+            self._record.add(AccountEffect(kind, name, present=False))
+        for entry in outcome.entries:
+            kind = "user" if isinstance(entry, User) else "group"
+            number = entry.uid if isinstance(entry, User) else entry.gid
+            self._record.add(AccountEffect(kind, entry.name, number, entry=entry))
+        uncertainty = Uncertainty(UNKNOWN, "%s changes the accounts in this file" % self._record.by)
+        beside = {"%s/%s" % (etc, name) for name in _BESIDE}
+        self._record.add(
+            UnknownEffect(
+                uncertainty, lambda kind, value, there: kind != "host" and value in beside
+            )
+        )
+
+    def _made(self, user: User) -> None:
+        """Plan the mail spool."""
+        directory = self._rules.get("MAIL_DIR")
+        path = "%s/%s" % (directory, user.name)
+        if self.files.stat(directory) is None or self.files.lstat(path) is not None:
+            return
+        mail = self.gid("mail")
+        mode, gid = (0o600, user.gid) if mail is None else (0o660, mail)
+        self.files.write(path, b"", mode=mode, uid=user.uid, gid=gid)
+
+    def _changed(self, user: User, new: User) -> None:
+        """Plan the changes of ``usermod``, which does not change a home directory of others, and
+        changes the owner of the mail but not its group.
+        """
+        if (new.uid, new.gid) != (user.uid, user.gid):
+            home = self.files.stat(new.home)
+            if home is not None and home.uid in (user.uid, new.uid):
+                self._give(new.home, user, new)
+        mail = "%s/%s" % (self._rules.get("MAIL_DIR"), user.name)
+        if new.uid != user.uid:
+            self._give(mail, user, new._replace(gid=user.gid))
+
+    @contextmanager
+    def _removed_with(self, user: User, paths: Sequence[str]) -> Iterator[None]:
+        before = len(self._record.effects)
+        for path in paths:
+            node = self.files.lstat(path)
+            if node is not None and node.kind == "directory":
+                self.files.remove_tree(path)
+            else:
+                self.files.unlink(path)
+        self._record.add(*once(self._record.effects[before:]))  # the next run has no such user
+        yield
+
+    @contextmanager
+    def _moved(self, user: User, new: str) -> Iterator[None]:
+        old = user.home
+        node = self.files.lstat(old)
+        if node is None:
+            raise Unknowable("%s is not known until the push moves it" % old)
+        self.files.require_movable(old, new)
+        contents = self._relocated(old, new)
+        self._record.add(PathEffect(old, "absent", once=True))
+        made = PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid, once=True)
+        self._record.add(made, *contents)
+        yield
+
+    def _relocated(self, old: str, new: str) -> List[Effect]:
+        """Return the contents of a directory at its new path."""
+        before = self._record.overlay.fork().files  # later changes do not affect it
+        found: List[Effect] = []
+        waiting = [old]
+        while waiting:
+            directory = waiting.pop()
+            for name in before.entries(directory):
+                path = os.path.join(directory, name)
+                status = before.look(path)
+                if status is None:
+                    continue
+                if len(found) >= _LIMIT:
+                    uncertainty = Uncertainty(
+                        UNKNOWN, "%s moves the contents of %s there" % (self._record.by, old)
+                    )
+                    return [UnknownEffect(uncertainty, below(new))]
+                there = new + path[len(old) :]
+                found.append(_at_new_path(there, path, status, before))
+                if status.kind == "directory":
+                    waiting.append(path)
+        return found
+
+    def _give(self, top: str, user: User, new: User) -> None:
+        """Plan the new numbers of the files in a tree that belong to the user or to its group."""
+        waiting, seen = [top], 0
+        while waiting:
+            path = waiting.pop()
+            node = self.files.lstat(path)
+            seen += 1
+            if seen > _LIMIT:
+                uncertainty = Uncertainty(
+                    UNKNOWN, "%s changes the owner of the contents" % self._record.by
+                )
+                self._record.add(UnknownEffect(uncertainty, below(top, itself=True)))
+                return
+            if node is None:
+                continue
+            uid = new.uid if node.uid == user.uid else node.uid
+            gid = new.gid if node.gid == user.gid else node.gid
+            if (uid, gid) != (node.uid, node.gid) and node.kind != "other":
+                special = node.mode & (stat.S_ISUID | stat.S_ISGID) if node.kind == "file" else 0
+                mode = node.mode & ~special if special else None
+                of = (path, node.kind, mode, uid)
+                self._record.add(PathEffect(*of, gid=gid, target=node.target, once=True))
+            if node.kind == "directory":
+                waiting += [os.path.join(path, name) for name in self.files.entries(path)]
+
+
+def _at_new_path(there: str, path: str, status: Status, files: Adapter) -> PathEffect:
+    """Return the effect of a path that gets another name with its directory."""
+    if status.kind == "other":
+        return PathEffect(there, "something", once=True)
+    return PathEffect(
+        there,
+        status.kind,
+        mode=status.mode,
+        uid=status.uid,
+        gid=status.gid,
+        content=HostContent(path, status, files) if status.kind == "file" else None,
+        target=files.link(path) if status.kind == "symlink" else "",
+        once=True,
+    )

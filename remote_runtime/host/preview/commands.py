@@ -1,0 +1,72 @@
+"""Programs in a preview (target): none is run."""
+
+import os
+from typing import Optional, Sequence
+
+from remote_runtime.effects import (
+    ASSUMED,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+    below,
+    everything,
+)
+from remote_runtime.host import command_ports as port
+from remote_runtime.host.command_ports import Command
+from remote_runtime.host.preview.change_record import Record
+from remote_runtime.retries import ONCE, RetryPolicy
+
+
+class Commands(port.Commands):
+    """Records that the changes of a program are unknown."""
+
+    def __init__(self, record: Record) -> None:
+        overlay = record.overlay
+        super().__init__(overlay.commands, overlay.files, overlay.accounts)
+        self.ended = None
+        self._record = record
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        input: Optional[bytes] = None,  # noqa: A002 - as in the base class
+        timeout: Optional[float] = None,
+        user: Optional[str] = None,
+        affects: Optional[Sequence[str]] = None,
+    ) -> None:
+        """See the base class. Only finds the program. Everything that the command affects is
+        uncertain afterwards.
+        """
+        self.require(argv[0])
+        uncertainty = Uncertainty(ASSUMED, "%s may change this first" % self._record.by)
+        text = " ".join(argv)
+        self._record.runs = True
+        if affects is None:
+            self._record.add(UnknownEffect(uncertainty, everything, text))
+        for path in affects or ():
+            self._record.add(UnknownEffect(uncertainty, below(path, itself=True), text))
+
+    def execute(
+        self,
+        command: Command,
+        *,
+        creates: str = "",
+        affects: Optional[Sequence[str]] = None,
+        log: bool = False,
+        tries: RetryPolicy = ONCE,
+    ) -> None:
+        """See the base class. Checks that the command can start. Everything that it affects is
+        uncertain afterwards; ``creates`` exists.
+        """
+        from remote_runtime.host.preview.command_checks import require_startable
+
+        record = self._record
+        record.runs = True
+        try:
+            require_startable(record.overlay, command, self.words(command).argv)
+        finally:  # it may start anyway
+            uncertainty = Uncertainty(ASSUMED, "%s may change this first" % record.by)
+            record.add(UnknownEffect(uncertainty, record.covering(affects), command.text))
+            if creates and os.path.basename(creates.rstrip("/")) != "..":
+                record.add(PathEffect(creates, "something"))

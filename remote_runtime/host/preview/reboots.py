@@ -1,0 +1,30 @@
+"""Reboots in a preview (target): none is performed."""
+
+from typing import TYPE_CHECKING
+
+from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect
+from remote_runtime.host import kernel_ports
+from remote_runtime.host.kernel_ports import PlannedReboot
+from remote_runtime.host.preview.change_record import Record
+from remote_runtime.host.preview.post_reboot import RebootCoverage
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+
+class Reboots(kernel_ports.Reboots):
+    """Records that everything that a boot recreates is unknown."""
+
+    def __init__(self, context: "Context", record: Record) -> None:
+        super().__init__(context)
+        self._record = record
+
+    def reboot(self, timeout: str) -> None:
+        """See the base class. The host is unknown after the reboot, except for the state that
+        survives it.
+        """
+        by = self._record.by
+        planned = self._context.one(PlannedReboot)
+        planned.index, planned.by = self._context.position, by
+        reason = "%s would have rebooted the host first" % by
+        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, reason), RebootCoverage()))
