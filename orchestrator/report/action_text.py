@@ -25,7 +25,7 @@ _OPERATIONS = {
     ("path", "attributes"): "set attributes of",
     ("path", "directory"): "write directory",
     ("path", "symlink"): "write symlink",
-    ("path", "something"): "create",
+    ("path", "something"): "write",
     ("path", "absent"): "remove",
     ("mount", "present"): "mount",
     ("mount", "absent"): "unmount",
@@ -73,7 +73,7 @@ class Intent(NamedTuple):
 
 
 def intent(type_name: str, changes: Sequence[ChangeLine], fired: bool) -> Intent:
-    """The action of a resource: ``create file``, ``install 1.2``, ``change``.
+    """The action of a resource: ``create``, ``install 1.2``, ``change``.
 
     ``fired``: it was triggered by a subscription.
     """
@@ -107,7 +107,7 @@ def _told(type_name: str, change: ChangeLine) -> tuple[str, str]:
         return _STATES[change.after], ""
     if change.before in ("", "absent"):
         if change.after == "present":
-            return _MADE.get(type_name, f"create {type_name}"), ""
+            return _MADE.get(type_name, "create"), ""
         return "install", change.after  # a version
     return "", ""
 

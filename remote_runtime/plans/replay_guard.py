@@ -42,7 +42,7 @@ def mark_used(
         ) from error
     who = tuple([str(record.get(key, "?"))[:100] for key in ("run_id", "user", "since")])
     raise HostError(
-        "the plan was already used on this host: run %s by %s, at %s" % who,
+        "the plan was already used on this host: run %s, started by %s at %s" % who,
         kind="plan.refused.used",
         hint="a plan can be used once per host; make a new plan",
     )

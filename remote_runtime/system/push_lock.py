@@ -200,7 +200,7 @@ class Lock(object):
         found = _running(command)
         if found is None:
             return ""
-        return "process %d (%s), started by %s" % (found.pid, found.program, _run(record))
+        return "process %d (%s) of %s" % (found.pid, found.program, _run(record))
 
     def _read(self) -> Dict[str, Any]:
         try:
@@ -217,7 +217,7 @@ def _run(record: Dict[str, Any]) -> str:
         str(record.get(key, "?"))[:_MAX_LENGTH] for key in ("run_id", "user", "since")
     ]
     seconds, dot, _ = since.partition(".")
-    return "run %s by %s, since %s" % (run_id, user, seconds + "Z" if dot else since)
+    return "run %s, started by %s at %s" % (run_id, user, seconds + "Z" if dot else since)
 
 
 def _running(command: Dict[str, Any]) -> Optional[process_identity.Process]:

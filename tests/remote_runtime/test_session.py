@@ -244,7 +244,7 @@ class SessionTest(RuntimeTest):
         second.push(self.shell("touch " + self.path("never")), lock_timeout=0.3, run_id="R2")
         error = second.frames[-1]["error"]
         self.assertEqual(error["kind"], "host.locked")
-        self.assertIn("run R1 by alice@desk, since 2", error["message"])
+        self.assertIn("run R1, started by alice@desk at 2", error["message"])
         self.assertIn("waiting for run R1", second.of("notice")[0]["text"])
         self.assertFalse(os.path.exists(self.path("never")))
         self.write("open", b"")
@@ -274,7 +274,7 @@ class SessionTest(RuntimeTest):
         refused.push(self.shell("true"), lock_timeout=0.2, run_id="R2")
         error = refused.frames[-1]["error"]
         self.assertEqual((error["kind"], refused.events), ("host.locked", []))
-        process = "process %d (sh), started by run R1 by alice@desk, since" % int(self.read("pid"))
+        process = "process %d (sh) of run R1, started by alice@desk at" % int(self.read("pid"))
         self.assertIn(process, error["message"])
         third = self.target()
         third.on["notice"] = lambda frame: self.write("open", b"") and None

@@ -8,7 +8,7 @@ from orchestrator.report.action_text import ChangeLine, intent, operation_words
 @pytest.mark.parametrize(
     ("type_name", "changes", "words"),
     [
-        ("file", [("ensure", "absent", "present"), ("content", "", "sha256:1")], "create file"),
+        ("file", [("ensure", "absent", "present"), ("content", "", "sha256:1")], "create"),
         ("file", [("ensure", "absent", "directory")], "create directory"),
         ("file", [("ensure", "directory", "absent")], "remove"),
         ("file", [("mode", "0600", "0644")], "change"),
@@ -22,13 +22,13 @@ from orchestrator.report.action_text import ChangeLine, intent, operation_words
         ("service", [("ensure", "stopped", "running"), ("enable", "false", "true")],
          "start, enable"),
         ("archive", [("ensure", "absent", "present"), ("extracted", "", "/x")],
-         "create archive, extract"),
+         "create, extract"),
         ("scaffold", [("a", "", "sha256:1"), ("b", "sha256:1", "sha256:2")],
          "create 1 file, change 1 file"),
         ("scaffold", [("a", "absent", "directory"), ("b", "present", "absent")],
          "create 1 directory, remove 1 file"),
         ("scaffold", [("a", "0644", "0755"), ("b", "0644", "0755")], "change 2 files"),
-        ("cron", [("ensure", "absent", "present")], "create cron"),
+        ("cron", [("ensure", "absent", "present")], "create"),
         ("apply", [], "change"),
     ],
 )  # fmt: skip

@@ -97,7 +97,7 @@ def preview(browser: Chrome, host: Host) -> None:
     press(browser, "Preview")
     _wait(browser, lambda browser: "/runs/" in browser.current_url)
     _wait(browser, lambda browser: not browser.find_elements(By.ID, "at-work"))
-    wanted = (f"package#{DAEMON}", "would create file", "user#bert")
+    wanted = (f"package#{DAEMON}", "would create", "user#bert")
     _wait(browser, lambda browser: all(one in text_of(browser, "main") for one in wanted))
     assert not host.exists(CONF)
 

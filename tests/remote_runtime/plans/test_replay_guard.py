@@ -38,7 +38,7 @@ class UsedPlansTest(unittest.TestCase):
         """A plan is noted once, with who used it; the second time says who that was."""
         self.use()
         self.assertEqual(os.stat(os.path.join(self.directory, SERIAL)).st_mode & 0o777, 0o600)
-        with self.assertRaisesRegex(HostError, "run R1 by alice@desk, at 2") as caught:
+        with self.assertRaisesRegex(HostError, "run R1, started by alice@desk at 2") as caught:
             self.use()
         self.assertEqual(caught.exception.kind, "plan.refused.used")
         self.use(SERIAL[::-1])

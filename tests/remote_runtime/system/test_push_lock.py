@@ -27,7 +27,7 @@ class LockTest(DirectoryTest):
         first.acquire(HOLDER, 0, told.append)
         self.addCleanup(first.release)
         started = time.time()
-        with self.assertRaisesRegex(HostError, "run R1 by alice@desk, since 2026-01-01T00:00:00Z"):
+        with self.assertRaisesRegex(HostError, "run R1, started by alice@desk at 2026-01-01T00:00"):
             second.acquire(dict(HOLDER, run_id="R2"), 0.5, told.append)
         self.assertGreaterEqual(time.time() - started, 0.5)
         expect_text(told, self)
@@ -109,7 +109,7 @@ class LockTest(DirectoryTest):
         """A command that outlived its run is named, then waited for, then the lock is free."""
         command = self.sleeper()
         self.left_behind(command)
-        name = "process %d .sleep., started by run R1 by alice@desk, since " % command.pid
+        name = "process %d .sleep. of run R1, started by alice@desk at " % command.pid
         with self.assertRaisesRegex(HostError, "a command is in progress: " + name) as caught:
             self.lock().acquire(dict(HOLDER, run_id="R2"), 0.1, lambda text: None)
         self.assertEqual(caught.exception.kind, "host.locked")

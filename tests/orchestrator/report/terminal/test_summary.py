@@ -155,7 +155,7 @@ def test_what_does_not_fit_behind_a_resource_stands_below_it() -> None:
     told.end("web1")
     lines = told.summary().splitlines()
     at = lines.index("    would    file#/etc/x")
-    assert lines[at + 1].startswith("        create file, uncertain: a reason")
+    assert lines[at + 1].startswith("        create, uncertain: a reason")
     assert max(map(len, lines)) <= 100
 
 

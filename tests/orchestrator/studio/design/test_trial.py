@@ -62,7 +62,7 @@ def test_a_preview_is_a_run_that_changes_nothing(
         browser.get("/design/try", file="site.yaml")
     run = found[1]
     assert "There is no run" not in browser.page
-    while "would create file" not in browser.page and time.monotonic() < end:
+    while "would create" not in browser.page and time.monotonic() < end:
         time.sleep(0.1)
         browser.get(f"/runs/{run}")
     assert f"file#{tmp_path / 'new'}" in browser.page
