@@ -47,24 +47,24 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
         from orchestrator.runs.save_plan import push_expected
 
         return push_expected(request, reporter)
-    flow = PushFlow.prepare(request, reporter)
-    if request.subject is Subject.STAGES:
-        from orchestrator.runs.staged_job import StagedJob
+    with PushFlow.prepare(request, reporter) as flow:
+        if request.subject is Subject.STAGES:
+            from orchestrator.runs.staged_job import StagedJob
 
-        return flow.run(StagedJob(flow.request, flow.chosen).job())
-    job = wiring.checked_job(flow.request, flow.chosen)
-    if request.rollout.canary:
-        from orchestrator.runs.canaries import CanaryPush
+            return flow.run(StagedJob(flow.request, flow.chosen).job())
+        job = wiring.checked_job(flow.request, flow.chosen)
+        if request.rollout.canary:
+            from orchestrator.runs.canaries import CanaryPush
 
-        return CanaryPush(job, flow).run()
-    return flow.run(job)
+            return CanaryPush(job, flow).run()
+        return flow.run(job)
 
 
 def drift(request: RunRequest, reporter: Reporter) -> RunResult:
     """Preview, compared with the last push on each host. UsageError, InputError."""
     run = request.run._replace(noop=True, drift=True, package_probe=False)
-    flow = PushFlow.prepare(request._replace(run=run), reporter)
-    return flow.run(wiring.checked_job(flow.request, flow.chosen))
+    with PushFlow.prepare(request._replace(run=run), reporter) as flow:
+        return flow.run(wiring.checked_job(flow.request, flow.chosen))
 
 
 def push_resource(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.result import RunResult
     from orchestrator.runs.wiring import TargetSelection
     from orchestrator.transport import Connector
+    from orchestrator.transport.local import WaitingInterpreter
 
 
 def check_request(request: RunRequest) -> None:
@@ -59,23 +60,44 @@ def check_request(request: RunRequest) -> None:
 
 
 class PushFlow:
-    """Runs a job on the chosen hosts of a request, and returns the result."""
+    """Runs a job on the chosen hosts of a request, and returns the result.
 
-    def __init__(self, request: RunRequest, chosen: TargetSelection, reporter: Reporter) -> None:
+    The interpreter that ``prepare`` starts waits until the job runs; a flow without a job ends it.
+    """
+
+    def __init__(
+        self,
+        request: RunRequest,
+        chosen: TargetSelection,
+        reporter: Reporter,
+        waiting: WaitingInterpreter | None = None,
+    ) -> None:
         self.request = request
         self.chosen = chosen
         self.reporter = reporter
+        self._waiting = waiting
 
     @classmethod
     def prepare(cls, request: RunRequest, reporter: Reporter) -> PushFlow:
         """Check a request, read its data from URLs, and choose its hosts.
 
-        UsageError, InputError. No host is contacted.
+        UsageError, InputError. No host is contacted. On this machine, an interpreter starts while
+        the manifest is read.
         """
         check_request(request)
         request = wiring.with_sources(request)
         chosen = wiring.select_targets(request.hosts, reporter.warn, request.manifest)
-        return cls(request, chosen, reporter)
+        is_remote = request.engine is not None and request.engine.word == DASK
+        waiting = None if is_remote else wiring.start_interpreter(chosen, request.connection)
+        return cls(request, chosen, reporter, waiting)
+
+    def __enter__(self) -> PushFlow:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        waiting = self._take_waiting()
+        if waiting is not None:
+            waiting.close()
 
     def run(self, push: PushJob) -> RunResult:
         """Push to the chosen hosts; everything that can be checked without a host was checked
@@ -99,6 +121,7 @@ class PushFlow:
             ask=reporter.ask_secret if reporter.is_terminal else None,
             own_types=types,
             reaches=remote is None or request.verify,
+            waiting=self._take_waiting(),
         )
         with connector:
             for site in push.sites:
@@ -119,6 +142,10 @@ class PushFlow:
             for message in dict.fromkeys(site.post_message for site in push.sites):
                 reporter.say(message)
         return result
+
+    def _take_waiting(self) -> WaitingInterpreter | None:
+        waiting, self._waiting = self._waiting, None
+        return waiting
 
     def _shown_hosts(self, push: PushJob) -> FactReads | None:
         """The hosts that the templates of all stages can read: the complete inventory, not only the

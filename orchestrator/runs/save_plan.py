@@ -39,7 +39,8 @@ def save_plan(
     if out is not None:
         require_writable(out)
         _require_files(request)
-    result = _preview(PushFlow.prepare(request, reporter), valid)
+    with PushFlow.prepare(request, reporter) as flow:
+        result = _preview(flow, valid)
     if result.plan is not None and out is not None:
         write_plan(result.plan, out)
     return result
@@ -51,8 +52,8 @@ def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
     if run.noop or run.monitor_only:
         raise UsageError("--expect requires a push", hint="ccm plan shows the ID of a plan")
     preview = request._replace(command="plan", run=run._replace(noop=True))
-    flow = PushFlow.prepare(preview, reporter.for_preview())
-    result = _preview(flow, _DAY)
+    with PushFlow.prepare(preview, reporter.for_preview()) as flow:
+        result = _preview(flow, _DAY)
     if result.plan is None:
         return result
     require_id(result.plan, request.plan.expect)

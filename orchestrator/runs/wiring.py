@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from inventory import Host, Inventory, load, this_host
 from orchestrator.sources.address import SourceError, is_url
 from orchestrator.sources.archives import Archives
-from remote_runtime.errors import InputError, Problem, UsageError
+from remote_runtime.errors import InputError, Problem, UnreachableError, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.host.host_facts import HostFacts
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from orchestrator.planning import Planner, PlanOptions
     from orchestrator.runs.push_job import PushJob
     from orchestrator.runs.request import ConnectionOptions, HostChoice, RunRequest
-    from orchestrator.transport import Connector
+    from orchestrator.transport import Connector, Settings
+    from orchestrator.transport.local import WaitingInterpreter
 
 
 class TargetSelection(NamedTuple):
@@ -79,27 +81,48 @@ def connector(
     ask: Callable[[str], str] | None,
     own_types: Mapping[str, bytes] | None = None,
     reaches: bool = True,
+    waiting: WaitingInterpreter | None = None,
 ) -> Connector:
     """The transport, with all required passwords; contacts no host.
 
     ``ask`` prompts for a password; None without a terminal. ``own_types``, from
     ``site.types.sources()``, are sent with the runtime. Without ``reaches``, workers log in to the
-    hosts, and this machine needs no route to them.
+    hosts, and this machine needs no route to them. ``waiting`` is the result of
+    ``start_interpreter``.
     """
     from orchestrator.image import build
-    from orchestrator.transport import Connector, Credentials, Settings
+    from orchestrator.transport import Connector, Credentials
 
-    settings = Settings(
+    credentials = Credentials(options.ask_pass, options.ask_become_pass, ask)
+    made = Connector(_settings(chosen, options), credentials, build(own_types), waiting)
+    made.prepare(chosen.hosts if reaches else [])
+    return made
+
+
+def start_interpreter(
+    chosen: TargetSelection, options: ConnectionOptions
+) -> WaitingInterpreter | None:
+    """An interpreter for the runtime of this machine, if it is one of the hosts."""
+    settings = _settings(chosen, options)
+    if not any(map(settings.has_our_python, chosen.hosts)):
+        return None
+    from orchestrator.transport.local import WaitingInterpreter
+
+    with contextlib.suppress(UnreachableError):  # the connector tries again and reports it
+        return WaitingInterpreter()
+    return None
+
+
+def _settings(chosen: TargetSelection, options: ConnectionOptions) -> Settings:
+    from orchestrator.transport import Settings
+
+    return Settings(
         chosen.inventory.hosts,
         user=options.user,
         become=options.become,
         connect_timeout=options.connect_timeout,
         inventory=chosen.files,
     )
-    credentials = Credentials(options.ask_pass, options.ask_become_pass, ask)
-    made = Connector(settings, credentials, build(own_types))
-    made.prepare(chosen.hosts if reaches else [])
-    return made
 
 
 def planner(manifest: str, options: PlanOptions) -> tuple[Site, Planner]:

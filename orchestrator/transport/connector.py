@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
 from collections.abc import Iterable
 from itertools import starmap
@@ -25,20 +24,24 @@ if TYPE_CHECKING:
 
 
 class Connector:
-    """Opens the links of a run; thread-safe. ``close`` it at the end of the run."""
+    """Opens the links of a run; thread-safe. ``close`` it at the end of the run.
+
+    The first runtime on this machine may run in the ``waiting`` interpreter.
+    """
 
     def __init__(
         self,
         settings: Settings,
         credentials: Credentials,
         image: Image,
+        waiting: WaitingInterpreter | None = None,
     ) -> None:
         self._settings = settings
         self._credentials = credentials
         self._image = image
         self._router: Router | None = None
         self._dialer: Dialer | None = None
-        self._waiting: WaitingInterpreter | None = None
+        self._waiting = waiting
         self._lock = threading.Lock()
         self._loading = threading.Lock()
 
@@ -53,7 +56,7 @@ class Connector:
         has_ours = False
         for host in hosts:
             if host.connection == "local":
-                has_ours = has_ours or self._has_our_python(host)
+                has_ours = has_ours or self._settings.has_our_python(host)
                 continue
             try:
                 route = self._route(host)
@@ -70,7 +73,7 @@ class Connector:
         self._credentials.prepare()
         if routes:
             self._unlock(routes.values())
-        if has_ours:
+        if has_ours and self._waiting is None:
             from orchestrator.transport.local import WaitingInterpreter
 
             with contextlib.suppress(UnreachableError):  # ``open`` tries again and reports it
@@ -81,7 +84,7 @@ class Connector:
         are about to be opened.
         """
         waiting = self._waiting
-        if waiting is not None and any(map(self._has_our_python, first)):
+        if waiting is not None and any(map(self._settings.has_our_python, first)):
             with contextlib.suppress(UnreachableError):  # ``open`` reports it
                 waiting.start(self._image)
 
@@ -163,7 +166,7 @@ class Connector:
         self.close()
 
     def _local(self, host: Target, until: float | None = None) -> Login:
-        waiting = self._take_waiting() if self._has_our_python(host) else None
+        waiting = self._take_waiting() if self._settings.has_our_python(host) else None
         return Login.local(
             host,
             self._settings,
@@ -171,11 +174,6 @@ class Connector:
             until=until,
             waiting=waiting,
         )
-
-    def _has_our_python(self, host: Target) -> bool:
-        """Whether a host is this machine, with the controller's user and interpreter."""
-        named = host.connection != "local" or host.python or self._settings.become_user(host)
-        return bool(sys.executable) and not named
 
     def _take_waiting(self) -> WaitingInterpreter | None:
         with self._lock:

@@ -1,6 +1,7 @@
 """The connection options, and the required interface of a host (controller)."""
 
 import shlex
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
@@ -100,3 +101,8 @@ class Settings(NamedTuple):
             # --become without a name keeps the name from the inventory
             return host.become if isinstance(host.become, str) else "root"
         return chosen or None
+
+    def has_our_python(self, host: Target) -> bool:
+        """Whether a host is this machine, with the controller's user and interpreter."""
+        differs = host.connection != "local" or host.python or self.become_user(host)
+        return bool(sys.executable) and not differs

@@ -235,18 +235,18 @@ def preview_draft(
         run=RunOptions(noop=True),
         runs=runs,
     )
-    flow = PushFlow.prepare(request, QuietReporter(began))
-    site, planner = _planned(desk, draft, closed)
-    job = PushJob(
-        request.command,
-        path,
-        site,
-        planner,
-        identity=identity(path),
-        remarks=planner.unmatched,
-        data=request.data,
-    )
-    return flow.run(job)
+    with PushFlow.prepare(request, QuietReporter(began)) as flow:
+        site, planner = _planned(desk, draft, closed)
+        job = PushJob(
+            request.command,
+            path,
+            site,
+            planner,
+            identity=identity(path),
+            remarks=planner.unmatched,
+            data=request.data,
+        )
+        return flow.run(job)
 
 
 class ClosedFiles:

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from orchestrator.transport import Connector, Credentials, Settings
+from orchestrator.transport.local import WaitingInterpreter
 from remote_runtime.errors import UsageError
+from tests.orchestrator.children import assert_over, children, expect_soon
 from tests.orchestrator.transport.fakes import Host, Phases, image, local
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc lists the children")
-
-
-def children() -> set[int]:
-    """The processes that this one has started and that have not ended."""
-    tasks = Path("/proc/self/task").glob("*/children")
-    found = {int(pid) for task in tasks for pid in task.read_text().split()}
-    states = {pid: Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] for pid in found}
-    return {pid for pid, state in states.items() if state != "Z"}
 
 
 def started(connector: Connector, *hosts: Host) -> set[int]:
@@ -35,18 +27,6 @@ def started(connector: Connector, *hosts: Host) -> set[int]:
 def reads_its_input(pid: int) -> bool:
     """Whether a process has nothing to do but to wait for its standard input."""
     return Path(f"/proc/{pid}/wchan").read_text() in ("pipe_read", "anon_pipe_read")
-
-
-def expect_soon(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < until, "it takes too long"
-        time.sleep(0.01)
-
-
-def assert_over(pids: set[int]) -> None:
-    """Wait until processes have ended."""
-    expect_soon(lambda: not pids & children())
 
 
 def connector_of(home: Path, settings: Settings | None = None) -> Connector:
@@ -94,6 +74,19 @@ def test_a_runtime_that_nobody_opens_ends_with_the_run(tmp_path: Path) -> None:
     connector.begin([local()])
     connector.close()
     assert_over(waiting)
+
+
+def test_an_interpreter_that_waits_already_is_used(tmp_path: Path) -> None:
+    """A connector starts none if it has one."""
+    before = children()
+    waiting = WaitingInterpreter()
+    first = children() - before
+    (tmp_path / "home").mkdir()
+    made = image(tmp_path / "home")
+    with Connector(Settings(), Credentials(environ={}), made, waiting) as connector:
+        assert not started(connector, local())
+        connector.open(local(), Phases()).close()
+        assert_over(first)
 
 
 def test_it_ends_without_a_program(tmp_path: Path) -> None:
