@@ -90,7 +90,7 @@ def _add(file: TokenFile, args: argparse.Namespace) -> int:
 
     make_private(file.path.parent.parent / "runs")
     text = file.add(args.name, tuple(args.group), args.expires, reads_only=args.read_only)
-    print(f"token of {args.name}, shown only once:", file=sys.stderr)
+    print(f"token for {args.name}, shown only once:", file=sys.stderr)
     print(text)
     return 0
 
