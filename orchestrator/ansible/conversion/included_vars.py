@@ -7,6 +7,7 @@ from typing import Any
 
 from jinja2 import nodes
 
+from orchestrator.ansible.conversion import looped_vars
 from orchestrator.ansible.conversion.manifest_context import Choice, Conversion
 from orchestrator.ansible.jinja import fact_names, text_rewriter
 from orchestrator.ansible.jinja.fact_names import fact_of
@@ -40,21 +41,51 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
     """Files of variables, as entries of the hierarchy."""
     if task.args.get("dir") is not None or task.args.get("name") is not None:
         raise NotConvertible("include_vars with dir or name")
+    if task.loop is not None and not task.loop[0].endswith("first_found"):
+        _in_loop(builder, task, record)
+        return
     names, first_found = _names(task)
+    none_is_fine = _may_find_none(task)
+    said = _of_names(builder, task, record, names, first_found=first_found, fine=none_is_fine)
+    builder.report(task, record, said or "not needed: the role has none of these files")
+
+
+def _in_loop(builder: Conversion, task: Task, record: Record) -> None:
+    """Files of variables in a loop, each as if a task of its own read it."""
+    said = ""
+    for one in looped_vars.files_of(task):
+        if is_template(one.name) and not _has_known_facts(one.name):
+            raise NotConvertible(f"a file name that depends on more than known facts: {one.name}")
+        if one.optional and not is_template(one.name) and _vars_file(builder, one.name) is None:
+            continue
+        said = (
+            _of_names(
+                builder, one.task, record, [one.name], first_found=one.optional, fine=one.optional
+            )
+            or said
+        )
+    builder.report(task, record, said or "not needed: the role has none of these files")
+
+
+def _of_names(
+    builder: Conversion, task: Task, record: Record, names: list[str], *, first_found: bool,
+    fine: bool,
+) -> str:  # fmt: skip
+    """Read the first of these files that exists; return where its variables are now.
+
+    ``fine``: the original continues without any of them. Empty if there is none.
+    """
     conditions, others = _conditions(builder, task)
     if len(names) == 1 and is_template(names[0]) and not _has_known_facts(names[0]):
         for file_name, tests in by_value(builder, task, names[0], "vars"):
             when = [*listed(task.keywords.get("when")), *tests]
             _as_facts(builder, task.with_keywords(when=when), record, [file_name])
-        builder.report(task, record, "in data")
-        return
+        return "in data"
     if conditions == ["false"]:
-        record.reasons.append("the condition is never true on a host that ccm manages")
-        return
+        return "the condition is never true on a host that ccm manages"
     if others and not any(is_template(one) for one in names):
         _as_facts(builder, task, record, names)
-        builder.report(task, record, "in data")
-        return
+        return "in data"
     if others:
         text = f"the original reads these variables only if {' and '.join(map(str, others))}"
         builder.mark(record, CHECK, text)
@@ -62,13 +93,11 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
     if not any(is_template(one) for one in names):
         _literal_file(builder, names, conditions)
     elif not _by_facts(
-        builder, names, conditions=conditions, first_found=first_found,
-        none_is_fine=_may_find_none(task),
-    ):  # fmt: skip
-        builder.report(task, record, "not needed: the role has none of these files")
-        return
+        builder, names, conditions=conditions, first_found=first_found, none_is_fine=fine
+    ):
+        return ""
     by_facts = bool(conditions) or is_template(names[0])
-    builder.report(task, record, "in overrides, by the hierarchy" if by_facts else "in data")
+    return "in overrides, by the hierarchy" if by_facts else "in data"
 
 
 def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str]) -> None:

@@ -1,0 +1,75 @@
+"""``include_vars`` in a loop over file names."""
+
+from pathlib import Path
+
+from tests.orchestrator.ansible.sites import check_valid, convert_tasks
+
+_SYSTEM_ROLE = """
+- include_vars: "{{ __vars_file }}"
+  loop:
+    - "{{ ansible_facts['os_family'] }}.yml"
+    - "{{ ansible_facts['distribution'] }}.yml"
+    - "{{ ansible_facts['distribution'] }}_{{ ansible_facts['distribution_major_version'] }}.yml"
+  vars:
+    __vars_file: "{{ role_path }}/vars/{{ item }}"
+  when: __vars_file is file
+- package: {name: "{{ pkg }}"}
+"""
+
+
+def test_files_that_may_be_missing(tmp_path: Path) -> None:
+    """Each file that the role has is an entry of the hierarchy, and later files win."""
+    result, text = convert_tasks(
+        tmp_path,
+        _SYSTEM_ROLE,
+        vars__RedHat="pkg: a\n",
+        vars__CentOS_8="pkg: b\n",
+        defaults__main="pkg: c\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 2
+    major = "Facts.host.info.platformVersion.split('.')[0]"
+    orders = [
+        f'    - "vars:{{{{ Facts.host.info.platform ~ \'-\' ~ {major} }}}}"\n',
+        '    - "vars:{{ Facts.host.info.platform }}"\n',
+        '    - "vars:{{ Facts.host.info.platformFamily }}"\n',
+    ]
+    assert "".join(orders) in text
+    assert '"vars:rhel": {pkg: a}' in text
+    assert '"vars:centos-8": {pkg: b}' in text
+    assert "assert:" not in text
+    check_valid(tmp_path / "site")
+
+
+def test_files_in_the_loop_itself(tmp_path: Path) -> None:
+    """A file that must exist is refused where it is missing, and one with a plain name is data."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - include_vars: "{{ one }}.yml"
+          with_items: [base, "{{ ansible_os_family }}"]
+          loop_control: {loop_var: one}
+        - package: {name: "{{ pkg }}"}
+        """,
+        vars__base="pkg: a\n",
+        vars__Debian="pkg: b\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 2
+    assert '    - "vars:{{ Facts.host.info.platformFamily }}"\n    - "vars:base"\n' in text
+    assert "that: Facts.host.info.platformFamily in ['debian']" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_test_of_another_file(tmp_path: Path) -> None:
+    """Whether another file exists, on the controller, is not known."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - include_vars: "{{ role_path }}/vars/{{ item }}"
+          loop: [a.yml, b.yml]
+          when: "'/etc/other' is file"
+        """,
+        vars__a="pkg: a\n",
+        vars__b="pkg: b\n",
+    )
+    assert [one.outcome for one in result.records] == ["not converted"]
+    assert "NOT CONVERTED: include_vars if another file exists" in text
