@@ -39,6 +39,16 @@ from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
 
 
+def names_now(builder: Conversion, task: Task, value: Any) -> dict[str, str]:
+    """The names that a fact reads and that have another name in data by now, as variables."""
+    read = repr([value, listed(task.keywords.get("when"))])
+    return {
+        name: "{{ " + new.removeprefix("Data.") + " }}"
+        for name, new in builder.scope.renames.items()
+        if new.startswith("Data.") and re.search(rf"\b{re.escape(name)}\b", read)
+    }
+
+
 def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
     """Whether the value of a fact needs its own name."""
     if task.loop is not None or name in builder.scope.renames:
@@ -172,7 +182,7 @@ def _follow(builder: Conversion, names: list[str]) -> None:
     readers: list[str] = []
     while found:
         word = re.compile(rf"\b{re.escape(found.pop())}\b")
-        for name, values in scope.values.items():
+        for name, values in scope.late.items():  # a fact has its values from its own task
             if name in names or name in readers or name in builder.facts:
                 continue
             if any(is_template(one) and word.search(one) for one in _all_texts(values)):
@@ -180,7 +190,7 @@ def _follow(builder: Conversion, names: list[str]) -> None:
                 found.append(name)
     first: dict[str, Any] = {}
     for name in readers:
-        given = scope.values[name]
+        given = scope.late[name]
         if any(repr(one) != repr(given[0]) for one in given[1:]):
             raise NotConvertible(
                 f"{name} has several values, each of which reads {', '.join(names)}"

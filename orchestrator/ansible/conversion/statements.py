@@ -228,7 +228,8 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
         plain = included_vars.own_default(name, value)
         if plain is not value:
             when = [*when, f"{name} is not defined"]
-        kept = replace(task, keywords=dict(task.keywords))
+        now = fact_versions.names_now(builder, task, value)
+        kept = task.with_keywords(vars={**now, **task.variables})
         builder.facts.setdefault(name, []).append((plain, when, kept))
     builder.report(task, record, f"in data: {', '.join(given)}")
 

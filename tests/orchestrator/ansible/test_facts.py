@@ -449,3 +449,45 @@ def test_part_of_the_output_of_a_program_that_a_task_installs(tmp_path: Path) ->
     )
     assert "the push fails before its first change: set version in the data of such hosts" in text
     check_valid(tmp_path / "site")
+
+
+def test_a_fact_that_reads_another_after_it_changed(tmp_path: Path) -> None:
+    """Its value and its condition read the name that the other has by then."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - set_fact: {mode: 1}
+          when: servers | length == 0
+        - set_fact: {mode: 2}
+          when: mode is not defined
+        - set_fact: {provider: "{{ os_provider }}{{ mode }}"}
+          when: mode != 2 and provider == ''
+        - command: use {{ provider }}
+        """,
+        defaults__main="servers: []\nprovider: ''\nos_provider: chrony\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 4
+    assert "Data.mode }}" not in text and "Data.mode " not in text.replace("Data.mode |", "")
+    assert "Data.os_provider ~ Data.mode_set_2 if Data.mode_set_2 != 2 else ''" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_fact_that_only_a_later_task_sets(tmp_path: Path) -> None:
+    """A variable that the inventory may set keeps that value when what it reads has changed."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - set_fact: {json: "php-json"}
+          when: old
+        - set_fact: {base: "{{ base + [json] }}"}
+          when: json is defined
+        - set_fact: {chosen: "{{ base | list }}"}
+          when: chosen is not defined
+        - package: {name: "{{ chosen }}"}
+        """,
+        defaults__main="old: false\nbase: [php]\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 4
+    assert 'chosen: "{{ Data.base_set | list }}"' in text
+    assert "foreach: Data.chosen\n" in text
+    check_valid(tmp_path / "site")
