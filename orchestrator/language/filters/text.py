@@ -25,7 +25,7 @@ _YAML_COST = 128
     "comment([style, decoration, prefix, postfix, …])",
     meaning="The text as a comment: `plain`, `c`, `cblock`, `erlang` or `xml`; each line starts "
     "with `decoration`",
-    example="'one\\ntwo' | comment('c', prefix='', postfix='')",
+    example="'one\\ntwo' | comment('c', prefix='', postfix_count=0)",
     result="'// one\\n// two'",
 )
 def comment(text: Any, style: Any = "plain", **changes: Any) -> str:
@@ -55,16 +55,16 @@ def _commented(text: str, how: dict[str, str], counts: tuple[int, int]) -> str:
     longest = max(map(len, how.values()))
     count = (text.count(newline) if newline else 0) + 1 + sum(counts)
     cost_limits.check_size(len(text) + longest * count, cost_limits.MAX_TEXT, "the text")
-    lines = text.split(newline) if newline else [text]
-    commented = [
-        (how["decoration"] + line).rstrip() if not line else how["decoration"] + line
-        for line in lines
-    ]
-    above = [how["prefix"]] * counts[0] if how["prefix"] else []
-    below = [how["postfix"]] * counts[1] if how["postfix"] else []
-    begin = [how["beginning"]] if how["beginning"] else []
-    end = [how["end"]] if how["end"] else []
-    return newline.join([*begin, *above, *commented, *below, *end])
+    decoration, prefix = how["decoration"], how["prefix"]
+    body = decoration + text
+    if newline:
+        body = body.replace(newline, newline + decoration)
+        body = body.replace(decoration + newline, decoration.rstrip() + newline)
+    above = prefix + ("" if prefix == newline else newline) if prefix else ""
+    below = newline + how["postfix"]  # a line of its own, even if it is empty
+    begin = how["beginning"] + newline if how["beginning"] else ""
+    end = newline + how["end"] if how["end"] else ""
+    return begin + above * counts[0] + body + below * counts[1] + end
 
 
 @_documented(

@@ -12,6 +12,8 @@ from tests.orchestrator.expressions.fakes import evaluate
     ("source", "value"),
     [
         ("'a\n\nb' | comment", "#\n# a\n#\n# b\n#"),
+        ("'a' | comment(prefix='', postfix='')", "# a\n"),
+        ("'a\n' | comment(prefix='\n', postfix_count=0)", "\n# a\n# "),
         ("'a' | comment('xml')", "<!--\n -\n - a\n -\n-->"),
         ("'a' | comment('cblock')", "/*\n *\n * a\n *\n */"),
         ("'a' | comment(decoration='; ', prefix_count=2)", ";\n;\n; a\n;"),
