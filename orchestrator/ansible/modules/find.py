@@ -26,6 +26,8 @@ def found_files(arguments: Arguments) -> str:
                  unless=(False, True))  # fmt: skip
     arguments.refuse("age_stamp", unless=("mtime",))
     arguments.ignore("get_checksum", "checksum_algorithm")
+    for one in ("paths", "path", "name"):
+        _join_in_command(arguments, one, "", regex=False)
     paths = " ".join(shell_word(one) for one in arguments.listed("paths", "path", "name"))
     kind = arguments.literal("file_type", default="file")
     if kind not in _KINDS or not paths:
@@ -55,21 +57,24 @@ def found_files(arguments: Arguments) -> str:
 
 
 def _join_in_command(arguments: Arguments, name: str, between: str, regex: bool) -> None:
-    """Write patterns that a variable joins with commas as words of the command. NotConvertible."""
+    """Write words that a variable holds as a list, or joins with commas, as words of the command.
+    NotConvertible.
+    """
     value = arguments.raw(name)
     node = only_expression(value) if is_template(value) else None
-    if (
-        isinstance(node, nodes.Filter)
-        and node.name == "join"
-        and not regex
-        and node.args == [_COMMA]
-    ):
-        words: list[nodes.Expr] = [nodes.Const(f'" {between} "')]
-        joined = nodes.Filter(node.node, "join", words, [], None, None)
-        arguments.replace(name, "{{ " + unparse(joined) + " }}")
+    if node is None:
         return
-    if node is not None and arguments.sample(name).all_kinds() != {"text"}:
+    if isinstance(node, nodes.Filter) and node.name == "join" and node.args == [_COMMA]:
+        given = node.node
+    elif arguments.sample(name).all_kinds() == {"text"}:
+        return
+    else:  # a list, or a string, which is a list of one
+        given = nodes.Filter(nodes.List([node]), "flatten", [], [], None, None)
+    if regex:
         raise NotConvertible(f"{name} of find from a list")
+    separator: list[nodes.Expr] = [nodes.Const(f'" {between} "' if between else '" "')]
+    joined = nodes.Filter(given, "join", separator, [], None, None)
+    arguments.replace(name, "{{ " + unparse(joined) + " }}")
 
 
 def _age(arguments: Arguments) -> str:

@@ -421,7 +421,7 @@ def test_a_text_that_is_false_by_default(tmp_path: Path) -> None:
 
 
 def test_patterns_of_find_that_a_variable_joins(tmp_path: Path) -> None:
-    """Each pattern is a word of the command, and a list that is not joined is kept."""
+    """Each element of a list is a word of the command, joined with commas or not."""
     result, text = convert_tasks(
         tmp_path,
         """
@@ -429,13 +429,20 @@ def test_patterns_of_find_that_a_variable_joins(tmp_path: Path) -> None:
           register: homes
         - file: {path: "{{ item.path }}", state: directory, mode: "0700"}
           loop: "{{ homes.files }}"
-        - find: {paths: /srv, patterns: "{{ ignored }}"}
+        - find: {paths: "{{ dirs }}", patterns: "{{ ignored }}"}
+          register: others
+        - file: {path: "{{ item.path }}", state: absent}
+          loop: "{{ others.files }}"
+        - find: {paths: /srv, patterns: "{{ ignored }}", use_regex: true}
           register: others
         """,
-        defaults__main="ignored: [a, b]\n",
+        defaults__main="ignored: [a, b]\ndirs: [/srv, /opt]\n",
     )
-    assert """! -name "{{ Data.ignored | join('" ! -name "') }}\"""" in text.replace("''", "'")
-    expect_text(result.records[2].reasons)
+    text = text.replace("''", "'")
+    assert """! -name "{{ Data.ignored | join('" ! -name "') }}\"""" in text
+    assert """find "{{ [Data.dirs] | flatten | join('" "') }}" -mindepth 1""" in text
+    assert """-name "{{ [Data.ignored] | flatten | join('" -o -name "') }}\"""" in text
+    expect_text(result.records[4].reasons)
 
 
 def test_a_login_that_may_be_empty(tmp_path: Path) -> None:
