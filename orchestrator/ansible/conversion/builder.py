@@ -176,7 +176,7 @@ class Builder(Conversion):
             self._name_by_place(entry)
         self.manifest.items += entries
         results.note_change(self, task, entries)
-        self._notify(task, record, entries)
+        handlers.notify(self, task, record, entries)
 
     def _name_by_place(self, entry: Entry) -> None:
         """Give a package of Python or Node.js its own name where an earlier package has it."""
@@ -449,22 +449,6 @@ class Builder(Conversion):
             self.mark(record, CHECK, text)
 
     # --- handlers
-
-    def _notify(self, task: Task, record: Record, entries: list[Entry]) -> None:
-        names = [str(one) for one in listed(task.keywords.get("notify"))]
-        if not names or text_rewriter.as_bool(task.keywords.get("changed_when")) is False:
-            return  # and no aliases, which only a subscription needs
-        references = [self.reference(one) for one in entries if one.changes]
-        for name in names:
-            found = handlers.find(self.handlers, name)
-            if is_template(name) or not found:
-                text = f"the handler “{name}” is not in the role or play"
-                self.mark(record, CHECK, text)
-                if entries:
-                    entries[0].checks.append(text)
-                continue
-            for index in found:
-                self.pending.setdefault(index, []).extend(references)
 
     def flush(self) -> None:
         """Append the resources of the pending handlers."""

@@ -2,13 +2,21 @@
 (controller).
 """
 
+import re
 from typing import Any
+
+from jinja2 import nodes
 
 from orchestrator.ansible.conversion.manifest_context import Conversion, Handler
 from orchestrator.ansible.conversion.role_calls import included_tasks
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template, outputs
+from orchestrator.ansible.jinja.possible_values import sample_of
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.services import RELOAD
-from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry
+from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, Record
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
 
@@ -42,6 +50,55 @@ def find(handlers: list[Handler], name: str) -> list[int]:
         ) or name in one.topics:
             found.append(index)
     return found
+
+
+def notify(builder: Conversion, task: Task, record: Record, entries: list[Entry]) -> None:
+    """Let the handlers that a task notifies follow its resources."""
+    names = [str(one) for one in listed(task.keywords.get("notify"))]
+    if not names or text_rewriter.as_bool(task.keywords.get("changed_when")) is False:
+        return  # and no aliases, which only a subscription needs
+    references = [builder.reference(one) for one in entries if one.changes]
+    for name in names:
+        found = _named(builder, name)
+        if not found:
+            text = f"the handler “{name}” is not in the role or play"
+            builder.mark(record, CHECK, text)
+            if entries:
+                entries[0].checks.append(text)
+        for index, test in found:
+            builder.pending.setdefault(index, []).extend(references)
+            builder.pending_tests.setdefault(index, []).append(test)
+
+
+def _named(builder: Conversion, name: str) -> list[tuple[int, str]]:
+    """The handlers with a name, each with the test that a computed name is this one."""
+    certain = find(builder.handlers, name)
+    parts = outputs(name) if is_template(name) and not certain else None
+    if parts is None:
+        return [(index, "") for index in certain]
+    pattern = re.compile("".join(_pattern(one, builder.scope) for one in parts), re.DOTALL)
+    names = {each for one in builder.handlers for each in (one.task.name, *one.topics)}
+    computed = [one for one in parts if not isinstance(one, nodes.TemplateData)]
+    found = []
+    for one in sorted(names):
+        match = pattern.fullmatch(one)
+        values = match.groups() if match else ()
+        tests = [
+            f"({unparse(part)}) == {literal(value)}"
+            for part, value in zip(computed, values, strict=False)
+        ]
+        found += [(index, " and ".join(tests)) for index in find(builder.handlers, one) if match]
+    return found
+
+
+def _pattern(part: nodes.Expr, scope: Scope) -> str:
+    """A regular expression for a part of a name: what it may be, as far as it is known."""
+    if isinstance(part, nodes.TemplateData):
+        return re.escape(part.data)
+    known = sample_of(part, scope)
+    if not known.values or known.open or known.kinds:
+        return "(.*)"
+    return f"({'|'.join(re.escape(str(one)) for one in known.values)})"
 
 
 def fire(entry: Entry, references: list[str]) -> None:
@@ -136,12 +193,19 @@ def flush(builder: Conversion) -> None:
             return
         index = min(builder.pending)
         references = list(dict.fromkeys(builder.pending.pop(index)))
+        tests = list(dict.fromkeys(builder.pending_tests.pop(index, [])))
         if references:
-            _convert(builder, builder.handlers[index], references)
+            _convert(builder, builder.handlers[index], references, tests)
 
 
-def _convert(builder: Conversion, handler: Handler, references: list[str]) -> None:
+def _convert(
+    builder: Conversion, handler: Handler, references: list[str], tests: list[str]
+) -> None:
+    """A handler after a change of others; ``tests``: when their computed names are its name."""
     task = handler.task
+    if tests and all(tests):
+        when = [*listed(task.keywords.get("when")), " or ".join(f"({one})" for one in tests)]
+        task = task.with_keywords(when=when)
     record = next(
         (one for one in builder.records if (one.path, one.line) == (task.path, task.line)), None
     )
@@ -151,6 +215,11 @@ def _convert(builder: Conversion, handler: Handler, references: list[str]) -> No
         if task.problem:
             raise NotConvertible(task.problem)
         entries = _entries(builder, task, record, references)
+        if len(tests) > 1:
+            text = "each task that may notify it fires it; the original computes the name for each"
+            builder.mark(record, CHECK, text)
+            for one in entries[:1]:
+                one.checks.append(text)
     except NotConvertible as error:
         builder.mark(record, KEPT, error.reason)
         names = ", ".join(references)

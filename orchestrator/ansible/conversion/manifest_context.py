@@ -86,6 +86,8 @@ class Conversion(ABC):
     records: list[Record] = field(default_factory=list)
     handlers: list[Handler] = field(default_factory=list)
     pending: dict[int, list[str]] = field(default_factory=dict)
+    # of each notification of a pending handler: when its name is this handler's, "" if always
+    pending_tests: dict[int, list[str]] = field(default_factory=dict)
     cache_valid: str = ""
     facts: dict[str, list[tuple[Any, list[Any], Task]]] = field(default_factory=dict)
     includes: list[Choice] = field(default_factory=list)

@@ -233,7 +233,7 @@ class Project:
             index: set(found) >= {one.reference for one in manifest.entries() if one.changes}
             for index, found in inner.pending.items()
         }
-        inner.pending = {}
+        inner.pending, inner.pending_tests = {}, {}
         missing = self.finish(inner, DataPlan())
         builder.scope.uses.in_place |= inner.scope.uses.in_place
         manifest.asks = asks_that_are_read(inner)

@@ -1,0 +1,73 @@
+"""Names in ``notify`` that the original computes."""
+
+from pathlib import Path
+
+from tests.orchestrator.ansible.sites import check_valid, convert_tasks
+
+_HANDLERS = """
+- name: restart chronyd
+  service: {name: chrony, state: restarted}
+- name: restart timemaster
+  service: {name: timemaster, state: restarted}
+"""
+
+
+def test_a_name_with_two_possible_values(tmp_path: Path) -> None:
+    """Each handler that the name may be runs if it is this one, and no other handler does."""
+    other = "- name: restart other\n  command: other\n"
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: x, dest: /etc/a, owner: root, group: root, mode: "0644"}
+          notify: restart {{ 'chronyd' if ntp_mode == 1 else 'timemaster' }}
+        """,
+        handlers__main=_HANDLERS + other,
+        defaults__main="ntp_mode: 1\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 3
+    chosen = "('chronyd' if Data.ntp_mode == 1 else 'timemaster')"
+    lines = [
+        "command: systemctl restart chrony",
+        "refresh_only: true",
+        "control:",
+        f"  if: {chosen} == 'chronyd'",
+    ]
+    assert "\n".join(" " * 12 + line for line in lines) in text
+    assert f"if: {chosen} == 'timemaster'" in text
+    assert "command: other" not in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_name_that_two_tasks_compute_differently(tmp_path: Path) -> None:
+    """Either task fires the handler, which is marked."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: x, dest: /etc/a, owner: root, group: root, mode: "0644"}
+          notify: restart {{ daemon }}
+        - copy: {content: x, dest: /etc/b, owner: root, group: root, mode: "0644"}
+          notify: restart chronyd
+        """,
+        handlers__main=_HANDLERS,
+        defaults__main="daemon: chronyd\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted", "converted", "check"]
+    assert 'subscribe: ["file#/etc/a", "file#/etc/b"]' in text
+    assert "# CHECK: each task that may notify it fires it" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_name_as_the_handler_has_it(tmp_path: Path) -> None:
+    """The same computed name in both places is the same handler."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: x, dest: /etc/a, owner: root, group: root, mode: "0644"}
+          notify: restart {{ daemon }}
+        """,
+        handlers__main='- name: restart {{ daemon }}\n  command: "restart {{ daemon }}"\n',
+        defaults__main="daemon: chronyd\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 2
+    assert 'subscribe: ["file#/etc/a"]' in text
+    check_valid(tmp_path / "site")
