@@ -12,7 +12,7 @@ from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.conversion.statements import STATEMENTS
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.expression_text import text_expression
-from orchestrator.ansible.jinja.parsing import is_template, parse_expression
+from orchestrator.ansible.jinja.parsing import parse_expression
 from orchestrator.ansible.jinja.possible_values import resolve
 from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.jinja.unparse import operand

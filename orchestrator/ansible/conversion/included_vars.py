@@ -45,30 +45,28 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
         _in_loop(builder, task, record)
         return
     names, first_found = _names(task)
-    none_is_fine = _may_find_none(task)
-    said = _of_names(builder, task, record, names, first_found=first_found, fine=none_is_fine)
+    fine = _may_find_none(task)
+    said = _of_names(builder, task, record=record, names=names, first_found=first_found, fine=fine)
     builder.report(task, record, said or "not needed: the role has none of these files")
 
 
 def _in_loop(builder: Conversion, task: Task, record: Record) -> None:
-    """Files of variables in a loop, each as if a task of its own read it."""
+    """Files of variables in a loop, each like the file of a task without a loop."""
     said = ""
     for one in looped_vars.files_of(task):
         if is_template(one.name) and not _has_known_facts(one.name):
             raise NotConvertible(f"a file name that depends on more than known facts: {one.name}")
         if one.optional and not is_template(one.name) and _vars_file(builder, one.name) is None:
             continue
-        said = (
-            _of_names(
-                builder, one.task, record, [one.name], first_found=one.optional, fine=one.optional
-            )
-            or said
-        )
+        said = _of_names(
+            builder, one.task, record=record, names=[one.name], first_found=one.optional,
+            fine=one.optional,
+        ) or said  # fmt: skip
     builder.report(task, record, said or "not needed: the role has none of these files")
 
 
 def _of_names(
-    builder: Conversion, task: Task, record: Record, names: list[str], *, first_found: bool,
+    builder: Conversion, task: Task, *, record: Record, names: list[str], first_found: bool,
     fine: bool,
 ) -> str:  # fmt: skip
     """Read the first of these files that exists; return where its variables are now.

@@ -1,7 +1,6 @@
 """Tasks that manage nothing themselves: includes, facts, assertions, messages (controller)."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from jinja2 import nodes

@@ -467,7 +467,8 @@ def test_a_fact_that_reads_another_after_it_changed(tmp_path: Path) -> None:
         defaults__main="servers: []\nprovider: ''\nos_provider: chrony\n",
     )
     assert [one.outcome for one in result.records] == ["converted"] * 4
-    assert "Data.mode }}" not in text and "Data.mode " not in text.replace("Data.mode |", "")
+    assert "Data.mode }}" not in text
+    assert "Data.mode " not in text.replace("Data.mode |", "")
     assert "Data.os_provider ~ Data.mode_set_2 if Data.mode_set_2 != 2 else ''" in text
     check_valid(tmp_path / "site")
 

@@ -29,7 +29,7 @@ def test_files_that_may_be_missing(tmp_path: Path) -> None:
     assert [one.outcome for one in result.records] == ["converted"] * 2
     major = "Facts.host.info.platformVersion.split('.')[0]"
     orders = [
-        f'    - "vars:{{{{ Facts.host.info.platform ~ \'-\' ~ {major} }}}}"\n',
+        f"    - \"vars:{{{{ Facts.host.info.platform ~ '-' ~ {major} }}}}\"\n",
         '    - "vars:{{ Facts.host.info.platform }}"\n',
         '    - "vars:{{ Facts.host.info.platformFamily }}"\n',
     ]
