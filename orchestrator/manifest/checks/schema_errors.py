@@ -164,7 +164,7 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
     if keyword == "const":
         return f"{subject} must be {show(wanted)}, not {show(value)}", ""
     if keyword == "pattern":
-        hint = _lowered(description.replace("`", "").rstrip("."))
+        hint = summary(description) or _lowered(description.replace("`", "").rstrip("."))
         return f"{subject} {show(value)} is not allowed", f"expected: {hint}" if hint else ""
     if keyword == "minLength" and wanted == 1:
         return f"{subject} must not be empty", ""
