@@ -23,11 +23,11 @@ from pathlib import Path
 
 from tests.lab import DelayProxy, Lab, available
 
-from . import active_hosts, competitors, disk, inventories, verify_cost
+from . import active_hosts, competitors, inventories, lab_disk, verify_cost
+from .command_timing import Sample, Series, prepare, run
 from .competitors import OWN, PREVIEW, Address, Fleet
-from .measure import Sample, Series, prepare, run
 from .report import machine, put, ratios, table
-from .work import DIRECTORY, PACKAGES, Work, prepare_root
+from .workload import DIRECTORY, PACKAGES, Work, prepare_root
 
 Entry = Callable[[], list[list[str]]]
 
@@ -250,7 +250,7 @@ def main() -> int:
     names = [f"bench{n:02d}" for n in range(1, options.hosts + 1)]
     with contextlib.ExitStack() as stack:
         if not options.tmpfs:
-            stack.enter_context(disk.fresh())
+            stack.enter_context(lab_disk.fresh())
         # a short name: the sockets of testinfra's ssh are in it, which may have 107 bytes
         scratch = tempfile.TemporaryDirectory(prefix="ccm-")
         directory = Path(stack.enter_context(scratch))

@@ -13,9 +13,9 @@ from statistics import median
 
 from remote_runtime.options import RunOptions
 
+from .command_timing import Series, prepare, run
 from .competitors import OWN
 from .engine_scaling import push
-from .measure import Series, prepare, run
 from .replay import Recording, record, write_site
 from .report import machine
 from .simulated_hosts import StandIns, allow_files

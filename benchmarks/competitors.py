@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .work import Work
+from .workload import Work
 
 KEY_EXCHANGE = "curve25519-sha256"
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from tests.lab import DelayProxy
 
 from . import ssh_scaling
-from .measure import prepare
+from .command_timing import prepare
 from .report import machine, put
 from .simulated_host import address_of
 from .simulated_hosts import StandIns, allow_files

@@ -25,8 +25,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from inventory import load
-from orchestrator.cli.output import Output, OutputOptions
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.cli.run_output import Output, OutputOptions
+from orchestrator.fleet.run_settings import RunSettings
 from orchestrator.fleet.store.run_directory import new_run_id
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner
@@ -35,7 +35,7 @@ from orchestrator.runs.push_job import PushConfig, PushJob, Targets
 from orchestrator.runs.run_loop import run_push
 from remote_runtime.options import RunOptions
 
-from .measure import prepare
+from .command_timing import prepare
 from .replay import PUSH, RecordedConnector, Recording, record, write_site
 from .report import machine
 

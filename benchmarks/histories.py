@@ -21,10 +21,10 @@ from urllib.parse import quote
 from starlette.testclient import TestClient
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.checks.unchanged_resources import UnchangedResources
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.run_origin import Origin
 from orchestrator.fleet.store.run_directory import RunDirectory
 from orchestrator.studio.index.updater import IndexKeeper
 from orchestrator.studio.web.start import StudioOptions, assemble

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from .measure import Sample, run
+from .command_timing import Sample, run
 
 HOSTS = 60_000
 ROLES, SITES = ("web", "db", "cache", "queue", "batch", "edge"), ("fra", "ams", "lon", "nyc", "sin")

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inventory import this_host
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.fleet.ports import Link, OnPhase
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.interfaces import Link, OnPhase
+from orchestrator.fleet.run_settings import RunSettings
 from orchestrator.image import build
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner
 from orchestrator.transport import Connector, Credentials, Settings
 from remote_runtime.options import RunOptions
 
-from .work import content
+from .workload import content
 
 PUSH = RunOptions()
 

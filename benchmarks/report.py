@@ -6,8 +6,8 @@ import timeit
 from collections.abc import Mapping
 from pathlib import Path
 
+from .command_timing import Series
 from .competitors import PREVIEW
-from .measure import Series
 from .verify_cost import OURS, THEIRS
 
 Results = Mapping[tuple[str, str], Series]

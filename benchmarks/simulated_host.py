@@ -17,7 +17,7 @@ from remote_runtime.protocol import wire
 from remote_runtime.reporting.events import EventIds
 
 from .replay import Recording
-from .work import content
+from .workload import content
 
 LOGIN, START, RUN = "hangs at the login", "hangs at the start", "hangs in the run"
 SLOW = "is slow"
@@ -100,7 +100,7 @@ class Conversation:
         self._say, self._end = say, end
         self._decoder = wire.Decoder(wire.MAX_FROM_CONTROLLER)
         self._due: list[dict[str, Any]] = []
-        # shell, -c, text, name of the shell come first; see orchestrator/transport/command.py
+        # shell, -c, text, name of the shell come first; see orchestrator/transport/start_command.py
         self._nonce, self._runtime = command.strip("'").split("' '")[4:6]
 
     def start(self) -> None:

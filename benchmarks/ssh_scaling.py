@@ -21,9 +21,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .command_timing import prepare
 from .competitors import OWN
 from .dask_workers import engaged
-from .measure import prepare
 from .process_costs import Watched, watch
 from .replay import Recording, record, write_site
 from .report import machine

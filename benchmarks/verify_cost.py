@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from .competitors import KEY_EXCHANGE, Fleet
-from .work import DIRECTORY, PACKAGES, SERVICES, Work
+from .workload import DIRECTORY, PACKAGES, SERVICES, Work
 
 PHASE = "verify"
 OURS, THEIRS = "ccm verify", "testinfra's ssh"

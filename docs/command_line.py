@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from orchestrator.cli.app import COMMANDS
-from orchestrator.cli.commands import build_parser, find_command, load_command
+from orchestrator.cli.command_lookup import build_parser, find_command, load_command
 from orchestrator.cli.parser import Parser
-from orchestrator.manifest.types import type_names
+from orchestrator.manifest.resource_types import type_names
 from schemas.tables import table
 
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from inventory.document import parse_document, to_plain
+from inventory.yaml_document import parse_document, to_plain
 from orchestrator.cli.example_commands import command_line, named
+from orchestrator.manifest.api_request import PROTOCOL
 from orchestrator.manifest.declared_resource import ABSENT
-from orchestrator.manifest.request import PROTOCOL
-from orchestrator.manifest.types import Type, load_type
+from orchestrator.manifest.resource_types import Type, load_type
 
 _YAML = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SESSION = 'eval "$(ccm session new)"'

@@ -4,7 +4,7 @@
     inv.select("web:&prod:!web3")                # list of Host, in the inventory's order
     inv.explain("web1")                          # where each value comes from
 
-``inventory.document`` reads YAML with positions and serves the manifest too.
+``inventory.yaml_document`` reads YAML with positions and serves the manifest too.
 """
 
 from inventory.model import Group, Host, Inventory

@@ -1,4 +1,4 @@
-"""Builds the node tree from parser events (controller); use it through ``inventory.document``."""
+"""Builds the node tree from parser events (controller). See ``yaml_document``."""
 
 from typing import Any, NoReturn
 

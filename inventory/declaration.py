@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from inventory.connection_properties import PropertyValue
 from inventory.nodes import Mapping, Node
-from inventory.properties import PropertyValue
 
 
 class SetProperty(NamedTuple):

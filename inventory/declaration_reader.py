@@ -3,11 +3,11 @@
 import functools
 
 from inventory import passwords
+from inventory.connection_properties import PROPERTIES, CheckedValues, RefusedError, check_property
 from inventory.declaration import Declaration, Layer, SetProperty
-from inventory.names import group_name_fault, host_name_fault, is_range
+from inventory.name_rules import group_name_fault, host_name_fault, is_range
 from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
 from inventory.problem_collector import Checker, is_null
-from inventory.properties import PROPERTIES, CheckedValues, RefusedError, check_property
 
 TOP_LEVEL = ("defaults", "hosts", "groups")
 _LAYER_KEYS = (*PROPERTIES, "vars")

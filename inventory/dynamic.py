@@ -9,8 +9,8 @@ import os
 import subprocess
 import time
 
-from inventory.document import MAX_BYTES
 from inventory.subprocesses import LastBytes, attend, running
+from inventory.yaml_document import MAX_BYTES
 from remote_runtime.errors import InputError, Problem
 
 TIMEOUT = 30.0

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
+from inventory.connection_properties import PropertyValue
 from inventory.declaration import Declaration, HostEntry
 from inventory.nodes import Node
-from inventory.properties import PropertyValue
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.text.suggestions import nearest
 

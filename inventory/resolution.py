@@ -8,10 +8,10 @@ completely replaced by a nearer one with the same name: maps and lists in ``vars
 from itertools import pairwise
 from typing import Any
 
+from inventory.connection_properties import PropertyValue
 from inventory.declaration import Declaration, GroupEntry, Layer
 from inventory.model import Group, Host, Inventory, SharedValues
 from inventory.problem_collector import Checker
-from inventory.properties import PropertyValue
 from remote_runtime.text.suggestions import nearest
 
 

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
-from inventory.document import read_text
+from inventory.yaml_document import read_text
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.text.suggestions import nearest
 

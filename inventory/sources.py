@@ -10,16 +10,16 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-from inventory.ansible import is_ansible_file, is_ansible_list, is_ini, read_ansible_list
+from inventory.ansible_output import is_ansible_file, is_ansible_list, is_ini, read_ansible_list
 from inventory.declaration import Declaration
 from inventory.declaration_reader import TOP_LEVEL, read_declaration
-from inventory.document import ambiguous_values, parse_document, read_text
 from inventory.gc_pause import collection_paused
 from inventory.model import Inventory
-from inventory.names import host_name_fault
+from inventory.name_rules import host_name_fault
 from inventory.nodes import Mapping, Node, Scalar, Source
 from inventory.problem_collector import Checker
 from inventory.resolution import resolve
+from inventory.yaml_document import ambiguous_values, parse_document, read_text
 from remote_runtime.errors import InputError, Position, Problem
 
 _TEXT_ENDINGS = (".yaml", ".yml", ".json")
@@ -153,7 +153,7 @@ def _ansibles(name: str, form: str, of_program: bool) -> InputError:
     if of_program:
         hint = "a program must print ccm's format, or that of ansible-inventory --list"
     message = f"this is an Ansible inventory in {form}"
-    return InputError([Problem(message, Position(name, 1, 1), hint, "inventory.ansible")])
+    return InputError([Problem(message, Position(name, 1, 1), hint, "inventory.ansible_output")])
 
 
 def _listed(text: str, checker: Checker) -> Declaration:

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.conversion.host_files import data_files, hosts_text, read_layers
+from orchestrator.ansible.conversion.inventory_files import data_files, hosts_text, read_layers
 from orchestrator.ansible.conversion.plays import convert_plays
-from orchestrator.ansible.conversion.project import Project
+from orchestrator.ansible.conversion.project_converter import Project
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.output.entries import Record
+from orchestrator.ansible.output.import_report import document, report_text
+from orchestrator.ansible.output.manifest_entries import Record
 from orchestrator.ansible.output.manifest_text import manifest_text
-from orchestrator.ansible.output.report import document, report_text
 from orchestrator.ansible.output.yaml_text import lines
 from orchestrator.ansible.problems import bad_input
-from orchestrator.ansible.source.config import vault_keys
+from orchestrator.ansible.source.ansible_cfg import vault_keys
 from orchestrator.ansible.source.inventories import find_inventories, read_inventory
 from orchestrator.ansible.source.playbooks import Play, is_playbook, project_root, read_playbook
 from orchestrator.ansible.source.roles import is_role, role_directories

@@ -131,7 +131,12 @@ def _dispatch(words: list[str]) -> int:
 
         print(f"ccm {VERSION}")
         return 0
-    from orchestrator.cli.commands import build_parser, find_command, overview, unknown_command
+    from orchestrator.cli.command_lookup import (
+        build_parser,
+        find_command,
+        overview,
+        unknown_command,
+    )
     from orchestrator.cli.signals import programs_end_with_it
 
     if name in ("-h", "--help", "help"):
@@ -160,7 +165,7 @@ def _fail(error: Exception, words: list[str]) -> int:
         detach_stdout()
         print(f"ccm: error: cannot write output: {error}", file=sys.stderr)
         return 1
-    from orchestrator.support.crash import describe_crash
+    from orchestrator.support.crash_report import describe_crash
 
     path = describe_crash(error, f"ccm {words[0] if words else ''}")
     print(f"ccm: error: internal error in ccm: {type(error).__name__}", file=sys.stderr)

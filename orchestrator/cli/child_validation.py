@@ -12,7 +12,7 @@ from remote_runtime.errors import InputError, Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from orchestrator.manifest.parents import Parent
+    from orchestrator.manifest.parent_manifests import Parent
     from orchestrator.planning import PlanOptions
     from orchestrator.runs.wiring import TargetSelection
 
@@ -36,7 +36,7 @@ def check_child(
     mistake must occur under all of these parents. With hosts of an inventory, its parents are
     planned for those hosts.
     """
-    from orchestrator.manifest.parents import parents_of
+    from orchestrator.manifest.parent_manifests import parents_of
     from orchestrator.project.discovery import directories_above
 
     if is_url(manifest):
@@ -87,7 +87,7 @@ def _in_run(
     parent: Parent, data: PlanOptions, chosen: TargetSelection | None
 ) -> tuple[list[Problem], list[Problem]]:
     """The problems and warnings of a run of one parent, in all files."""
-    from orchestrator.planning.site.check import SiteCheck
+    from orchestrator.planning.site.site_check import SiteCheck
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import show_hosts
 

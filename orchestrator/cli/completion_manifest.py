@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from inventory.document import Mapping, Node, Scalar, Sequence, parse_document
+from inventory.yaml_document import Mapping, Node, Scalar, Sequence, parse_document
 
 if TYPE_CHECKING:
     from orchestrator.project.settings import Project

@@ -71,7 +71,7 @@ def candidates(words: list[str]) -> list[Word]:
 def _offered(before: list[str], current: str) -> Iterator[Word]:
     """The words that may follow these, with any prefix."""
     from orchestrator.cli.app import COMMANDS
-    from orchestrator.cli.commands import build_parser, find_command, load_command
+    from orchestrator.cli.command_lookup import build_parser, find_command, load_command
 
     if not before:
         yield from ((name, _first_line(load_command(name).HELP)) for name in COMMANDS)

@@ -4,9 +4,9 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.options import count
 from orchestrator.cli.parser import Parser
 from orchestrator.cli.rollout_options import add_rollout, read_rollout
+from orchestrator.cli.shared_options import count
 from orchestrator.project.settings import SETTINGS, ConfigScope
 from orchestrator.support.plain_text import escaped
 from remote_runtime.reporting.masking import Mask

@@ -35,7 +35,7 @@ def at_path(kind: str, tree: dict[str, Any], path: str | None) -> tuple[bool, An
     """
     if path is None:
         return True, tree
-    from orchestrator.language.paths import MISSING, BadPathError, find, split_path
+    from orchestrator.language.lookup_paths import MISSING, BadPathError, find, split_path
 
     try:
         _, rest, parts = split_path(f"{kind}." + path.removeprefix(f"{kind}."))

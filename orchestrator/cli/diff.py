@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.options import add_history, read_run_source
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.shared_options import add_history, read_run_source
 
 if TYPE_CHECKING:
     from orchestrator.fleet.store.stored_runs import ReportSource
@@ -99,7 +99,7 @@ def _lines(
 
 def _line(entry: "Difference", style: "Style") -> str:
     from orchestrator.report.differences import FIRST, HASH, OUTCOME, SECOND
-    from orchestrator.report.wording import shorten, shown_status
+    from orchestrator.report.summary_texts import shorten, shown_status
     from orchestrator.support.plain_text import one_line
 
     who = one_line(entry.resource) or "the host"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.parser import Parser
 
 if TYPE_CHECKING:
-    from orchestrator.manifest.types import Type, Types
+    from orchestrator.manifest.resource_types import Type, Types
 
 HELP = "Show the documentation of a resource type, or list all types, including those in ./types."
 EXAMPLE = """
@@ -25,9 +25,9 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write a page, or a line for each type."""
-    from orchestrator.cli.commands import entry
-    from orchestrator.manifest.adhoc import known_type
-    from orchestrator.manifest.types import types_beside
+    from orchestrator.cli.command_lookup import entry
+    from orchestrator.manifest.adhoc_site import known_type
+    from orchestrator.manifest.resource_types import types_beside
     from schemas.tables import fragment
 
     types = types_beside(Path.cwd())
@@ -50,7 +50,7 @@ def _titles(types: "Types") -> Iterator[tuple[str, str]]:
 
 def page(type_: "Type") -> Iterator[str]:
     """The parts of a type's page: its purpose, an example, its values and properties."""
-    from orchestrator.manifest.types import common_schema
+    from orchestrator.manifest.resource_types import common_schema
     from schemas import tables
 
     schema = type_.schema

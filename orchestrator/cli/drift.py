@@ -3,17 +3,17 @@
 import argparse
 
 from orchestrator.cli.engine_option import add_engine
-from orchestrator.cli.options import (
+from orchestrator.cli.parser import Parser
+from orchestrator.cli.run_output import Output, add_output, read_output
+from orchestrator.cli.run_request import read_request
+from orchestrator.cli.selection_options import add_selection
+from orchestrator.cli.shared_options import (
     add_bounds,
     add_connection,
     add_data,
     add_inventory,
     add_retention,
 )
-from orchestrator.cli.output import Output, add_output, read_output
-from orchestrator.cli.parser import Parser
-from orchestrator.cli.run_request import read_request
-from orchestrator.cli.selection_options import add_selection
 
 HELP = "Show how hosts differ from the last push of a manifest, and who changed them."
 EXAMPLE = """

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.commands import unknown_command
+from orchestrator.cli.command_lookup import unknown_command
 from orchestrator.cli.parser import Parser
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.manifest.types import Type, Types
+    from orchestrator.manifest.resource_types import Type, Types
 
 HELP = (
     "Bring one resource to the state that the flags describe, or preview the changes with --noop."
@@ -81,7 +81,7 @@ def own_types() -> Types:
     """Built-in types and those of ``types/`` in the working directory."""
     from pathlib import Path
 
-    from orchestrator.manifest.types import types_beside
+    from orchestrator.manifest.resource_types import types_beside
 
     return types_beside(Path.cwd())
 

@@ -8,15 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.default_data import with_default_data
-from orchestrator.cli.options import add_connection, add_data, add_diff, add_inventory, add_run
-from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.run_output import Output, OutputOptions
 from orchestrator.cli.run_request import read_request
+from orchestrator.cli.shared_options import (
+    add_connection,
+    add_data,
+    add_diff,
+    add_inventory,
+    add_run,
+)
 from orchestrator.support.plain_text import plain
 
 if TYPE_CHECKING:
-    from orchestrator.cli.responses import Responses
-    from orchestrator.manifest.request import Request
+    from orchestrator.cli.api_responses import Responses
+    from orchestrator.manifest.api_request import Request
     from orchestrator.manifest.site import EarlierResults, Site
     from remote_runtime.options import RunOptions
 
@@ -48,8 +54,8 @@ def run(args: argparse.Namespace) -> int:
     """Answer the request; a problem that prevents it from running is also reported as
     a response.
     """
+    from orchestrator.cli.api_responses import Responses
     from orchestrator.cli.app import exit_code_of
-    from orchestrator.cli.responses import Responses
     from remote_runtime.errors import CcmError
 
     responses = Responses(sys.stdout, args.yaml, by_host=args.inventory is not None)
@@ -62,8 +68,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _answer(args: argparse.Namespace, responses: Responses) -> int:
     from orchestrator.fleet.store.event_store import session_store
-    from orchestrator.manifest.request import read_request as read_resource
-    from orchestrator.manifest.types import types_beside
+    from orchestrator.manifest.api_request import read_request as read_resource
+    from orchestrator.manifest.resource_types import types_beside
     from orchestrator.planning import Planner
     from orchestrator.runs.push import push_resource
     from orchestrator.runs.push_flow import check_request
@@ -92,7 +98,7 @@ def _answer(args: argparse.Namespace, responses: Responses) -> int:
 
 def _site(request: Request, store: EarlierResults | None) -> Site:
     from orchestrator.fleet.store.event_store import BEGIN
-    from orchestrator.manifest.adhoc import adhoc_site
+    from orchestrator.manifest.adhoc_site import adhoc_site
     from remote_runtime.errors import InputError, Problem
 
     problems = [

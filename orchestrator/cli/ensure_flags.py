@@ -6,14 +6,14 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from inventory.document import Mapping, Node, Scalar, Sequence
-from orchestrator.cli.options import count
+from inventory.yaml_document import Mapping, Node, Scalar, Sequence
 from orchestrator.cli.parser import OptionGroup
 from orchestrator.cli.property_flags import Shape, node_of
-from orchestrator.manifest.adhoc import Argument, text_node
+from orchestrator.cli.shared_options import count
+from orchestrator.manifest.adhoc_site import Argument, text_node
 
 if TYPE_CHECKING:
-    from orchestrator.manifest.types import Type
+    from orchestrator.manifest.resource_types import Type
 
 
 class CommonFlags(NamedTuple):

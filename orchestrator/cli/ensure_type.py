@@ -8,7 +8,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inventory.document import Mapping, Node, Scalar
+from inventory.yaml_document import Mapping, Node, Scalar
 from orchestrator.cli.default_data import with_default_data
 from orchestrator.cli.ensure_flags import (
     add_common_flags,
@@ -16,17 +16,17 @@ from orchestrator.cli.ensure_flags import (
     read_common_flags,
     refuse_references,
 )
-from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
-from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.parser import Parser
 from orchestrator.cli.property_flags import add_flag, flags_of, read_flag
+from orchestrator.cli.run_output import Output, add_output, read_output
 from orchestrator.cli.run_request import read_request
-from orchestrator.manifest.adhoc import Argument, adhoc_site, text_node
+from orchestrator.cli.shared_options import add_connection, add_data, add_inventory, add_run
+from orchestrator.manifest.adhoc_site import Argument, adhoc_site, text_node
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
+    from orchestrator.manifest.resource_types import Type, Types
     from orchestrator.manifest.site import EarlierResults, Site
-    from orchestrator.manifest.types import Type, Types
 
 # An option of the run with the name of a property is --run-OPTION for that type.
 _RUN_PREFIX = "--run-"

@@ -11,9 +11,9 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from inventory.document import parse_document, to_plain
+from inventory.yaml_document import parse_document, to_plain
 from orchestrator.cli.property_flags import Flag, flags_of
-from orchestrator.manifest.types import Type
+from orchestrator.manifest.resource_types import Type
 
 WIDTH = 76  # fits 80 columns with the indentation of the help
 _INDENT = "    "

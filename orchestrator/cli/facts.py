@@ -4,7 +4,8 @@ import argparse
 from typing import Any
 
 from orchestrator.cli.messages import note, note_this_machine, warn
-from orchestrator.cli.options import (
+from orchestrator.cli.parser import Parser
+from orchestrator.cli.shared_options import (
     add_connection,
     add_facts,
     add_inventory,
@@ -12,7 +13,6 @@ from orchestrator.cli.options import (
     read_data,
     read_inventory,
 )
-from orchestrator.cli.parser import Parser
 
 HELP = "Show the facts of hosts, or a single value."
 EXAMPLE = """

@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 
 from orchestrator.cli.engine_option import add_engine
-from orchestrator.cli.options import add_connection, add_inventory, add_retention, size
-from orchestrator.cli.output import add_output, read_output
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.run_output import add_output, read_output
 from orchestrator.cli.run_request import read_request
+from orchestrator.cli.shared_options import add_connection, add_inventory, add_retention, size
 
 HELP = "Copy files from hosts, into one directory per host."
 EXAMPLE = """

@@ -112,7 +112,7 @@ def _standard_input(args: argparse.Namespace) -> int:
 
     from orchestrator.formatter.canonical import canonical
     from orchestrator.formatter.files import FormattedFile
-    from orchestrator.manifest.types import types_beside
+    from orchestrator.manifest.resource_types import types_beside
 
     text = sys.stdin.read()
     file = FormattedFile("<stdin>", text, canonical(text, "<stdin>", types_beside(Path.cwd())))

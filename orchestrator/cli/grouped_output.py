@@ -2,9 +2,9 @@
 
 import sys
 
-from orchestrator.cli.output import Output, OutputOptions
+from orchestrator.cli.run_output import Output, OutputOptions
 from orchestrator.report.command_output import CommandOutput
-from orchestrator.report.terminal.lines import Lines
+from orchestrator.report.terminal.progress_lines import Lines
 from orchestrator.report.terminal.style import Style
 from remote_runtime.options import RunOptions
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.data_output import add_form
 from orchestrator.cli.messages import note, warn
-from orchestrator.cli.options import (
+from orchestrator.cli.parser import Parser
+from orchestrator.cli.shared_options import (
     add_connection,
     add_data,
     add_inventory,
@@ -14,7 +15,6 @@ from orchestrator.cli.options import (
     read_data,
     read_inventory,
 )
-from orchestrator.cli.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

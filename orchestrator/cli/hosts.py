@@ -7,9 +7,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.messages import warn
-from orchestrator.cli.options import add_connection, add_inventory, read_connection, read_inventory
 from orchestrator.cli.parser import Parser
 from orchestrator.cli.prompts import terminal_secret
+from orchestrator.cli.shared_options import (
+    add_connection,
+    add_inventory,
+    read_connection,
+    read_inventory,
+)
 
 if TYPE_CHECKING:
     from orchestrator.transport.host_keys.key_trust import ScanFailure, ScannedKey

@@ -8,18 +8,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.command_lookup import build_parser, load_command
 from orchestrator.cli.messages import warn
-from orchestrator.cli.options import seconds
-from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.run_output import Output, OutputOptions
 from orchestrator.cli.run_request import read_request
+from orchestrator.cli.shared_options import seconds
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
     from orchestrator.ansible.proof.equivalence_check import Finding, Proof
     from orchestrator.ansible.proof.playbook_run import Limits
-    from orchestrator.fleet.bus import Subscriber
+    from orchestrator.fleet.event_bus import Subscriber
     from orchestrator.fleet.events import Event
     from orchestrator.runs.result import RunResult
 
@@ -236,7 +236,7 @@ class _Collecting(Output):
 
     def subscribers(self, command: str, subject: str) -> list[Subscriber]:
         """Return the subscribers of a quiet run, and a subscriber that stores the events."""
-        from orchestrator.fleet.bus import EventCallback
+        from orchestrator.fleet.event_bus import EventCallback
         from orchestrator.fleet.events import transaction_events
 
         def keep(event: Event) -> None:

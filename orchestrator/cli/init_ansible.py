@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from inventory.declaration_reader import read_declaration
-from inventory.document import parse_document
 from inventory.problem_collector import Checker
 from inventory.resolution import resolve
-from orchestrator.ansible.conversion.host_files import data_files, hosts_text, read_layers
-from orchestrator.ansible.conversion.project import Project
+from inventory.yaml_document import parse_document
+from orchestrator.ansible.conversion.inventory_files import data_files, hosts_text, read_layers
+from orchestrator.ansible.conversion.project_converter import Project
 from orchestrator.ansible.source.inventories import read_inventory
 from remote_runtime.errors import UsageError
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from inventory import Inventory
 from inventory.explanation import ExplainedValue
-from orchestrator.cli.options import add_inventory, read_inventory
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.shared_options import add_inventory, read_inventory
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:

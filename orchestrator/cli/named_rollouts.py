@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from orchestrator.project.settings import PositionedValue, Project, ResolvedOption
-from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.rollout_options import RolloutOptions
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.text.suggestions import nearest
 

@@ -4,7 +4,11 @@ import argparse
 from typing import Any
 
 from orchestrator.cli.engine_option import add_engine
-from orchestrator.cli.options import (
+from orchestrator.cli.parser import Parser
+from orchestrator.cli.run_output import Output, add_output, read_output
+from orchestrator.cli.run_request import read_request
+from orchestrator.cli.selection_options import add_selection, add_stage_choice
+from orchestrator.cli.shared_options import (
     add_connection,
     add_data,
     add_inventory,
@@ -12,10 +16,6 @@ from orchestrator.cli.options import (
     add_retention,
     seconds,
 )
-from orchestrator.cli.output import Output, add_output, read_output
-from orchestrator.cli.parser import Parser
-from orchestrator.cli.run_request import read_request
-from orchestrator.cli.selection_options import add_selection, add_stage_choice
 
 HELP = "Preview a push and save it as a plan, which ccm push then applies exactly."
 EXAMPLE = """

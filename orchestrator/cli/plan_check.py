@@ -9,7 +9,7 @@ from orchestrator.cli.parser import Parser
 if TYPE_CHECKING:
     from orchestrator.plan_files.conditions import Condition, Verdict
     from orchestrator.plan_files.plan_file import PlanFile
-    from orchestrator.report.dangers import Dangers
+    from orchestrator.report.dangerous_changes import Dangers
 
 HELP = "Exit with 1 if a plan would do more than is allowed, such as removals or reboots."
 EXAMPLE = """
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.plan_files.conditions import evaluate, parse_conditions
     from orchestrator.plan_files.counters import counters_of
     from orchestrator.plan_files.storage import read_plan
-    from orchestrator.report.dangers import dangers_in
+    from orchestrator.report.dangerous_changes import dangers_in
 
     conditions = [one for text in args.deny for one in parse_conditions(text, "--deny")]
     plan = read_plan(args.plan)

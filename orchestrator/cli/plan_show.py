@@ -45,9 +45,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_text(plan: "PlanFile", diff: bool, verbose: bool) -> None:
-    from orchestrator.report.dangers import Dangers
+    from orchestrator.report.dangerous_changes import Dangers
     from orchestrator.report.run_collector import RunCollector
-    from orchestrator.report.terminal.rows import DetailLevel
+    from orchestrator.report.terminal.resource_rows import DetailLevel
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.summary import Summary
 
@@ -66,7 +66,7 @@ def _write_text(plan: "PlanFile", diff: bool, verbose: bool) -> None:
 
 def _head(plan: "PlanFile") -> list[str]:
     from orchestrator.plan_files.plan_file import moment
-    from orchestrator.report.wording import part_of
+    from orchestrator.report.summary_texts import part_of
     from orchestrator.support.plain_text import one_line
 
     part = part_of(plan.about)

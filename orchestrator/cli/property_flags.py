@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from inventory import document
-from inventory.document import Node, Scalar, Sequence
+from inventory import yaml_document
+from inventory.yaml_document import Node, Scalar, Sequence
 from orchestrator.cli.parser import OptionGroup
-from orchestrator.manifest.adhoc import Argument, text_node
-from orchestrator.manifest.types import Type
+from orchestrator.manifest.adhoc_site import Argument, text_node
+from orchestrator.manifest.resource_types import Type
 from remote_runtime.errors import InputError, Problem
 
 # Properties with flags of their own, see ``common_flags``; ensure follows the name.
@@ -193,7 +193,7 @@ def _single(value: str, label: str, shape: Shape) -> Node:
     is_yaml = not template and (value[:1] in ("{", "[") if shape.kind == "either" else value != "")
     if shape.kind in ("text", "boolean") or not is_yaml:
         return text_node(value, source)
-    node = document.parse_document(value, label)
+    node = yaml_document.parse_document(value, label)
     if isinstance(node, Scalar):
         return Scalar(
             source, 1, column=1, text=node.text, kind=node.kind, value=node.value, plain=node.plain
@@ -205,7 +205,7 @@ def _list(values: list[str], label: str, item: Shape, definitions: Mapping[str, 
     sequence = Sequence(Argument(label, ""), 1, 1)
     for value in values:
         if value.startswith("[") and value.endswith("]"):
-            below = document.parse_document(value, label)
+            below = yaml_document.parse_document(value, label)
             sequence.nodes += below.nodes if isinstance(below, Sequence) else [below]
         elif item.kind == "map" and not value.startswith("{"):  # a map of one pair
             sequence.nodes.append(_map([value], label, item.below, definitions))
@@ -217,12 +217,12 @@ def _list(values: list[str], label: str, item: Shape, definitions: Mapping[str, 
 def _map(
     values: list[str], label: str, schema: Mapping[str, Any], definitions: Mapping[str, Any]
 ) -> Node:
-    mapping = document.Mapping(Argument(label, ""), 1, 1)
+    mapping = yaml_document.Mapping(Argument(label, ""), 1, 1)
     additional = schema.get("additionalProperties")
     for value in values:
         if value.startswith("{") and not value.startswith("{{"):
-            node = document.parse_document(value, label)
-            if isinstance(node, document.Mapping):
+            node = yaml_document.parse_document(value, label)
+            if isinstance(node, yaml_document.Mapping):
                 mapping.entries.update(node.entries)
             continue
         also = schema.get("x-ccm-pair", "=")

@@ -3,18 +3,18 @@
 import argparse
 
 from orchestrator.cli.engine_option import add_engine
-from orchestrator.cli.options import (
+from orchestrator.cli.parser import Parser
+from orchestrator.cli.rollout_options import add_rollout
+from orchestrator.cli.run_output import Output, add_output, read_output
+from orchestrator.cli.run_request import read_request
+from orchestrator.cli.selection_options import add_selection, add_stage_choice
+from orchestrator.cli.shared_options import (
     add_connection,
     add_data,
     add_inventory,
     add_plan_requirements,
     add_run,
 )
-from orchestrator.cli.output import Output, add_output, read_output
-from orchestrator.cli.parser import Parser
-from orchestrator.cli.rollout_options import add_rollout
-from orchestrator.cli.run_request import read_request
-from orchestrator.cli.selection_options import add_selection, add_stage_choice
 from orchestrator.project.settings import ConfigScope
 
 HELP = "Bring hosts to the state described in a manifest, or preview the changes with --noop."
@@ -60,7 +60,7 @@ def config_scope(args: argparse.Namespace) -> ConfigScope:
     """The scope of the configuration: a plan fixes the hosts and the data, and only a plan can be
     approved.
     """
-    from orchestrator.plan_files.detection import is_plan
+    from orchestrator.plan_files.plan_detection import is_plan
 
     if is_plan(args.manifest):
         from orchestrator.plan_files.storage import manifest_of

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.data_output import write
-from orchestrator.cli.options import add_registration, count, seconds
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.shared_options import add_registration, count, seconds
 
 if TYPE_CHECKING:
     from orchestrator.registration.entry import Registration
@@ -201,7 +201,7 @@ def _annotation(text: str) -> tuple[str, str]:
 
 def _check(properties: dict[str, Any]) -> None:
     """UsageError for entries that ``register_when_stable`` would also refuse."""
-    from orchestrator.manifest.types import common_property
+    from orchestrator.manifest.resource_types import common_property
     from remote_runtime.errors import UsageError
 
     for wrong in common_property("register_when_stable").complaints([properties]):

@@ -5,7 +5,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.messages import warn
-from orchestrator.cli.options import (
+from orchestrator.cli.parser import Parser
+from orchestrator.cli.selection_options import add_selection
+from orchestrator.cli.shared_options import (
     add_connection,
     add_data,
     add_inventory,
@@ -13,8 +15,6 @@ from orchestrator.cli.options import (
     read_data,
     read_inventory,
 )
-from orchestrator.cli.parser import Parser
-from orchestrator.cli.selection_options import add_selection
 
 if TYPE_CHECKING:
     from orchestrator.planning import Planner

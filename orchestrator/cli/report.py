@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from orchestrator.cli.options import add_history, read_run_source
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.shared_options import add_history, read_run_source
 from orchestrator.fleet.host.stage_host import host_in
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def read_forms(args: argparse.Namespace) -> dict[str, str]:
 def run(args: argparse.Namespace) -> int:
     """Write the run's summary, document or events."""
     from orchestrator.fleet.store.stored_runs import saved_run
-    from orchestrator.report.files.document import write_document
+    from orchestrator.report.files.json_document import write_document
 
     saved = saved_run(args.id, read_run_source(args))
     _check(args, saved)
@@ -155,10 +155,10 @@ def _named(name: str, hosts: Iterable[str]) -> list[str]:
 
 def _summarise(saved: "SavedRun", args: argparse.Namespace) -> None:
     from orchestrator.report.run_collector import RunCollector
-    from orchestrator.report.terminal.rows import DetailLevel
+    from orchestrator.report.summary_texts import AD_HOC
+    from orchestrator.report.terminal.resource_rows import DetailLevel
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.summary import Summary
-    from orchestrator.report.wording import AD_HOC
 
     hosts = saved.about["hosts"]
     chosen = {one for name in args.host for one in _named(name, hosts)} if args.host else set(hosts)
@@ -193,7 +193,7 @@ def _answer(events: "Iterable[Event]", args: argparse.Namespace) -> None:
 def _verification(saved: "SavedRun", args: argparse.Namespace, hosts: set[str]) -> None:
     """The results of the verify after the push on these hosts."""
     from orchestrator.report.terminal.style import Style
-    from orchestrator.report.terminal.verification import Verification
+    from orchestrator.report.terminal.verify_results import Verification
     from orchestrator.verify.stored_results import stored_assessment
 
     assessment = stored_assessment(saved)
@@ -219,7 +219,7 @@ def headline(source: "ReportSource") -> str:
     """One line about the run and its time."""
     import time
 
-    from orchestrator.report.wording import part_of, run_word
+    from orchestrator.report.summary_texts import part_of, run_word
     from orchestrator.support.plain_text import one_line
 
     about = source.about

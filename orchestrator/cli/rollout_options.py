@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from orchestrator.cli.options import count, read_fields, seconds
 from orchestrator.cli.parser import OptionGroup, Parser
+from orchestrator.cli.shared_options import count, read_fields, seconds
 from orchestrator.project.settings import ROLLOUT
-from orchestrator.rollout.options import AUTO, RolloutOptions
+from orchestrator.rollout.rollout_options import AUTO, RolloutOptions
 
 if TYPE_CHECKING:
     from orchestrator.rollout.shared_limits import SharedLimit
@@ -133,7 +133,7 @@ def _per(text: str) -> "SharedLimit":
 
 
 def _until(text: str) -> float:
-    from orchestrator.rollout.options import parse_until
+    from orchestrator.rollout.rollout_options import parse_until
 
     return parse_until(text)
 

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.engine_option import add_engine
-from orchestrator.cli.options import (
+from orchestrator.cli.parser import Parser
+from orchestrator.cli.rollout_options import add_rollout
+from orchestrator.cli.run_output import add_output, read_output
+from orchestrator.cli.run_request import read_request
+from orchestrator.cli.shared_options import (
     add_connection,
     add_inventory,
     add_retention,
     seconds,
 )
-from orchestrator.cli.output import add_output, read_output
-from orchestrator.cli.parser import Parser
-from orchestrator.cli.rollout_options import add_rollout
-from orchestrator.cli.run_request import read_request
 
 if TYPE_CHECKING:
     from orchestrator.planning.commands.fleet_command import FleetCommand

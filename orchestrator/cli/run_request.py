@@ -2,7 +2,7 @@
 
 import argparse
 
-from orchestrator.cli.options import (
+from orchestrator.cli.shared_options import (
     read_connection,
     read_data,
     read_fields,
@@ -52,8 +52,8 @@ def read_request(args: argparse.Namespace, command: str) -> RunRequest:
 
 def _subject(path: str) -> Subject:
     """The kind of a file, by its content; an unreadable file counts as a manifest."""
-    from orchestrator.plan_files.detection import is_plan
-    from orchestrator.rollout.detection import is_stages
+    from orchestrator.plan_files.plan_detection import is_plan
+    from orchestrator.rollout.stages_detection import is_stages
 
     if is_plan(path):
         return Subject.PLAN

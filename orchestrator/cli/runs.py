@@ -7,8 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.cli.options import add_history, count, read_run_source
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.shared_options import add_history, count, read_run_source
 from orchestrator.support.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _record(saved: SavedRun) -> dict[str, Any]:
     """The command, the number of hosts by outcome, and the sum of their counts."""
     from collections import Counter
 
-    from orchestrator.report.files.document import totals
+    from orchestrator.report.files.json_document import totals
 
     results = _results(saved)
     if results is None:
@@ -170,8 +170,8 @@ def _record(saved: SavedRun) -> dict[str, Any]:
 
 def _listed(saved: SavedRun) -> RunRow:
     from orchestrator.report.durations import duration_text
-    from orchestrator.report.files.document import whole_tally
-    from orchestrator.report.wording import AD_HOC, part_of, run_subject
+    from orchestrator.report.files.json_document import whole_tally
+    from orchestrator.report.summary_texts import AD_HOC, part_of, run_subject
 
     about = saved.about
     command = about["command"]

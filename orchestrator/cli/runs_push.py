@@ -6,8 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.options import read_history
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.shared_options import read_history
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -42,7 +42,7 @@ def schema_text(name: str) -> str:
     """The text of a schema, as printed by ``ccm schema``."""
     import schemas
     from orchestrator.manifest.editor_schema import manifest_schema, request_schema
-    from orchestrator.manifest.types import types_beside
+    from orchestrator.manifest.resource_types import types_beside
 
     if name in _COMPOSED:
         compose = manifest_schema if name == "manifest" else request_schema

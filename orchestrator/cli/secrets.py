@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.options import add_data, add_inventory, read_data, read_inventory
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.shared_options import add_data, add_inventory, read_data, read_inventory
 from orchestrator.project.settings import ConfigScope
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ def _split(text: str) -> tuple[Path, tuple[str, ...] | None]:
 
 
 def _edit(args: argparse.Namespace) -> int:
-    from orchestrator.secrets.editor import Editor, write
-    from orchestrator.secrets.private_edit import edit_text
+    from orchestrator.secrets.encrypted_files import Editor, write
+    from orchestrator.secrets.temporary_edit import edit_text
 
     editor = Editor(Path(args.file), _keyring(args))
     before = editor.text()
@@ -163,7 +163,7 @@ def _show(args: argparse.Namespace) -> int:
     import yaml
 
     from orchestrator.cli.data_output import yaml_text
-    from orchestrator.secrets.editor import plain_text
+    from orchestrator.secrets.encrypted_files import plain_text
 
     path, steps = _split(args.file)
     value = plain_text(path, steps, _keyring(args))
@@ -174,7 +174,7 @@ def _show(args: argparse.Namespace) -> int:
 
 def _set(args: argparse.Namespace) -> int:
     from orchestrator.cli.prompts import ask_secret
-    from orchestrator.secrets.editor import Editor, EncryptionMethod, default_lock
+    from orchestrator.secrets.encrypted_files import Editor, EncryptionMethod, default_lock
     from remote_runtime.errors import UsageError
 
     path, steps = _split(args.file)
@@ -226,7 +226,7 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _rekey(args: argparse.Namespace) -> int:
-    from orchestrator.secrets.editor import Editor, write
+    from orchestrator.secrets.encrypted_files import Editor, write
     from orchestrator.secrets.key_sources import DEFAULT_ID, PasswordSource
     from orchestrator.secrets.keyring import Keyring
 
@@ -247,7 +247,7 @@ def _rekey(args: argparse.Namespace) -> int:
 
 
 def _recipients(args: argparse.Namespace) -> int:
-    from orchestrator.secrets.editor import NO_FILE
+    from orchestrator.secrets.encrypted_files import NO_FILE
     from orchestrator.secrets.keyring import read_bytes
     from orchestrator.secrets.recipients import readers_of
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from inventory.subprocesses import end_programs
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.window import Window
+    from orchestrator.fleet.sliding_window import Window
 
 _CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ENDING = (signal.SIGTERM, signal.SIGHUP)

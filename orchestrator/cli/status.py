@@ -8,14 +8,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.messages import note_this_machine, warn
-from orchestrator.cli.options import (
+from orchestrator.cli.parser import Parser
+from orchestrator.cli.prompts import terminal_secret
+from orchestrator.cli.shared_options import (
     add_connection,
     add_inventory,
     read_connection,
     read_inventory,
 )
-from orchestrator.cli.parser import Parser
-from orchestrator.cli.prompts import terminal_secret
 
 if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
@@ -57,12 +57,12 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.exit_code import run_exit_code
     from orchestrator.cli.signals import Interrupts
     from orchestrator.fleet import events as run_events
-    from orchestrator.fleet.bus import Bus, EventCallback
+    from orchestrator.fleet.event_bus import Bus, EventCallback
     from orchestrator.fleet.host.host_run import HostRun
     from orchestrator.fleet.open_file_limit import raise_limit
-    from orchestrator.fleet.settings import RunSettings
+    from orchestrator.fleet.run_settings import RunSettings
+    from orchestrator.fleet.sliding_window import run_all
     from orchestrator.fleet.store.run_directory import new_run_id
-    from orchestrator.fleet.window import run_all
     from orchestrator.planning import Planner
     from orchestrator.runs import wiring
     from orchestrator.runs.push_flow import user_at_host
@@ -103,8 +103,8 @@ def run(args: argparse.Namespace) -> int:
 def _site(args: argparse.Namespace, type_: Any, types: Any) -> Any:
     from pathlib import Path
 
-    from orchestrator.manifest.adhoc import Argument, observed_site, text_node
-    from orchestrator.planning.options import assignments
+    from orchestrator.manifest.adhoc_site import Argument, observed_site, text_node
+    from orchestrator.planning.plan_options import assignments
 
     name = text_node(args.name, Argument("argument NAME", args.name))
     return observed_site(

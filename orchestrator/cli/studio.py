@@ -6,8 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.options import count, size
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.shared_options import count, size
 from orchestrator.cli.studio_extra import require_studio
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C. UsageError."""
     from pathlib import Path
 
-    from orchestrator.fleet.checks.origin import local_user
+    from orchestrator.fleet.run_origin import local_user
     from orchestrator.support.state_directory import state_directory
     from remote_runtime.errors import UsageError
 

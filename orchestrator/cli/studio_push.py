@@ -47,7 +47,7 @@ def main() -> int:
     from orchestrator.cli.signals import programs_end_with_it
     from orchestrator.runs.push import push
     from orchestrator.studio.plans.plan_cache import problem_of
-    from orchestrator.support.crash import describe_crash
+    from orchestrator.support.crash_report import describe_crash
     from remote_runtime.errors import CcmError
 
     order = PushOrder.read(sys.stdin.buffer.readline())
@@ -94,7 +94,7 @@ def _lock(handle: int, path: Path) -> None:
 
 def _request(order: PushOrder) -> RunRequest:
     """The request of ``ccm push`` for the plan. UsageError, InputError."""
-    from orchestrator.cli.commands import build_parser, find_command
+    from orchestrator.cli.command_lookup import build_parser, find_command
     from orchestrator.cli.run_request import read_request
     from orchestrator.support.state_directory import state_directory
 

@@ -7,8 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.options import seconds
 from orchestrator.cli.parser import Parser
+from orchestrator.cli.shared_options import seconds
 from orchestrator.cli.studio_extra import require_studio
 
 if TYPE_CHECKING:

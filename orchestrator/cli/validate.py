@@ -4,9 +4,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.messages import note, warn
-from orchestrator.cli.options import add_data, add_inventory, read_data, read_inventory
 from orchestrator.cli.parser import Parser
 from orchestrator.cli.selection_options import add_selection
+from orchestrator.cli.shared_options import add_data, add_inventory, read_data, read_inventory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.child_validation import check_child
     from orchestrator.project.discovery import project_files
     from orchestrator.project.reader import project_notes
-    from orchestrator.rollout.detection import is_stages
+    from orchestrator.rollout.stages_detection import is_stages
     from remote_runtime.errors import InputError
 
     data = read_data(args)._replace(contact=False)
@@ -135,7 +135,7 @@ def _check_manifest(
     InputError. ``noted`` has notes that were already written.
     """
     from orchestrator.cli.child_validation import check_child
-    from orchestrator.planning.site.check import UNKNOWN_READ
+    from orchestrator.planning.site.site_check import UNKNOWN_READ
     from orchestrator.runs import wiring
     from remote_runtime.errors import InputError
 
@@ -179,7 +179,7 @@ def _every_host(chosen: "TargetSelection | None") -> "Sequence[Host]":
 
 def _check_hosts(planner: "Planner", chosen: "TargetSelection") -> str:
     """Check the hosts, and return the result as text; InputError with the problems."""
-    from orchestrator.planning.site.check import SiteCheck
+    from orchestrator.planning.site.site_check import SiteCheck
     from remote_runtime.errors import InputError, Problem
 
     check = SiteCheck(map(planner.examine, chosen.hosts))

@@ -3,7 +3,10 @@
 import argparse
 import sys
 
-from orchestrator.cli.options import (
+from orchestrator.cli.parser import Parser
+from orchestrator.cli.run_output import Output, OutputOptions
+from orchestrator.cli.selection_options import add_selection
+from orchestrator.cli.shared_options import (
     add_connection,
     add_data,
     add_inventory,
@@ -12,9 +15,6 @@ from orchestrator.cli.options import (
     read_inventory,
     seconds,
 )
-from orchestrator.cli.output import Output, OutputOptions
-from orchestrator.cli.parser import Parser
-from orchestrator.cli.selection_options import add_selection
 from orchestrator.cli.verify_output import VerifyOutput
 from remote_runtime.options import RunOptions
 

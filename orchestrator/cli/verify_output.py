@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 from orchestrator.report.terminal.style import Style
 
 if TYPE_CHECKING:
-    from orchestrator.report.terminal.verification import Progress, Verification
+    from orchestrator.report.terminal.verify_results import Progress, Verification
     from orchestrator.verify.assessment import Assessment, Outcome
 
 
@@ -38,7 +38,7 @@ class VerifyOutput:
 
     def begin(self, name: str, hosts: int) -> None:
         """Write the manifest and the number of hosts of a verify."""
-        from orchestrator.report.terminal.verification import Progress, Verification
+        from orchestrator.report.terminal.verify_results import Progress, Verification
 
         style = Style.of(self._out)
         self._report = Verification(

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.runs.remote_work import require_dask
 
     require_dask("ccm worker")
-    from orchestrator.cluster import certificates, host_worker
+    from orchestrator.cluster import certificates, dask_worker
 
     scheduler = certificates.scheduler_address("--scheduler", args.scheduler)
     address, security = certificates.protected(scheduler, "worker", args.tls)
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
             flush=True,
         )
 
-    if host_worker.run(address, security, args.site, told):
+    if dask_worker.run(address, security, args.site, told):
         return 0
     text = f"ccm: error: lost the scheduler at {address}; the worker stops\n"
     hint = "     restart both; a service manager with Restart=always does so automatically"

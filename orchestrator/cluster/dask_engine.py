@@ -30,9 +30,9 @@ from orchestrator.fleet import events as run_events
 from orchestrator.fleet.engine import EngineContext, Job, Maker, ThreadEngine
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.host.stage_host import host_itself
+from orchestrator.fleet.interfaces import Planner, Target
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import Planner, Target
-from orchestrator.support.crash import describe_crash
+from orchestrator.support.crash_report import describe_crash
 from orchestrator.support.plain_text import one_line
 from orchestrator.workers.channel import RpcServer
 from orchestrator.workers.event_receiver import EventReceiver

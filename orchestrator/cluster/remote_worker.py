@@ -26,11 +26,11 @@ from orchestrator.cluster.run_spec import Recipe, RunSpec, remote_host
 from orchestrator.cluster.sealed_channel import SealedChannel
 from orchestrator.cluster.sealing import KeyPair, open_content
 from orchestrator.expressions.inventory_view import InventoryView
-from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.open_file_limit import raise_limit
 from orchestrator.fleet.package_cache import PackageMetadataCache
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.run_origin import Origin
+from orchestrator.fleet.run_settings import RunSettings
 from orchestrator.image import build
 from orchestrator.manifest import load_site
 from orchestrator.plan_files.binding import BoundPlanner
@@ -42,7 +42,7 @@ from orchestrator.planning.commands.fleet_command import CommandSpec, FleetComma
 from orchestrator.planning.host_secrets import HostSecrets
 from orchestrator.planning.staged_preview import EarlierStage, HostPlanner, StagedPlanner
 from orchestrator.sources.archives import Archives
-from orchestrator.support.crash import describe_crash
+from orchestrator.support.crash_report import describe_crash
 from orchestrator.support.state_directory import state_directory
 from orchestrator.transport import Connector, Credentials, Settings
 from orchestrator.transport.credentials import BECOME_PASSWORD

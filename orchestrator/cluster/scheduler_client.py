@@ -22,7 +22,7 @@ from orchestrator.cluster.dask_api import (
 from orchestrator.cluster.pickle_guard import MessageTooLargeError
 from orchestrator.cluster.relay import JoinRequest, work
 from orchestrator.fleet.host.stage_host import host_itself
-from orchestrator.fleet.ports import Target
+from orchestrator.fleet.interfaces import Target
 from remote_runtime.errors import UnreachableError
 
 PIECE = 4 << 20  # bytes of a site in one message

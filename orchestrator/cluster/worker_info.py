@@ -13,7 +13,7 @@ import inventory
 import orchestrator
 import remote_runtime
 import schemas
-from inventory.properties import SITE, SITE_HINT
+from inventory.connection_properties import SITE, SITE_HINT
 from orchestrator.cluster.dask_api import VERSION as DASK
 from remote_runtime.errors import UsageError
 from remote_runtime.version import VERSION

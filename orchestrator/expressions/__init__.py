@@ -9,9 +9,9 @@ Jinja2, and limits on the cost of one expression.
 """
 
 from orchestrator.expressions.expression import Expression
-from orchestrator.expressions.rendering import RENDERERS
 from orchestrator.expressions.scope import Scope
 from orchestrator.expressions.template import Template, render_value
+from orchestrator.expressions.template_functions import RENDERERS
 from orchestrator.language.errors import EvaluationError, FactsUnavailableError, NeedFileError
 
 __all__ = [

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.expressions.scan import TemplateCall
 from orchestrator.expressions.scope import Scope
 from orchestrator.expressions.simple_paths import Runnable, plain_program
+from orchestrator.language.builtin_names import VIEWS
 from orchestrator.language.errors import EvaluationError, NeedFileError
-from orchestrator.language.names import VIEWS
 from remote_runtime.errors import CcmError, InputError, Position, Problem
 
 if TYPE_CHECKING:
-    from orchestrator.expressions.program import Program
+    from orchestrator.expressions.compiled_expression import Program
 
 MAX_ENTRIES = 1_000_000
 _PER_ENTRY = 64  # characters that count as one entry in a string longer than _LONG
@@ -24,7 +24,7 @@ _LONG = 4096
 
 @lru_cache(maxsize=8192)
 def _full(source: str, lenient: bool, extra: tuple[str, ...]) -> Program:
-    from orchestrator.expressions.program import Program
+    from orchestrator.expressions.compiled_expression import Program
 
     return Program(source, lenient, extra)
 

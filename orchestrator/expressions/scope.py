@@ -5,13 +5,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.expressions.environ import CCM_VARIABLES, Environ
+from orchestrator.expressions.environment_variables import CCM_VARIABLES, Environ
 from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.errors import EvaluationError, NeedFileError, NeedSecretsError
 from orchestrator.language.facts import Facts
-from orchestrator.language.files import Directory
 from orchestrator.language.lookup_answers import NO_ANSWERS, Answers
-from orchestrator.language.paths import MISSING, BadPathError, find, split_path, suggestion
+from orchestrator.language.lookup_paths import MISSING, BadPathError, find, split_path, suggestion
+from orchestrator.language.manifest_files import Directory
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting.masking import SHORTEST, strings_of
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from orchestrator.expressions.scope import Scope
-from orchestrator.language.names import VARIABLES
-from orchestrator.language.paths import BadPathError, split_path
+from orchestrator.language.builtin_names import VARIABLES
+from orchestrator.language.lookup_paths import BadPathError, split_path
 
 # ASCII only, and no name that the sandbox hides
 _NAME = rf"(?:{'|'.join(VARIABLES)})(?:\.[A-Za-z][A-Za-z0-9_]*)*"

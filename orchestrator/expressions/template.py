@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from inventory.document import EncryptedScalar
+from inventory.yaml_document import EncryptedScalar
 from orchestrator.expressions.expression import Expression
 from orchestrator.expressions.inventory_view import NO_INVENTORY
 from orchestrator.expressions.scan import UnclosedError, scan

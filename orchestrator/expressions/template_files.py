@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions.scan import BLOCKS, JINJA, TemplateCall
 from orchestrator.expressions.template import Template
+from orchestrator.language.builtin_names import TEMPLATE_FUNCTIONS
 from orchestrator.language.errors import EvaluationError
-from orchestrator.language.files import Directory
-from orchestrator.language.names import TEMPLATE_FUNCTIONS
+from orchestrator.language.manifest_files import Directory
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from orchestrator.language.jinja import LoadedTemplate
-    from orchestrator.language.jinja.checks import LiteralCall
+    from orchestrator.language.jinja.template_checks import LiteralCall
 
 TEXT = "template()"
 """The name in positions of a template that is literal in the manifest."""

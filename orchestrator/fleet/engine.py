@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.run_settings import RunSettings
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.ports import Connector, Planner, Publisher, Target
+    from orchestrator.fleet.interfaces import Connector, Planner, Publisher, Target
 
 Maker = Callable[["Target"], HostTask[HostResult]]
 

@@ -6,9 +6,9 @@ Times are seconds of ``time.time()``; every string is safe to display.
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.run_origin import Origin
 
 if TYPE_CHECKING:
     from orchestrator.fleet.checks.unchanged_resources import UnchangedResources

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 
 from yaml.tokens import AliasToken, AnchorToken, TagToken
 
-from inventory.document import Mapping, Node, Scalar, Sequence, comments_before, parse_data
 from inventory.gc_pause import collection_paused
-from orchestrator.formatter.flow import Rank
+from inventory.yaml_document import Mapping, Node, Scalar, Sequence, comments_before, parse_data
+from orchestrator.formatter.flow_style import Rank
 from orchestrator.formatter.layout import Layout
-from orchestrator.formatter.scan import Scan
-from orchestrator.manifest.types import BUILT_IN, Types
+from orchestrator.formatter.yaml_scan import Scan
+from orchestrator.manifest.resource_types import BUILT_IN, Types
 from remote_runtime.errors import InputError, Position, Problem
 
 FIRST = ("name", "foreach", "alias", "tags", "ensure")

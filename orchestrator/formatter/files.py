@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from inventory.declaration_reader import TOP_LEVEL
-from inventory.document import Mapping, Scalar, parse_document, read_text
+from inventory.yaml_document import Mapping, Scalar, parse_document, read_text
 from orchestrator.formatter.canonical import canonical
-from orchestrator.manifest.types import types_beside
+from orchestrator.manifest.resource_types import types_beside
 from orchestrator.support.atomic_file import replacing
 from remote_runtime.errors import InputError, Problem
 

@@ -10,8 +10,8 @@ from yaml.tokens import (
     FlowSequenceStartToken,
 )
 
-from orchestrator.formatter.flow import Rank, flow_text, scalar_text
-from orchestrator.formatter.scan import STEP, Level, Scan, Unit
+from orchestrator.formatter.flow_style import Rank, flow_text, scalar_text
+from orchestrator.formatter.yaml_scan import STEP, Level, Scan, Unit
 
 COMMENT_GAP = 2
 """The minimum number of spaces between a value and a comment after it."""

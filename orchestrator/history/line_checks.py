@@ -10,10 +10,10 @@ from typing import Any
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.event_check import stored_event_problem
-from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.checks.unchanged_resources import read_unchanged
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.run_origin import Origin
 from orchestrator.fleet.store import field_checks
 from orchestrator.history.run_names import start_time_of
 from orchestrator.support.plain_text import MAX_DEPTH, is_shallow

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from inventory.document import Mapping, Node, Scalar, Sequence, comments_before
+from inventory.yaml_document import Mapping, Node, Scalar, Sequence, comments_before
 from orchestrator.expressions import EvaluationError, Expression, FactsUnavailableError, Scope
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.reporting.masking import SHORTEST

@@ -5,13 +5,13 @@
 from collections.abc import Sequence as Entries
 from typing import Any, NamedTuple
 
-from inventory.document import Mapping, Node, Scalar, Sequence
+from inventory.yaml_document import Mapping, Node, Scalar, Sequence
 from orchestrator.expressions import EvaluationError, Expression, NeedFileError, Scope
 from orchestrator.expressions.template import Template
 from orchestrator.language.errors import NEEDS
 from orchestrator.language.value_types import as_text
 from orchestrator.manifest.checks.schema_errors import suggestion
-from orchestrator.manifest.values import compile_node, expressions_in, parse_bare
+from orchestrator.manifest.value_compiler import compile_node, expressions_in, parse_bare
 from remote_runtime.errors import Problem, in_one_line
 
 KEY = "assert"

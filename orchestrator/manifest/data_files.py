@@ -11,7 +11,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from inventory.document import (
+from inventory.problem_collector import is_null
+from inventory.yaml_document import (
     EncryptedScalar,
     Mapping,
     Node,
@@ -19,12 +20,11 @@ from inventory.document import (
     parse_data,
     read_data,
 )
-from inventory.problem_collector import is_null
 from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.expressions.template import TemplatedMap
 from orchestrator.language.errors import NeedSecretsError
 from orchestrator.manifest.annotations import Annotation, read_annotations
-from orchestrator.manifest.values import compile_node, expressions_in
+from orchestrator.manifest.value_compiler import compile_node, expressions_in
 from remote_runtime.errors import InputError, Position, Problem
 
 SUFFIX = ".yaml"

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from inventory.document import Mapping, Node, Scalar, Sequence
+from inventory.yaml_document import Mapping, Node, Scalar, Sequence
 from orchestrator.expressions import Expression, Template
-from orchestrator.manifest.types import Type
-from orchestrator.manifest.values import expressions_in
+from orchestrator.manifest.resource_types import Type
+from orchestrator.manifest.value_compiler import expressions_in
 from remote_runtime.errors import Position
 
 ABSENT = "absent"

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping as AnyMapping
 
-from inventory.document import Mapping
-from orchestrator.manifest.checks.resource import Nodes, known_properties, refuse_loop
+from inventory.yaml_document import Mapping
+from orchestrator.manifest.checks.resource_checks import Nodes, known_properties, refuse_loop
 from orchestrator.manifest.checks.schema_errors import suggestion
-from orchestrator.manifest.types import Types
+from orchestrator.manifest.resource_types import Types
 from remote_runtime.errors import Problem
 
 Defaults = AnyMapping[str, Nodes]

@@ -8,8 +8,8 @@ expressions.
 from typing import Any
 
 import schemas
-from orchestrator.manifest.request import PROTOCOL
-from orchestrator.manifest.types import BUILT_IN, NOT_RENDERED, Types, common_schema
+from orchestrator.manifest.api_request import PROTOCOL
+from orchestrator.manifest.resource_types import BUILT_IN, NOT_RENDERED, Types, common_schema
 
 _TEMPLATE = {"type": "string", "pattern": r"\{\{|\$\{[ \t]"}
 _ENVELOPE_KEYS = ("properties", "additionalProperties", "type", "$schema", "title", "description")

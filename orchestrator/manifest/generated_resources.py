@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inventory.document import Mapping, Node, Scalar, Sequence, parse_document
+from inventory.yaml_document import Mapping, Node, Scalar, Sequence, parse_document
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.language.errors import EvaluationError
 from orchestrator.manifest.declared_resource import DeclaredResource
@@ -17,9 +17,9 @@ from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from orchestrator.language import jet
-    from orchestrator.language.files import Directory
+    from orchestrator.language.manifest_files import Directory
     from orchestrator.manifest.defaults import Defaults
-    from orchestrator.manifest.types import Types
+    from orchestrator.manifest.resource_types import Types
 
 
 def resources_template(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from inventory.document import (
+from inventory.yaml_document import (
     EncryptedScalar,
     Mapping,
     Node,
@@ -17,16 +17,16 @@ from inventory.document import (
 )
 from orchestrator.manifest.checks.contradictions import contradictions
 from orchestrator.manifest.checks.references import check_names, duplicates, named
-from orchestrator.manifest.checks.resource import warnings
+from orchestrator.manifest.checks.resource_checks import warnings
 from orchestrator.manifest.checks.scripts import script_warnings
-from orchestrator.manifest.data import DataSource, refuse_unknown_keys
+from orchestrator.manifest.data_source import DataSource, refuse_unknown_keys
 from orchestrator.manifest.defaults import NO_DEFAULTS, read_defaults
 from orchestrator.manifest.generated_resources import resources_template
 from orchestrator.manifest.resource_list import ResourceReader
 from orchestrator.manifest.resource_names import names_of_run
+from orchestrator.manifest.resource_types import BUILT_IN, Types, types_beside
 from orchestrator.manifest.site import Children, Site
-from orchestrator.manifest.types import BUILT_IN, Types, types_beside
-from orchestrator.manifest.values import flag
+from orchestrator.manifest.value_compiler import flag
 from orchestrator.sources.archives import Archives
 from remote_runtime.errors import InputError, Problem
 

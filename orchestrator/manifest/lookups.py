@@ -3,13 +3,13 @@
 import re
 from typing import Any, NamedTuple
 
-from inventory.document import Mapping, Node, Scalar, to_plain
+from inventory.yaml_document import Mapping, Node, Scalar, to_plain
 from orchestrator.expressions import EvaluationError, Expression, NeedFileError, Scope
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.expressions.template import render_value
 from orchestrator.manifest.checks.schema_errors import suggestion
-from orchestrator.manifest.types import Types
-from orchestrator.manifest.values import compile_node, expressions_in, flag
+from orchestrator.manifest.resource_types import Types
+from orchestrator.manifest.value_compiler import compile_node, expressions_in, flag
 from remote_runtime.errors import Position, Problem
 from remote_runtime.text import duration
 from remote_runtime.validation.command_rules import of_settings, of_words

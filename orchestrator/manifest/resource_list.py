@@ -1,13 +1,18 @@
 """Reads the list of resources, in both of its forms, with defaults (controller)."""
 
-from inventory.document import Mapping, Node, Scalar, Sequence
 from inventory.problem_collector import is_null
+from inventory.yaml_document import Mapping, Node, Scalar, Sequence
 from orchestrator.manifest.checks.other_tools import type_hint
-from orchestrator.manifest.checks.resource import Nodes, declare, known_properties, refuse_loop
+from orchestrator.manifest.checks.resource_checks import (
+    Nodes,
+    declare,
+    known_properties,
+    refuse_loop,
+)
 from orchestrator.manifest.checks.schema_errors import suggestion, with_article
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
-from orchestrator.manifest.types import BUILT_IN, Type, Types
+from orchestrator.manifest.resource_types import BUILT_IN, Type, Types
 from remote_runtime.errors import Problem
 
 

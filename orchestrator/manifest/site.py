@@ -9,11 +9,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from orchestrator.language.errors import NEEDS_ARCHIVE
-from orchestrator.language.files import Directory, is_file_name
-from orchestrator.manifest.data import DataSource
+from orchestrator.language.manifest_files import Directory, is_file_name
+from orchestrator.manifest.data_source import DataSource
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
-from orchestrator.manifest.types import Types
+from orchestrator.manifest.resource_types import Types
 from orchestrator.sources.address import SourceError, is_url
 from orchestrator.sources.archives import Archives
 from remote_runtime.errors import InputError, Problem

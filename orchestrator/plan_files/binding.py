@@ -11,7 +11,7 @@ from orchestrator.fleet.outcome import REFUSAL
 from orchestrator.plan_files.digests import desired_of, differing
 from orchestrator.plan_files.identity import DIFFERS, identity_of
 from orchestrator.plan_files.plan_file import PlanFile
-from orchestrator.plan_files.predictions import Predictions
+from orchestrator.plan_files.prediction_mismatches import Predictions
 from orchestrator.planning import Planner
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import PlanError

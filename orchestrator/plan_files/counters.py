@@ -4,18 +4,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.fleet.outcome import APPLY, applied_as
-from orchestrator.plan_files import danger
-from orchestrator.plan_files.danger import Danger, dangers_of, runs_command, unknown_of
+from orchestrator.plan_files.dangerous_changes import (
+    ACCOUNTS,
+    ASSUMED,
+    MODES,
+    PACKAGES,
+    REBOOTS,
+    REMOVES,
+    RESTARTS,
+    STOPS,
+    Danger,
+    dangers_of,
+    runs_command,
+    unknown_of,
+)
 from orchestrator.plan_files.plan_file import PlanFile
 
 COUNTERS = {
-    danger.REMOVES: "Everything that would be removed: paths, packages, accounts and so on",
-    danger.PACKAGES: "Packages that would be removed, including by another package's transaction",
-    danger.ACCOUNTS: "Users and groups that would be removed",
-    danger.REBOOTS: "Reboots",
-    danger.RESTARTS: "Services that would restart, including by package scripts",
-    danger.STOPS: "Services that would stop, including by package scripts",
-    danger.MODES: "Modes that would give the group or others more access, or set setuid or setgid",
+    REMOVES: "Everything that would be removed: paths, packages, accounts and so on",
+    PACKAGES: "Packages that would be removed, including by another package's transaction",
+    ACCOUNTS: "Users and groups that would be removed",
+    REBOOTS: "Reboots",
+    RESTARTS: "Services that would restart, including by package scripts",
+    STOPS: "Services that would stop, including by package scripts",
+    MODES: "Modes that would give the group or others more access, or set setuid or setgid",
     "commands": "Commands that would run; their effects are not counted",
     "changes": "Resources that would change",
     "failures": "Resources that would fail",
@@ -59,12 +71,15 @@ class Counters:
         found = dangers_of(event)
         for one in found:
             values[one.kind] += 1
-            values[danger.REMOVES] += one.kind in (danger.PACKAGES, danger.ACCOUNTS)
+            values[REMOVES] += one.kind in (
+                PACKAGES,
+                ACCOUNTS,
+            )
         return found
 
     def _count_uncertain(self, event: Mapping[str, Any]) -> None:
         """Count it if its prediction is uncertain."""
-        self.values["assumed"] += event.get("prediction") == danger.ASSUMED
+        self.values["assumed"] += event.get("prediction") == ASSUMED
         self.values["unknown"] += bool(unknown_of(event))
 
     def _note_child(self, host: str, event: Mapping[str, Any]) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
-from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.run_origin import Origin
 from orchestrator.plan_files.content_limits import displayable
 from remote_runtime.item import SELECTION
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import schemas
 from orchestrator.plan_files.content_limits import fault_of
-from orchestrator.plan_files.detection import PROTOCOL, is_plan
-from orchestrator.plan_files.members import UnknownMemberError, members_of
+from orchestrator.plan_files.member_reader import UnknownMemberError, members_of
+from orchestrator.plan_files.plan_detection import PROTOCOL, is_plan
 from orchestrator.plan_files.plan_file import (
     FORMAT,
     PlanFile,

@@ -5,7 +5,7 @@ plan = planner.plan(host, gathered)           # per host, thread-safe; PlanError
 """
 
 from orchestrator.planning.content.blobs import Blob
-from orchestrator.planning.options import PlanOptions
+from orchestrator.planning.plan_options import PlanOptions
 from orchestrator.planning.planner import Planner
 
 __all__ = ["Blob", "PlanOptions", "Planner"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence as Keys
 from typing import Any, NamedTuple
 
-from inventory.document import Mapping, Node, Sequence
+from inventory.yaml_document import Mapping, Node, Sequence
 from orchestrator.expressions import Scope, render_value
-from orchestrator.language.paths import MISSING, find
-from orchestrator.manifest.data import DataSource, Layer
+from orchestrator.language.lookup_paths import MISSING, find
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
+from orchestrator.manifest.data_source import DataSource, Layer
 from orchestrator.manifest.merge import Merging, Part, PartList, PartMap, merge_source, with_origin
 from remote_runtime.errors import Position
 from remote_runtime.reporting.masking import MASKED, Mask

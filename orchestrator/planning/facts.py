@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, Protocol
 
 import yaml
 
-from inventory.document import (
+from inventory.nodes import Mapping as MappingNode
+from inventory.yaml_document import (
     Source,
     ambiguous_values,
     parse_document,
@@ -18,10 +19,9 @@ from inventory.document import (
     refuse_tag_directives,
     to_plain,
 )
-from inventory.nodes import Mapping as MappingNode
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.merge import merge_facts
-from orchestrator.planning.options import assignments
+from orchestrator.planning.plan_options import assignments
 from orchestrator.support.plain_text import plain_value
 from remote_runtime.errors import InputError, Problem, ProtocolError
 

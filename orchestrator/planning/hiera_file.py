@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inventory.document import Mapping, parse_document, read_data
-from orchestrator.expressions.environ import Environ
+from inventory.yaml_document import Mapping, parse_document, read_data
+from orchestrator.expressions.environment_variables import Environ
 from orchestrator.fleet.host.host_facts import NeedAnswersError
-from orchestrator.language.files import Directory
-from orchestrator.manifest.data import KEYS, DataSource, refuse_unknown_keys
+from orchestrator.language.manifest_files import Directory
+from orchestrator.manifest.data_source import KEYS, DataSource, refuse_unknown_keys
 from orchestrator.manifest.lookups import Asks, read_asks
-from orchestrator.manifest.types import types_beside
-from orchestrator.planning.data import ManifestData, RunData, plan_error
+from orchestrator.manifest.resource_types import types_beside
 from orchestrator.planning.explanation import Explanation, hidden, masked
 from orchestrator.planning.facts import FactOverlay, GatheredFacts
-from orchestrator.planning.options import PlanOptions, load_environ
+from orchestrator.planning.plan_options import PlanOptions, load_environ
 from orchestrator.planning.remote_data import fetched
+from orchestrator.planning.run_data import ManifestData, RunData, plan_error
 from orchestrator.planning.site.lookups import Lookups
 from orchestrator.sources.address import display_name, is_url
 from remote_runtime.errors import InputError, Problem

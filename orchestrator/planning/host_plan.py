@@ -22,7 +22,7 @@ from remote_runtime.item import Item
 from remote_runtime.reporting.masking import MASKED, Mask
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.ports import FileReceiver
+    from orchestrator.fleet.interfaces import FileReceiver
 
 MAX_FILE = 1 << 20
 MAX_FILES = 64

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from orchestrator.expressions.template import Template
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.manifest.values import expressions_in
+from orchestrator.manifest.value_compiler import expressions_in
 from orchestrator.planning.compiled_resource import CompiledResource
 from orchestrator.planning.content.blob_references import PATH
 from orchestrator.planning.resource_templates import ResourceTemplate

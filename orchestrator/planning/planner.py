@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.expressions import Scope
 from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.site import Site
-from orchestrator.planning.data import RunData, plan_error
 from orchestrator.planning.facts import FactOverlay, GatheredFacts
-from orchestrator.planning.options import PlanOptions
+from orchestrator.planning.plan_options import PlanOptions
+from orchestrator.planning.run_data import RunData, plan_error
 from orchestrator.planning.site.lookups import Lookups, ManifestLookups
 from orchestrator.planning.site.manifests import (
     AppliedManifest,
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from orchestrator.planning.host_plan import HostPlan
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.planning.implied_members import Implications
-    from orchestrator.planning.site.check import HostCheck
+    from orchestrator.planning.site.manifest_walk import Walk
     from orchestrator.planning.site.secret_use import ExaminedResources
     from orchestrator.planning.site.selection_filter import SelectionFilter
-    from orchestrator.planning.site.walk import Walk
+    from orchestrator.planning.site.site_check import HostCheck
     from orchestrator.secrets.lookup import SecretLookup
     from orchestrator.secrets.reference import InlineRead, SecretRead
 
@@ -145,7 +145,7 @@ class Planner:
         """The visit of a host's manifests. It is repeated after the missing secrets have been read
         in parallel.
         """
-        from orchestrator.planning.site.walk import Walk
+        from orchestrator.planning.site.manifest_walk import Walk
 
         earlier = self.site.earlier_names()
         for _ in range(_ROUNDS if self._reads_secrets else 0):
@@ -223,7 +223,7 @@ class Planner:
 
     def texts(self) -> Iterator[str]:
         """Yield the sources of the site, if known: its expressions and local templates."""
-        from orchestrator.planning.site.expressions import texts_of
+        from orchestrator.planning.site.expression_sources import texts_of
 
         for part in self._all():
             yield from texts_of(part.site)
@@ -266,8 +266,8 @@ class Planner:
         """
         from orchestrator.manifest.assertions import needs_host
         from orchestrator.planning.facts import NoFacts
-        from orchestrator.planning.site.check import HostCheck, UnknownFacts
-        from orchestrator.planning.site.walk import Walk
+        from orchestrator.planning.site.manifest_walk import Walk
+        from orchestrator.planning.site.site_check import HostCheck, UnknownFacts
 
         walk = Walk(host, UnknownFacts(self._overlay(host, NoFacts())[0]))
         resources, problems = walk.examine(self._root)
@@ -301,7 +301,7 @@ class Planner:
 
         The variables of the inventory's ``hosts`` decide which overrides are reached.
         """
-        from orchestrator.planning.site.check import (
+        from orchestrator.planning.site.site_check import (
             unknown_facts,
             unknown_merges,
             unknown_reads,
@@ -349,7 +349,7 @@ class Planner:
         """Return the names of a manifest's order on these hosts; None if they depend on facts."""
         from orchestrator.expressions import EvaluationError, NeedFileError
         from orchestrator.planning.facts import NoFacts
-        from orchestrator.planning.site.check import UnknownFacts
+        from orchestrator.planning.site.site_check import UnknownFacts
 
         names: set[str] = set()
         for host in hosts:
@@ -424,9 +424,9 @@ class Planner:
     def examined(self, host: Any) -> ExaminedResources:
         """The results of a host's resources, if known without contacting it."""
         from orchestrator.planning.facts import NoFacts
-        from orchestrator.planning.site.check import UnknownFacts
+        from orchestrator.planning.site.manifest_walk import Walk
         from orchestrator.planning.site.secret_use import examine_resources
-        from orchestrator.planning.site.walk import Walk
+        from orchestrator.planning.site.site_check import UnknownFacts
 
         facts = UnknownFacts(self._overlay(host, NoFacts())[0])
         return examine_resources(Walk(host, facts), self._root)

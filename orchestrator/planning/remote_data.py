@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator.planning.options import PlanOptions
+from orchestrator.planning.plan_options import PlanOptions
 from orchestrator.sources.address import SourceError, is_url
-from orchestrator.sources.text import Access, read_text
+from orchestrator.sources.url_text import Access, read_text
 from remote_runtime.errors import InputError, Problem
 
 

@@ -15,7 +15,7 @@ from orchestrator.expressions import (
 )
 from orchestrator.expressions.template import Template
 from orchestrator.language.value_types import as_text
-from orchestrator.manifest.checks.control import coerced, condition_problems
+from orchestrator.manifest.checks.control_conditions import coerced, condition_problems
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.compiled_resource import CompiledResource, compile_resource
 from orchestrator.planning.content.blob_references import SOURCE, BlobReferences

@@ -10,7 +10,7 @@ from orchestrator.manifest.checks.references import check_names, duplicates, nam
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.generated_resources import generated_resources
-from orchestrator.manifest.types import BUILT_IN, Types
+from orchestrator.manifest.resource_types import BUILT_IN, Types
 from orchestrator.planning.compiled_resource import CompiledResource, compile_resource
 from orchestrator.planning.content.blob_references import BlobReferences
 from orchestrator.planning.rendering import names_vary

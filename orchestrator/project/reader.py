@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import schemas
-from inventory.document import (
+from inventory.yaml_document import (
     Mapping,
     Node,
     Scalar,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from orchestrator.report.grouping import Row, applied_by, grouping_key, without_redundant_applies
 from orchestrator.report.host_names import named, on_all
 from orchestrator.report.run_collector import Entry, RunCollector
-from orchestrator.report.terminal.rows import DetailLevel, Rows
+from orchestrator.report.terminal.resource_rows import DetailLevel, Rows
 from orchestrator.report.terminal.style import Style
 from orchestrator.support.plain_text import one_line
 

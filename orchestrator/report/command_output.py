@@ -6,17 +6,17 @@ from typing import NamedTuple, TextIO
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
-from orchestrator.fleet.bus import Subscriber
+from orchestrator.fleet.event_bus import Subscriber
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.durations import duration_text
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.host_names import named
-from orchestrator.report.terminal.paragraphs import RetryOptions, limit_of
+from orchestrator.report.summary_texts import end_reason, outcome_words
+from orchestrator.report.terminal.failure_paragraphs import RetryOptions, limit_of
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.terminal.totals import total_line
 from orchestrator.report.text_groups import folded, normalized
-from orchestrator.report.wording import end_reason, outcome_words
 from orchestrator.support.plain_text import one_line
 
 MAX_BYTES = 64 << 20  # of all hosts together, in memory

@@ -16,8 +16,8 @@ from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.grouping import ORDER, applied_by
 from orchestrator.report.run_collector import Entry, entry_of
+from orchestrator.report.summary_texts import end_reason
 from orchestrator.report.text_groups import without_host_name
-from orchestrator.report.wording import end_reason
 
 if TYPE_CHECKING:
     from orchestrator.fleet.store.stored_runs import ReportSource

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.fleet.store.stored_runs import ReportSource, SavedRun
-from orchestrator.report.dangers import Dangers
+from orchestrator.report.dangerous_changes import Dangers
 from orchestrator.report.failures import SharedFailure, failures_of
 from orchestrator.report.grouping import grouping_key
 from orchestrator.report.run_collector import Entries, Entry, entry_of, is_reportable
-from orchestrator.report.terminal.paragraphs import RetryOptions
+from orchestrator.report.summary_texts import change_grouping_key, without_hashes
+from orchestrator.report.terminal.failure_paragraphs import RetryOptions
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.text_groups import normalized, without_host_name
 from orchestrator.report.unfinished_resources import UnfinishedResources
-from orchestrator.report.wording import change_grouping_key, without_hashes
 
 NANOSECOND = 1e-9
 # The worst first: a resource that two manifests of a run share has one cell.

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.bus import Subscriber
+from orchestrator.fleet.event_bus import Subscriber
 from orchestrator.fleet.outcome import APPLY, HostResult
 from orchestrator.report.action_text import UNCERTAINTIES, ChangeLine, intent, operation_words
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.unfinished_resources import UnfinishedResources
 
 if TYPE_CHECKING:
-    from orchestrator.report.dangers import Dangers
+    from orchestrator.report.dangerous_changes import Dangers
 
 MAX_BYTES = 32 << 20
 MAX_SHORT = 200
@@ -175,7 +175,7 @@ class RunCollector(Subscriber):
         self.started = event
         self._drift = event.command == "drift"
         if event.noop and self._dangerous and not self._drift:
-            from orchestrator.report.dangers import Dangers  # a push does not need it
+            from orchestrator.report.dangerous_changes import Dangers  # a push does not need it
 
             self.dangers = Dangers()
 

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.host_task import HostTask
+from orchestrator.fleet.interfaces import Target
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import Target
-from orchestrator.fleet.window import Window
+from orchestrator.fleet.sliding_window import Window
 from orchestrator.rollout.scheduler import GateAnswer
-from orchestrator.support.crash import describe_crash
+from orchestrator.support.crash_report import describe_crash
 
 _TICK = 0.2  # seconds
 SOAK_KIND = "rollout.soak"

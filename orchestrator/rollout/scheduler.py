@@ -7,11 +7,11 @@ from typing import NamedTuple, Protocol
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.host_task import HostTask
+from orchestrator.fleet.interfaces import Target
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import Target
 from orchestrator.rollout.budget import BUDGET, CANARY, GATE, INTERRUPTED, UNTIL, Budget, is_failure
 from orchestrator.rollout.canaries import Canaries, ignores_canaries
-from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.rollout_options import RolloutOptions
 from orchestrator.rollout.shared_limits import SharedLimits
 from orchestrator.rollout.wave_sizes import divide
 

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.host_task import HostTask
+from orchestrator.fleet.interfaces import Target
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import Target
 from orchestrator.rollout.budget import Budget
-from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.rollout_options import RolloutOptions
 from orchestrator.rollout.scheduler import RolloutScheduler, StagePosition
 
 

@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import schemas
-from inventory import document
+from inventory import yaml_document
 from orchestrator.manifest.checks.schema_errors import SchemaValidator
 from orchestrator.project.reader import words_of
 from orchestrator.project.settings import PositionedValue
-from orchestrator.rollout.detection import is_stages
 from orchestrator.rollout.local_command import parse_command
-from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.rollout_options import RolloutOptions
 from orchestrator.rollout.shared_limits import SharedLimit, parse_per
+from orchestrator.rollout.stages_detection import is_stages
 from orchestrator.rollout.wave_sizes import Amount, parse_amount, parse_waves
 from orchestrator.support.durations import parse_seconds
 from remote_runtime.errors import InputError, Position, Problem
@@ -61,11 +61,11 @@ def read_stages(path: str) -> list[Stage]:
     InputError with every mistake, each with its position.
     """
     problems: list[Problem] = []
-    root = document.read_document(path, problems)
+    root = yaml_document.read_document(path, problems)
     problems += _complaints(root)
     stages: list[Stage] = []
     if not problems:
-        nodes = document.node_at(root, ["stages"])
+        nodes = yaml_document.node_at(root, ["stages"])
         directory = os.path.dirname(path)
         stages = [_stage(node, directory, problems) for node in _nodes(nodes)]
         problems += _duplicates(nodes, stages)
@@ -76,18 +76,20 @@ def read_stages(path: str) -> list[Stage]:
 
 def stages_notes(path: str) -> list[Problem]:
     """A note for each place in a stages file that YAML 1.1 would read differently."""
-    return document.ambiguous_values(document.read_document(path, []))
+    return yaml_document.ambiguous_values(yaml_document.read_document(path, []))
 
 
-def _nodes(node: document.Node) -> list[document.Node]:
-    return node.nodes if isinstance(node, document.Sequence) else []
+def _nodes(node: yaml_document.Node) -> list[yaml_document.Node]:
+    return node.nodes if isinstance(node, yaml_document.Sequence) else []
 
 
-def _complaints(root: document.Node) -> list[Problem]:
+def _complaints(root: yaml_document.Node) -> list[Problem]:
     """The violations of the schema, each with its position."""
     found = []
-    for one in SchemaValidator(schemas.load("stages"))(document.to_plain(root), "a stages file"):
-        where = document.node_at(root, one.path, of_key=one.unknown_key).position
+    for one in SchemaValidator(schemas.load("stages"))(
+        yaml_document.to_plain(root), "a stages file"
+    ):
+        where = yaml_document.node_at(root, one.path, of_key=one.unknown_key).position
         hint = one.hint
         if one.unknown_key and one.path[-1] == "stages":
             hint = "stages cannot be nested: list all stages in one file"
@@ -97,21 +99,21 @@ def _complaints(root: document.Node) -> list[Problem]:
     return found
 
 
-def _stage(node: document.Node, directory: str, problems: list[Problem]) -> Stage:
+def _stage(node: yaml_document.Node, directory: str, problems: list[Problem]) -> Stage:
     """A stage from a document that matches the schema; other mistakes are added to the problems."""
 
     def parsed(key: str, parse: Callable[[str], Any]) -> tuple[Any, ...]:
         """The parsed words of a list; mistakes become problems."""
         values = []
-        for word in words_of(document.node_at(node, [key])) if key in entries else ():
+        for word in words_of(yaml_document.node_at(node, [key])) if key in entries else ():
             try:
                 values.append(parse(word.value))
             except ValueError as error:
                 problems.append(Problem(f"{key}: {error}", word.position, "", _KIND))
         return tuple(values)
 
-    entries = list(node) if isinstance(node, document.Mapping) else []
-    plain = document.to_plain(node)
+    entries = list(node) if isinstance(node, yaml_document.Mapping) else []
+    plain = yaml_document.to_plain(node)
     hosts, manifest = (_written(node, key) for key in ("hosts", "manifest"))
     path = os.path.join(directory, manifest.value)
     if is_stages(path):
@@ -134,11 +136,11 @@ def _stage(node: document.Node, directory: str, problems: list[Problem]) -> Stag
     )
 
 
-def _written(node: document.Node, key: str) -> PositionedValue:
-    return words_of(document.node_at(node, [key]))[0]
+def _written(node: yaml_document.Node, key: str) -> PositionedValue:
+    return words_of(yaml_document.node_at(node, [key]))[0]
 
 
-def _duplicates(nodes: document.Node, stages: list[Stage]) -> list[Problem]:
+def _duplicates(nodes: yaml_document.Node, stages: list[Stage]) -> list[Problem]:
     """Report duplicate names, because reports identify stages by name."""
     found, seen = [], dict[str, Position]()
     for node, stage in zip(_nodes(nodes), stages, strict=True):

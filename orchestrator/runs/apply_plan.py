@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, cast
 
 from orchestrator.plan_files.binding import BoundPlanner
-from orchestrator.plan_files.inputs import check_unchanged, check_whole
+from orchestrator.plan_files.input_files import check_unchanged, check_whole
 from orchestrator.plan_files.storage import parse_plan, read_text
 from orchestrator.runs import wiring
 from orchestrator.runs.push_flow import PushFlow, check_request, own_types

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from orchestrator.fleet.engine import Engine, EngineContext, Job
-    from orchestrator.fleet.ports import Planner, Target
+    from orchestrator.fleet.interfaces import Planner, Target
     from orchestrator.workers.worker import ForkableConnector
 
     Engage = Callable[[EngineContext], Engine]
@@ -130,7 +130,7 @@ def _started(choice: EngineChoice, spec: EngineSpec) -> Workers | None:
         return None
     from orchestrator.fleet.package_cache import PackageMetadataCache
     from orchestrator.support.state_directory import state_directory
-    from orchestrator.workers.processes import ProcessEngine
+    from orchestrator.workers.process_engine import ProcessEngine
 
     try:
         return ProcessEngine(
@@ -158,9 +158,9 @@ def _processes(choice: EngineChoice, spec: EngineSpec) -> int:
     number = min(number, len(spec.hosts), spec.forks)
     if choice.word == AUTO and (number < 2 or len(spec.hosts) < MIN_HOSTS):
         return 0
-    from orchestrator.workers import forking
+    from orchestrator.workers import forked_worker
 
-    if forking.is_possible():
+    if forked_worker.is_possible():
         return number
     if choice.word == AUTO:
         return 0

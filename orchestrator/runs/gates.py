@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.bus import Bus, EventCallback
+from orchestrator.fleet.event_bus import Bus, EventCallback
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.stage_host import StageHost, host_itself
 from orchestrator.report.host_names import named
@@ -14,8 +14,8 @@ from orchestrator.rollout.scheduler import GateAnswer, Gates, NoGates
 if TYPE_CHECKING:
     from orchestrator.fleet import events as run_events
     from orchestrator.fleet.host.host_task import HostTask
+    from orchestrator.fleet.interfaces import Target
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.fleet.ports import Target
     from orchestrator.runs.push_job import PushConfig, PushJob, Targets
     from orchestrator.runs.reporter import Reporter
 

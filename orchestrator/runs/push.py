@@ -14,8 +14,8 @@ from remote_runtime.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from orchestrator.fleet.bus import Subscriber
-    from orchestrator.fleet.ports import Planner as HostPlanner
+    from orchestrator.fleet.event_bus import Subscriber
+    from orchestrator.fleet.interfaces import Planner as HostPlanner
     from orchestrator.manifest import Site
     from orchestrator.planning import Planner
     from orchestrator.runs.reporter import Reporter

@@ -6,9 +6,9 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, Any, cast
 
-from orchestrator.fleet.checks.origin import local_user, origin_of
 from orchestrator.fleet.open_file_limit import raise_limit
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.run_origin import local_user, origin_of
+from orchestrator.fleet.run_settings import RunSettings
 from orchestrator.fleet.store.receipts import key_of
 from orchestrator.fleet.store.run_directory import new_run_id
 from orchestrator.runs import run_loop, wiring
@@ -21,7 +21,7 @@ from remote_runtime.reporting.masking import Mask
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from orchestrator.fleet.window import Window
+    from orchestrator.fleet.sliding_window import Window
     from orchestrator.planning import Planner
     from orchestrator.runs.fleet_facts import FactReads
     from orchestrator.runs.push_job import VerifyAfterPush

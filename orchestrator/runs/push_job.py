@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.project.settings import DEFAULT_KEEP
-from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.rollout_options import RolloutOptions
 from orchestrator.runs.engine_choice import THREADS, EngineChoice, RemoteEngineSource
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.fleet import ports
-    from orchestrator.fleet.bus import Subscriber
+    from orchestrator.fleet import interfaces
+    from orchestrator.fleet.event_bus import Subscriber
     from orchestrator.fleet.host.stage_host import StageHost
+    from orchestrator.fleet.interfaces import Connector, Target
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.fleet.ports import Connector, Target
-    from orchestrator.fleet.settings import RunSettings
+    from orchestrator.fleet.run_settings import RunSettings
     from orchestrator.history.location import HistoryLocation
     from orchestrator.manifest import Site
     from orchestrator.planning import PlanOptions
@@ -43,11 +43,11 @@ class PushJob(NamedTuple):
     command: str
     what: str
     site: Site | None
-    planner: ports.Planner
+    planner: interfaces.Planner
     stored: bool = True
     subscribers: Sequence[Subscriber] = ()
     identity: str = ""
-    binder: ports.Planner | None = None
+    binder: interfaces.Planner | None = None
     words: tuple[str, ...] = ()
     clusters: tuple[tuple[str, ...], ...] = ()
     remarks: Callable[[], Sequence[str]] = tuple

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.bus import Bus, Subscriber
-from orchestrator.fleet.checks.origin import local_user
 from orchestrator.fleet.engine import EngineContext, Job
+from orchestrator.fleet.event_bus import Bus, Subscriber
 from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.package_cache import PackageMetadataCache
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.run_origin import local_user
+from orchestrator.fleet.run_settings import RunSettings
+from orchestrator.fleet.sliding_window import run_all
 from orchestrator.fleet.store.run_directory import new_run_id
-from orchestrator.fleet.window import run_all
 from orchestrator.planning.commands.fact_request import FactRequest
 from orchestrator.registration.publisher import CLOSE_TIMEOUT, Publisher
 from orchestrator.runs.engine_choice import EngineSpec, start_engine
@@ -27,7 +27,7 @@ from remote_runtime.options import RunOptions
 if TYPE_CHECKING:
     from inventory import Host
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.fleet.window import Window
+    from orchestrator.fleet.sliding_window import Window
     from orchestrator.runs.request import RunRequest
     from orchestrator.runs.wiring import TargetSelection
     from orchestrator.transport import Connector

@@ -214,7 +214,7 @@ class RemoteWork:
         hosts.
         """
         from orchestrator.cluster.run_spec import host_record
-        from orchestrator.transport.settings import hop_names
+        from orchestrator.transport.connection_settings import hop_names
 
         hosts = self._chosen.inventory.hosts
         jumps: dict[str, Any] = {}
@@ -251,7 +251,7 @@ def _login_password(ask_pass: bool) -> str:
 
 def _environ(site: bytes) -> "dict[str, str]":
     """The environment variables whose names occur in the files of a site."""
-    from orchestrator.planning.options import load_environ
+    from orchestrator.planning.plan_options import load_environ
 
     environ = load_environ()
     return {name: value for name, value in environ.items() if os.fsencode(name) in site}

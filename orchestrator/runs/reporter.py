@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.bus import Subscriber
+    from orchestrator.fleet.event_bus import Subscriber
     from orchestrator.runs.result import RunResult
     from orchestrator.verify.assessment import Assessment, Outcome
 

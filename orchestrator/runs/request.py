@@ -4,7 +4,7 @@ import enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.project.settings import DEFAULT_FORKS, DEFAULT_KEEP
-from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.rollout_options import RolloutOptions
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:

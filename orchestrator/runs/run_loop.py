@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory.subprocesses import end_programs
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, EngineContext, Job, Maker
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
+from orchestrator.fleet.sliding_window import INTERRUPT_GRACE, Window
 from orchestrator.fleet.store import receipts
 from orchestrator.fleet.store.run_directory import RunDirectory
-from orchestrator.fleet.window import INTERRUPT_GRACE, Window
 from orchestrator.registration.publisher import CLOSE_TIMEOUT, Publisher
 from orchestrator.runs.engine_choice import EngineSpec, start_engine
 from orchestrator.runs.push_job import PushConfig, PushJob, Targets
@@ -263,7 +263,7 @@ def _planned(
 ) -> run_events.RolloutPlanned:
     """Return the order in which hosts start, with the command for hosts that were not started."""
     from orchestrator.fleet.store.outcome_selection import REMAINING, UNDONE
-    from orchestrator.report.terminal.paragraphs import RetryOptions
+    from orchestrator.report.terminal.failure_paragraphs import RetryOptions
 
     # The failed hosts of a stage must be healthy before the next stage.
     word, words = (UNDONE, config.retry) if staged else (REMAINING, config.again)

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from orchestrator.plan_files.inputs import here
+from orchestrator.plan_files.input_files import here
 from orchestrator.plan_files.storage import require_writable, write_plan
 from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.runs.apply_plan import PlanPush, require_id

@@ -13,7 +13,7 @@ from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.fleet.window import Window
+    from orchestrator.fleet.sliding_window import Window
     from orchestrator.planning import PlanOptions
     from orchestrator.runs.push_job import VerifyAfterPush
     from orchestrator.runs.reporter import Reporter, VerifyReporter

@@ -3,8 +3,8 @@
 import re
 from typing import Any, Literal
 
-from inventory.document import Mapping, Sequence, parse_data
 from inventory.nodes import EncryptedScalar, Node
+from inventory.yaml_document import Mapping, Sequence, parse_data
 from orchestrator.secrets.ansible_vault import MARK, read_envelope
 from orchestrator.secrets.errors import SecretError
 from remote_runtime.errors import InputError

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-from inventory.document import to_plain
 from inventory.nodes import EncryptedScalar, Mapping, Node, Sequence
+from inventory.yaml_document import to_plain
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import (
     decoded,
@@ -18,8 +18,8 @@ from orchestrator.secrets.formats import (
 )
 from orchestrator.secrets.key_sources import COMMAND_SECONDS, KeySources
 from orchestrator.secrets.passwords import VaultPasswords
-from orchestrator.secrets.programs import output_of, shell
 from orchestrator.secrets.reference import Reference
+from orchestrator.secrets.secret_commands import output_of, shell
 from remote_runtime.text.suggestions import nearest
 
 _RELATIVE = "paths are relative to the manifest, then to ccm.yaml"

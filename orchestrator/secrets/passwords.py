@@ -13,7 +13,7 @@ from orchestrator.secrets.key_sources import (
     KeySources,
     PasswordSource,
 )
-from orchestrator.secrets.programs import output_of, shell
+from orchestrator.secrets.secret_commands import output_of, shell
 
 _LIMIT = 4096
 NO_PASSWORD = (

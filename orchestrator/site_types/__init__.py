@@ -5,7 +5,7 @@ They are in ``types/`` next to the manifest, each a directory like
 controller imports them for ``Resource.check``, and targets run them like built-in types.
 """
 
+from orchestrator.site_types.custom_types import SiteType, SiteTypes, types_below, types_in
 from orchestrator.site_types.directory import DIRECTORY
-from orchestrator.site_types.site_types import SiteType, SiteTypes, types_below, types_in
 
 __all__ = ["DIRECTORY", "SiteType", "SiteTypes", "types_below", "types_in"]

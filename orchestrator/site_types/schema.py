@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import schemas
-from inventory.document import Mapping, Node, Sequence, parse_document
+from inventory.yaml_document import Mapping, Node, Sequence, parse_document
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.text.suggestions import nearest
 

@@ -79,8 +79,8 @@ def check_archive(url: str) -> Address:
 
 
 def _unpacked(url: str, contact: bool) -> Unpacked | None:
-    from orchestrator.sources.text import Access, read_bytes
     from orchestrator.sources.unpacking import files_of
+    from orchestrator.sources.url_text import Access, read_bytes
 
     address = check_archive(url)
     data = read_bytes(address, Access(contact=contact), MAX_ARCHIVE)

@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from orchestrator.fleet import events
-from orchestrator.fleet.bus import EventCallback
+from orchestrator.fleet.event_bus import EventCallback
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.bus import Subscriber
+    from orchestrator.fleet.event_bus import Subscriber
     from orchestrator.runs.reporter import Reporter, VerifyReporter
     from orchestrator.runs.result import RunResult
 

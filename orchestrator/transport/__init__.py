@@ -5,9 +5,9 @@ names begin with ``ssh`` may import fabric or paramiko. They are imported when a
 are the modules that find the route to another machine.
 """
 
+from orchestrator.transport.command_pipe import Link
+from orchestrator.transport.connection_settings import Settings
 from orchestrator.transport.connector import Connector
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.pipe import Link
-from orchestrator.transport.settings import Settings
 
 __all__ = ["Connector", "Credentials", "Link", "Settings"]

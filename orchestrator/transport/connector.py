@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.image import Image
+from orchestrator.transport.command_pipe import Link
+from orchestrator.transport.connection_settings import UNDECIDED, Settings, Target
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.login import Login
-from orchestrator.transport.pipe import Link
-from orchestrator.transport.settings import UNDECIDED, Settings, Target
 from remote_runtime.errors import InputError, Problem, UnreachableError
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.ports import OnPhase
+    from orchestrator.fleet.interfaces import OnPhase
     from orchestrator.transport.local import WaitingInterpreter
     from orchestrator.transport.route import Route, Router
     from orchestrator.transport.ssh_connect import Dialer

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.transport.pipe import readable
+from orchestrator.transport.command_pipe import readable
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:

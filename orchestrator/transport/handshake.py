@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from orchestrator.image import Image
 from orchestrator.support.background_call import deadline
 from orchestrator.transport import login_errors
-from orchestrator.transport.pipe import Link, Pipe, keep_tail, readable
+from orchestrator.transport.command_pipe import Link, Pipe, keep_tail, readable
 from remote_runtime.errors import UnreachableError
 from remote_runtime.protocol.wire import PROTOCOL
 

@@ -13,8 +13,8 @@ import time
 from collections.abc import Mapping
 
 from orchestrator.image import Image
-from orchestrator.transport.command import program_sent, waiting_command
 from orchestrator.transport.credentials import BECOME_PASSWORD, COMMAND_SUFFIX, SSH_PASSWORD
+from orchestrator.transport.start_command import program_sent, waiting_command
 from remote_runtime.errors import UnreachableError
 
 READ_SIZE = 256 * 1024

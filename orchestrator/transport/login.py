@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.image import Image
 from orchestrator.support.background_call import deadline
-from orchestrator.transport.command import become_command, quote, start_command
+from orchestrator.transport.command_pipe import Link, Pipe
+from orchestrator.transport.connection_settings import Settings, Target
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.handshake import Handshake
-from orchestrator.transport.pipe import Link, Pipe
-from orchestrator.transport.settings import Settings, Target
+from orchestrator.transport.start_command import become_command, quote, start_command
 from remote_runtime.errors import UnreachableError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.transport.pipe import readable
+from orchestrator.transport.command_pipe import readable
 from remote_runtime.errors import UnreachableError
 
 _SUDO = (

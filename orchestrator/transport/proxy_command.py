@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import threading
 
-from orchestrator.transport.pipe import readable
+from orchestrator.transport.command_pipe import readable
 from remote_runtime.errors import UnreachableError
 
 END_TIMEOUT = 2.0

@@ -19,7 +19,7 @@ from orchestrator.transport.client_config.ssh_directives import (
     expand,
     expand_path,
 )
-from orchestrator.transport.settings import (
+from orchestrator.transport.connection_settings import (
     CONNECT_TIMEOUT,
     Settings,
     Target,

@@ -17,10 +17,10 @@ import paramiko
 
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.support.background_call import BackgroundCall
+from orchestrator.transport.command_pipe import readable
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.host_keys.known_hosts import fingerprint
 from orchestrator.transport.host_keys.ssh_host_key import HostKeyCheck
-from orchestrator.transport.pipe import readable
 from orchestrator.transport.proxy_command import ProxySocket
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_internals import NotSshError, rooted, without_known_hosts

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.host.host_task import HostTask
-from orchestrator.fleet.window import Window
+from orchestrator.fleet.sliding_window import Window
 from orchestrator.support.plain_text import one_line
 from orchestrator.verify.derivation import Check, derive
 from orchestrator.verify.expectation import Expectation, Observation, judge, look

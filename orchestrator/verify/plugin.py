@@ -117,7 +117,7 @@ def ccm_resource(host: Any) -> Callable[[str], Item]:
 
     def find(identity: str) -> Item:
         """The planned resource of this ID."""
-        from orchestrator.verify.resources import find_resource
+        from orchestrator.verify.plan_resources import find_resource
 
         return find_resource(member.plan(), identity, member.name)
 

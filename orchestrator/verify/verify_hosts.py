@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet.host.framed_link import FramedLink
 from orchestrator.fleet.host.host_task import InterruptedRunError
-from orchestrator.fleet.host.inspection import inspect_resources
 from orchestrator.fleet.host.protocol import gather
+from orchestrator.fleet.host.resource_inspection import inspect_resources
 from orchestrator.verify.checks import Expectations, expectations_of
 from orchestrator.verify.shell import Shell, image
 from orchestrator.verify.user_commands import with_timeout

@@ -23,7 +23,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from orchestrator.support.crash import describe_crash
+from orchestrator.support.crash_report import describe_crash
 from remote_runtime.errors import CcmError
 
 _HEAD = struct.Struct(">I")

@@ -27,8 +27,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.checks.unchanged_resources import TextNumbers
+from orchestrator.fleet.event_bus import Subscriber
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.workers.channel import Channel
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.bus import MAX_LINES, MAX_NOTICES
+from orchestrator.fleet.event_bus import MAX_LINES, MAX_NOTICES
 from orchestrator.fleet.host.host_run import ending_of
 from orchestrator.fleet.host.host_task import NEVER, HostTask, InterruptedRunError
 from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.interfaces import Target
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.ports import Target
 from remote_runtime.errors import CcmError, UnreachableError
 
 Done = Callable[[str, HostResult], None]

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import EngineContext, Job, Maker, ThreadEngine
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.host.host_task import HostTask
+from orchestrator.fleet.interfaces import Connector, Planner, Target
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
-from orchestrator.fleet.ports import Connector, Planner, Target
-from orchestrator.fleet.window import KEEP_ALIVE_INTERVAL
+from orchestrator.fleet.sliding_window import KEEP_ALIVE_INTERVAL
 from orchestrator.workers.channel import Channel, RpcClient
 from orchestrator.workers.event_sender import EventSender, last_message
 from orchestrator.workers.worker_handle import BEAT

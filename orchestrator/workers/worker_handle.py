@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.event_bus import Bus
+from orchestrator.fleet.interfaces import Publisher
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import Publisher
-from orchestrator.support.crash import describe_crash
+from orchestrator.support.crash_report import describe_crash
 from orchestrator.support.plain_text import one_line
 from orchestrator.workers.channel import RpcServer
 from orchestrator.workers.event_receiver import DecodedEvent, EventReceiver

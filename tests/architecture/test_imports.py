@@ -88,8 +88,8 @@ def test_only_the_index_of_the_studio_imports_sqlite() -> None:
 
 
 def test_only_the_live_report_imports_rich() -> None:
-    """rich is imported by orchestrator/report/terminal/live.py alone."""
-    elsewhere = [p for p in modules(*LAYERS) if p.parts[-2:] != ("terminal", "live.py")]
+    """rich is imported by orchestrator/report/terminal/live_view.py alone."""
+    elsewhere = [p for p in modules(*LAYERS) if p.parts[-2:] != ("terminal", "live_view.py")]
     assert offenders(elsewhere, {"rich"}) == []
 
 
@@ -114,7 +114,7 @@ def test_the_adapters_do_not_import_resources() -> None:
 
 
 # These end processes that are no command: copies of one, and one that stands for a controller.
-PROGRAMS = ("orchestrator/workers/forking.py", "orchestrator/cluster/remote_worker.py")
+PROGRAMS = ("orchestrator/workers/forked_worker.py", "orchestrator/cluster/remote_worker.py")
 
 
 def test_only_the_cli_and_the_reports_print_and_only_the_cli_exits() -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 import schemas
-from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.command_lookup import build_parser, load_command
 from orchestrator.cli.run_request import read_request
 from orchestrator.project.settings import ROLLOUT
 from remote_runtime.options import RunOptions

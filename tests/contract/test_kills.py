@@ -17,7 +17,7 @@ from unittest import mock
 
 import pytest
 
-from orchestrator.manifest.types import types_beside
+from orchestrator.manifest.resource_types import types_beside
 from remote_runtime.system import state_directory as state_directory
 from remote_runtime.system.temp_journal import sweep
 from tests.contract.scenario import Maker, module_of

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from orchestrator.manifest.loader import load_site
-from orchestrator.manifest.types import type_names
+from orchestrator.manifest.resource_types import type_names
 from remote_runtime.errors import InputError, Problem
 
 REFUSED = Path(__file__).parent / "refused"

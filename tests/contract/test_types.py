@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from orchestrator.manifest.types import Type, Types, common_schema, type_names, types_beside
+from orchestrator.manifest.resource_types import (
+    Type,
+    Types,
+    common_schema,
+    type_names,
+    types_beside,
+)
 from orchestrator.verify.checks import expectations_of
 from orchestrator.verify.expectation import Expectation, Mismatch, judge
 from orchestrator.verify.host_check import observe

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from docs.examples import resources_of
-from orchestrator.cli.commands import build_parser, find_command
+from orchestrator.cli.command_lookup import build_parser, find_command
 from tests.docs.pages import DOCS, TYPE_PAGES, blocks, on_a_host
 from tests.docs.test_examples import DIRECTORIES, write_beside
 from tests.docs.test_requests import IN_A_SCENE

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.app import COMMANDS
-from orchestrator.cli.commands import build_parser, find_command, load_command
+from orchestrator.cli.command_lookup import build_parser, find_command, load_command
 from orchestrator.cli.parser import Parser
-from orchestrator.manifest.types import type_names
+from orchestrator.manifest.resource_types import type_names
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks
 
 LINES = sorted(
@@ -66,7 +66,7 @@ def test_options_in_the_text_exist() -> None:
     """Every ``--option`` that the pages name in code belongs to a command, or to its examples."""
     known = {"--version", "--help", "--list", "--check", "--diff", "--limit"}
     known |= {"--write", "--hosts", "--runs", "--skip-pyinfra", "--against"}  # python -m benchmarks
-    known |= {"--count"}  # python -m benchmarks.types.costs
+    known |= {"--count"}  # python -m benchmarks.types.type_costs
     known |= {"--tmpfs", "--engines", "--faulty", "--also", "--listed"}
     known |= {"--minutes", "--seed"}  # python -m tests.hostile
     known |= {"--kept"}  # python -m tests.preview

@@ -19,8 +19,8 @@ import inventory
 from orchestrator.cli import app
 from orchestrator.project.discovery import project_files
 from orchestrator.project.reader import read_project
-from orchestrator.rollout.detection import is_stages
 from orchestrator.rollout.stages import read_stages
+from orchestrator.rollout.stages_detection import is_stages
 from tests.docs.pages import DOCS, PAGES, TYPE_PAGES, Block, blocks, named_files, on_a_host
 from tests.lab import Host, Lab, Package
 from tests.preview.template import PRELUDE

@@ -8,7 +8,7 @@ from docs import expressions
 from docs.expressions import DIFFERENCES, JINJA, OPERATORS
 from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.language.exprlang.builtins import FUNCTIONS, REFUSED
-from orchestrator.language.exprlang.now import METHODS
+from orchestrator.language.exprlang.now_function import METHODS
 from orchestrator.language.exprlang.parser import PRECEDENCE
 from remote_runtime.errors import InputError
 from tests.docs.pages import DOCS

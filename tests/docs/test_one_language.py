@@ -11,7 +11,7 @@ import pytest
 import yaml
 from jinja2 import TemplateSyntaxError, nodes
 
-from orchestrator.language.checks import walk
+from orchestrator.language.expression_checks import walk
 from orchestrator.language.exprlang.builtins import FUNCTIONS
 from orchestrator.language.sandbox import sandbox
 from tests.docs.pages import DOCS, PAGES, ROOT, blocks, links

@@ -10,9 +10,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from docs.examples import resources_of
-from orchestrator.cli.responses import PROTOCOL as RESPONSE
+from orchestrator.cli.api_responses import PROTOCOL as RESPONSE
+from orchestrator.manifest.api_request import PROTOCOL
 from orchestrator.manifest.editor_schema import request_schema
-from orchestrator.manifest.request import PROTOCOL
 from tests.contract.scenario import module_of
 from tests.docs.pages import DOCS, TYPE_PAGES, Block, blocks, on_a_host
 from tests.docs.scene import CHILD, Scene, statuses

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.manifest.request import PROTOCOL
+from orchestrator.manifest.api_request import PROTOCOL
 from schemas.tables import WIDTH
 from tests.docs.pages import DOCS, TYPE_PAGES, blocks
 

@@ -16,10 +16,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import OK, HostResult
-from orchestrator.fleet.window import Window
+from orchestrator.fleet.sliding_window import Window
 from orchestrator.image import build
 from orchestrator.transport import Connector, Credentials, Settings
 from tests.hostile.figures import Figures

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from orchestrator.image import build
+from orchestrator.transport.command_pipe import Link
 from orchestrator.transport.handshake import Handshake
-from orchestrator.transport.pipe import Link
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import CcmError
 from remote_runtime.protocol import wire

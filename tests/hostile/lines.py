@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import DEFECT, OK, HostResult
 from orchestrator.image import build

@@ -8,7 +8,7 @@ import socket
 from typing import Any
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.bus import Bus, Subscriber
+from orchestrator.fleet.event_bus import Bus, Subscriber
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.event_receiver import EventReceiver

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
+from orchestrator.fleet.interfaces import Link, OnPhase
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import Link, OnPhase
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.run_settings import RunSettings
 from orchestrator.image import build
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions

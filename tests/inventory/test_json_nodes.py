@@ -10,9 +10,9 @@ import pytest
 
 from inventory import Inventory, load
 from inventory.declaration_reader import read_declaration
-from inventory.document import parse_document, to_plain
 from inventory.json_nodes import read_json
 from inventory.problem_collector import Checker
+from inventory.yaml_document import parse_document, to_plain
 from remote_runtime.errors import InputError
 
 FLEET = {

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from inventory.document import parse_document, to_plain
-from inventory.names import GROUP_NAME, HOST_NAME, RESERVED
-from inventory.properties import PROPERTIES
+from inventory.connection_properties import PROPERTIES
+from inventory.name_rules import GROUP_NAME, HOST_NAME, RESERVED
+from inventory.yaml_document import parse_document, to_plain
 from remote_runtime.errors import InputError
 from schemas import load as load_schema
 

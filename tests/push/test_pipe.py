@@ -10,7 +10,7 @@ import yaml
 
 from orchestrator.cli import app
 from orchestrator.fleet.checks.event_check import ADDED
-from orchestrator.manifest.request import MAX_BYTES
+from orchestrator.manifest.api_request import MAX_BYTES
 from tests.lab import Lab
 from tests.orchestrator.site_types.types import copy_cron
 from tests.push.command import EVENT, Ccm, Run

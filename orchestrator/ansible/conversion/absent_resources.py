@@ -11,7 +11,7 @@ import re
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja.expression_text import text_expression
 from orchestrator.ansible.jinja.parsing import names_in, parse_expression
-from orchestrator.ansible.output.entries import Entry, any_of, as_test, both, chosen
+from orchestrator.ansible.output.manifest_entries import Entry, any_of, as_test, both, chosen
 
 _DATA = re.compile(r"\bData\.(\w+)\b(?! is (?:not )?(?:un)?defined| \| default\()")
 """A variable that must be set if it is read."""

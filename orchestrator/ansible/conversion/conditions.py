@@ -8,13 +8,13 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.expression_translation import translate
 from orchestrator.ansible.jinja.parsing import condition_tree, names_in, parts_of, path_of
 from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.scope import Register, Scope
-from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.modules.commands import single_quoted
-from orchestrator.ansible.output.entries import Entry, as_test
+from orchestrator.ansible.output.manifest_entries import Entry, as_test
 from orchestrator.ansible.problems import NotConvertible
 
 _CHANGED = frozenset(["changed", "change"])

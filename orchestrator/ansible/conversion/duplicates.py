@@ -10,7 +10,7 @@ from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.host_settings import CRON_MARK, renamed
 from orchestrator.ansible.modules.services import RELOAD
-from orchestrator.ansible.output.entries import (
+from orchestrator.ansible.output.manifest_entries import (
     CHECK,
     KEPT,
     READS_ELEMENT,

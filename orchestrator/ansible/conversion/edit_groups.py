@@ -6,7 +6,7 @@ from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja.expression_text import value_expression
 from orchestrator.ansible.jinja.parsing import parse_expression
 from orchestrator.ansible.jinja.unparse import operand
-from orchestrator.ansible.output.entries import Entry, any_of, both, list_of
+from orchestrator.ansible.output.manifest_entries import Entry, any_of, both, list_of
 from orchestrator.ansible.problems import NotConvertible
 
 _SHARED = ("create", "validate", "force")

@@ -16,7 +16,7 @@ from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.services import RELOAD
-from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, Record
+from orchestrator.ansible.output.manifest_entries import CHECK, KEPT, Comment, Entry, Record
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
 

@@ -21,7 +21,7 @@ from orchestrator.ansible.jinja.parsing import (
     tree_of,
 )
 from orchestrator.ansible.jinja.unparse import literal, unparse
-from orchestrator.ansible.output.entries import CHECK, Comment, Record, both, slug
+from orchestrator.ansible.output.manifest_entries import CHECK, Comment, Record, both, slug
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
 from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, is_readable, read_map

@@ -10,9 +10,9 @@ from orchestrator.ansible.jinja.possible_values import resolve
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.commands import single_quoted
-from orchestrator.ansible.modules.context import Context
+from orchestrator.ansible.modules.mapper import Context
 from orchestrator.ansible.modules.shell_tests import opposite, tested
-from orchestrator.ansible.output.entries import Entry, list_of
+from orchestrator.ansible.output.manifest_entries import Entry, list_of
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import LOCAL, Task, listed
 

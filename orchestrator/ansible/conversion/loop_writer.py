@@ -10,7 +10,7 @@ from orchestrator.ansible.conversion.edit_groups import loop_edits
 from orchestrator.ansible.conversion.loops import Loop
 from orchestrator.ansible.jinja.parsing import names_in, parse_expression, path_of
 from orchestrator.ansible.jinja.unparse import operand
-from orchestrator.ansible.output.entries import READS_ELEMENT, Entry, list_of
+from orchestrator.ansible.output.manifest_entries import READS_ELEMENT, Entry, list_of
 from orchestrator.ansible.problems import NotConvertible
 
 _EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from orchestrator.ansible.jinja.parsing import names_in, parse_expression
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.modules.context import Files
-from orchestrator.ansible.output.entries import (
+from orchestrator.ansible.modules.mapper import Files
+from orchestrator.ansible.output.manifest_entries import (
     CHECK,
     Comment,
     Datum,

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.ansible.conversion import handlers, keywords
-from orchestrator.ansible.conversion.builder import Builder
-from orchestrator.ansible.conversion.project import (
+from orchestrator.ansible.conversion.manifest_builder import Builder
+from orchestrator.ansible.conversion.project_converter import (
     Project,
     asks_that_are_read,
     file_word,
@@ -21,9 +21,16 @@ from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.unparse import literal
-from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.modules.files import look_up_file
-from orchestrator.ansible.output.entries import KEPT, Comment, Entry, Manifest, Record, numbered
+from orchestrator.ansible.modules.mapper import Files
+from orchestrator.ansible.output.manifest_entries import (
+    KEPT,
+    Comment,
+    Entry,
+    Manifest,
+    Record,
+    numbered,
+)
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.playbooks import Play, project_root, within
 from orchestrator.ansible.source.tasks import flat, listed

@@ -10,7 +10,7 @@ from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import is_template
-from orchestrator.ansible.output.entries import CHECK, Entry, Record
+from orchestrator.ansible.output.manifest_entries import CHECK, Entry, Record
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Block, Task, flat, listed, read_tasks
 from orchestrator.ansible.source.yaml_reader import read

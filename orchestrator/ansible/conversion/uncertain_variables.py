@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.scope import Scope, Uses
-from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
 _READ = re.compile(r"\bData\.(\w+)")

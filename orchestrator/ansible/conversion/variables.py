@@ -25,7 +25,7 @@ from orchestrator.ansible.jinja.parsing import (
 )
 from orchestrator.ansible.jinja.possible_values import resolve
 from orchestrator.ansible.jinja.unparse import literal, unparse
-from orchestrator.ansible.output.entries import CHECK, Datum, as_test, grouped
+from orchestrator.ansible.output.manifest_entries import CHECK, Datum, as_test, grouped
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
 from orchestrator.ansible.source.yaml_reader import Map

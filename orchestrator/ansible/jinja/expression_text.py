@@ -5,10 +5,10 @@ from typing import Any, TypeGuard
 
 from jinja2 import nodes
 
+from orchestrator.ansible.jinja.expression_translation import translate
 from orchestrator.ansible.jinja.parsing import outputs
 from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.problems import NotConvertible
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from jinja2 import nodes
 
+from orchestrator.ansible.jinja.filter_substitutes import filtered
 from orchestrator.ansible.jinja.parsing import expression, members, path_of
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.substitutes import filtered
 from orchestrator.ansible.problems import NotConvertible
 
 INFO = "Facts.host.info"

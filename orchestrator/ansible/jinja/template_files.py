@@ -9,11 +9,11 @@ from jinja2 import nodes
 
 from orchestrator.ansible.jinja import trailing_newline
 from orchestrator.ansible.jinja.expression_text import printed
+from orchestrator.ansible.jinja.expression_translation import translate
 from orchestrator.ansible.jinja.parsing import parse_expression, parse_template
 from orchestrator.ansible.jinja.possible_values import elements, map_values, sample_of
 from orchestrator.ansible.jinja.scope import OPEN, Sample, Scope
 from orchestrator.ansible.jinja.tags import Piece, pieces
-from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import iterable, literal, unparse
 from orchestrator.ansible.problems import NotConvertible
 

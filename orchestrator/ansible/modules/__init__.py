@@ -4,8 +4,8 @@ from importlib import import_module
 
 _MODULES = (
     "accounts", "commands", "containers", "databases", "downloads", "edits", "files", "find",
-    "firewalls", "host_settings", "keys", "language_packages", "packages", "repositories",
-    "services", "tools", "waits",
+    "firewalls", "host_settings", "language_packages", "miscellaneous", "openssl_keys", "packages",
+    "repositories", "services", "waits",
 )  # fmt: skip
 
 

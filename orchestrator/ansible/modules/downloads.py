@@ -5,10 +5,10 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja.parsing import is_template, only_expression, path_of
-from orchestrator.ansible.modules.arguments import Arguments, number_or_text
 from orchestrator.ansible.modules.commands import single_quoted
-from orchestrator.ansible.modules.context import Context, clean_path, maps
-from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.modules.mapper import Context, clean_path, maps
+from orchestrator.ansible.modules.module_arguments import Arguments, number_or_text
+from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
 _ENDINGS = {

@@ -7,16 +7,16 @@ from typing import Any
 
 from jinja2 import meta
 
-from orchestrator.ansible.jinja import late_variables
+from orchestrator.ansible.jinja import task_scoped_variables
 from orchestrator.ansible.jinja.parsing import is_template, parse_template
 from orchestrator.ansible.jinja.possible_values import loses_newline, resolve
 from orchestrator.ansible.jinja.scope import OPEN, Scope
 from orchestrator.ansible.jinja.template_files import rewrite
 from orchestrator.ansible.jinja.unparse import literal
-from orchestrator.ansible.modules.arguments import LOST_NEWLINE, Arguments, expression_of
-from orchestrator.ansible.modules.context import Context, base_name, clean_path, is_vaulted, maps
-from orchestrator.ansible.modules.program_modules import shell
-from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.modules.guarded_commands import shell
+from orchestrator.ansible.modules.mapper import Context, base_name, clean_path, is_vaulted, maps
+from orchestrator.ansible.modules.module_arguments import LOST_NEWLINE, Arguments, expression_of
+from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.symbolic_modes import mode_of_new_directory, relative_mode
 from orchestrator.ansible.source.tasks import Task
@@ -566,7 +566,7 @@ def _given_names(context: Context, body: str) -> set[str]:
     renamed = {name for name, new in scope.renames.items() if new.startswith("Data.")}
     names = (renamed | set(scope.task_vars)) & set(scope.values)
     found = {one for one in names if re.search(rf"\b{re.escape(one)}\b", body)}
-    return found | late_variables.read_by_text(body, scope)
+    return found | task_scoped_variables.read_by_text(body, scope)
 
 
 def _template_scope(context: Context) -> Scope:
@@ -578,14 +578,14 @@ def _template_scope(context: Context) -> Scope:
             samples[name] = resolve("{{ " + name + " }}", scope)
         else:
             samples[name] = scope.locals.get(new, OPEN)
-    place = frozenset(late_variables.place_names(scope))
+    place = frozenset(task_scoped_variables.place_names(scope))
     return scope.having(task_vars={}, renames={}, place=place).with_locals(samples)
 
 
 def _keywords(context: Context, original: Path | None) -> str:
     """The variables of the task that the template reads, as arguments."""
     body = read_text(original) if original is not None else ""
-    body = " ".join([body, *late_variables.read_by_text(body, context.scope)])
+    body = " ".join([body, *task_scoped_variables.read_by_text(body, context.scope)])
     for name, reason in context.template_problems.items():
         if re.search(rf"\b{re.escape(name)}\b", body):
             raise NotConvertible(f"its variable {name}: {reason}")

@@ -6,10 +6,10 @@ from jinja2 import nodes
 
 from orchestrator.ansible.jinja.parsing import is_template, only_expression
 from orchestrator.ansible.jinja.unparse import unparse
-from orchestrator.ansible.modules.arguments import Arguments, shell_word
-from orchestrator.ansible.modules.context import Context, maps
-from orchestrator.ansible.modules.program_modules import shell, words
-from orchestrator.ansible.output.entries import Entry, slug
+from orchestrator.ansible.modules.guarded_commands import shell, words
+from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.module_arguments import Arguments, shell_word
+from orchestrator.ansible.output.manifest_entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.modules.accounts import state_of
-from orchestrator.ansible.modules.arguments import Arguments, number_or_text, shell_word
-from orchestrator.ansible.modules.context import Context, clean_path, maps
-from orchestrator.ansible.modules.program_modules import by_program
-from orchestrator.ansible.modules.program_modules import state_of as known_state
-from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.modules.guarded_commands import by_program
+from orchestrator.ansible.modules.guarded_commands import state_of as known_state
+from orchestrator.ansible.modules.mapper import Context, clean_path, maps
+from orchestrator.ansible.modules.module_arguments import Arguments, number_or_text, shell_word
+from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
 _MOUNTS = ("mounted", "present", "unmounted", "absent")

@@ -6,6 +6,7 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.expression_translation import translate
 from orchestrator.ansible.jinja.parsing import (
     is_template,
     only_expression,
@@ -16,12 +17,11 @@ from orchestrator.ansible.jinja.parsing import (
 )
 from orchestrator.ansible.jinja.possible_values import elements, resolve
 from orchestrator.ansible.jinja.scope import Sample
-from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import operand, unparse
-from orchestrator.ansible.modules.arguments import Arguments, expression_of
-from orchestrator.ansible.modules.context import Context, maps
-from orchestrator.ansible.modules.program_modules import shell
-from orchestrator.ansible.output.entries import Entry, slug
+from orchestrator.ansible.modules.guarded_commands import shell
+from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.module_arguments import Arguments, expression_of
+from orchestrator.ansible.output.manifest_entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible
 
 _STATES = {

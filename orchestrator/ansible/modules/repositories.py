@@ -8,10 +8,10 @@ from jinja2 import nodes
 from orchestrator.ansible.jinja.parsing import is_template, outputs, path_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.modules.accounts import state_of
-from orchestrator.ansible.modules.arguments import Arguments, number_or_text
-from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.modules.files import directories_above
-from orchestrator.ansible.output.entries import Entry, slug
+from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.module_arguments import Arguments, number_or_text
+from orchestrator.ansible.output.manifest_entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible
 
 _WORD = re.compile(r"(?:\{\{.*?\}\}|[^\s{]|\{(?!\{))+")

@@ -4,10 +4,10 @@ from typing import Any
 
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import is_template
-from orchestrator.ansible.modules.arguments import Arguments
-from orchestrator.ansible.modules.context import Context, maps
-from orchestrator.ansible.modules.program_modules import shell
-from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.modules.guarded_commands import shell
+from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.module_arguments import Arguments
+from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
 _ENSURE = {"started": "running", "running": "running", "stopped": "stopped"}

@@ -10,11 +10,11 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.expression_translation import translate
 from orchestrator.ansible.jinja.parsing import condition_tree, names_in, path_of
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import unparse
-from orchestrator.ansible.output.entries import as_test
+from orchestrator.ansible.output.manifest_entries import as_test
 from orchestrator.ansible.problems import NotConvertible
 
 _NUMBERS = {"eq": "-eq", "ne": "-ne", "gt": "-gt", "gteq": "-ge", "lt": "-lt", "lteq": "-le"}

@@ -4,14 +4,14 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.modules.arguments import (
+from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.module_arguments import (
     Arguments,
     expression_of,
     number_or_text,
     shell_word,
 )
-from orchestrator.ansible.modules.context import Context, maps
-from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
 

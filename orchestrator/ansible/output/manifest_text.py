@@ -3,7 +3,7 @@
 from itertools import groupby
 from typing import Any
 
-from orchestrator.ansible.output.entries import Comment, Entry, Manifest
+from orchestrator.ansible.output.manifest_entries import Comment, Entry, Manifest
 from orchestrator.ansible.output.yaml_text import comment, lines, pair, scalar
 
 _NOTHING = "# no resources were converted; see the comments below for the reasons"

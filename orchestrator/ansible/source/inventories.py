@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from inventory.names import is_range
+from inventory.name_rules import is_range
 from inventory.ranges import BadRangeError, expanded
 from orchestrator.ansible.problems import bad_input
 from orchestrator.ansible.source.roles import ENDINGS, variables_at

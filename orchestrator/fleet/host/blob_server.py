@@ -11,7 +11,7 @@ from remote_runtime.errors import PlanError, ProtocolError, ResourceError
 from remote_runtime.protocol import wire
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.ports import Blob, Plan
+    from orchestrator.fleet.interfaces import Blob, Plan
 
 MAX_READ = 1 << 20
 

@@ -6,8 +6,8 @@ from typing import Any
 from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.host_task import LinkTask
 from orchestrator.fleet.host.protocol import gather
-from orchestrator.fleet.ports import Connector, Target
-from orchestrator.fleet.window import Window, run_all
+from orchestrator.fleet.interfaces import Connector, Target
+from orchestrator.fleet.sliding_window import Window, run_all
 from remote_runtime.errors import CcmError
 
 Answer = HostFacts | CcmError

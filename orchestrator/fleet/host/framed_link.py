@@ -18,7 +18,7 @@ from remote_runtime.errors import ProtocolError, UnreachableError
 from remote_runtime.protocol import wire
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.ports import Link
+    from orchestrator.fleet.interfaces import Link
 
 FRAMES_AT_ONCE = 50_000
 FRAMES_PER_SECOND = 1_000

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome as outcomes
-from orchestrator.fleet.bus import Bus, Notices
+from orchestrator.fleet.event_bus import Bus, Notices
 from orchestrator.fleet.host.host_task import InterruptedRunError, LinkTask, NotStartedError
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.host.stage_host import host_itself
 from orchestrator.fleet.outcome import OK, HostResult, Tally
-from orchestrator.support.crash import DefectError
+from orchestrator.support.crash_report import DefectError
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime.errors import CcmError, ProtocolError
 from remote_runtime.reporting.masking import Mask
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.fleet.host.protocol import Conversation
     from orchestrator.fleet.host.reboot_wait import Reboot
+    from orchestrator.fleet.interfaces import Connector, Plan, Planner, Publisher, Target
     from orchestrator.fleet.package_cache import PackageMetadataCache
-    from orchestrator.fleet.ports import Connector, Plan, Planner, Publisher, Target
-    from orchestrator.fleet.settings import RunSettings
+    from orchestrator.fleet.run_settings import RunSettings
 
 CANCEL_GRACE = 6.0
 MAX_STDERR = 4_000

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import TIMED_OUT
-from orchestrator.support.crash import DefectError
+from orchestrator.support.crash_report import DefectError
 from orchestrator.support.thread_pool import run_in_background
 from remote_runtime.errors import CcmError, UnreachableError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.host.framed_link import FramedLink
-    from orchestrator.fleet.ports import Connector, Target
+    from orchestrator.fleet.interfaces import Connector, Target
 
 NEVER = float("inf")
 EARLY = 0.05  # seconds by which a wait may end before its bound

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.bus import Notices
 from orchestrator.fleet.checks.event_check import EventCheck
 from orchestrator.fleet.checks.unchanged_resources import UnchangedResources, check_unchanged
+from orchestrator.fleet.event_bus import Notices
 from orchestrator.fleet.host.blob_server import BlobServer
 from orchestrator.fleet.host.framed_link import FramedLink, message_of
 from orchestrator.fleet.host.host_facts import (
@@ -25,8 +25,8 @@ from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import Tally, is_apply
 from orchestrator.fleet.package_cache import HostPackages, PackageMetadataCache
-from orchestrator.fleet.settings import RunSettings
-from orchestrator.fleet.stability import is_stable
+from orchestrator.fleet.resource_stability import is_stable
+from orchestrator.fleet.run_settings import RunSettings
 from orchestrator.fleet.store.receipts import marked_runs, note, receipt_of
 from orchestrator.support.plain_text import one_line, plain
 from remote_runtime.errors import PlanError, ProtocolError, UnreachableError
@@ -35,7 +35,7 @@ from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
     from orchestrator.fleet.host.reboot_wait import Reboot
-    from orchestrator.fleet.ports import Plan, Publisher
+    from orchestrator.fleet.interfaces import Plan, Publisher
     from orchestrator.fleet.store.lost_runs import LostEvents
 
 GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line

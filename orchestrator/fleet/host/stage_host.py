@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.ports import Target
+    from orchestrator.fleet.interfaces import Target
 
 _BETWEEN = "/"  # which no name of a host or a stage has
 

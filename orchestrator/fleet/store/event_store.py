@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.checks.event_check import stored_event_problem
+from orchestrator.fleet.event_bus import Subscriber
 from orchestrator.support.atomic_file import replacing
 from remote_runtime.errors import InputError, Problem, UsageError
 

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
-from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
+from orchestrator.fleet.run_origin import Origin
 from orchestrator.fleet.store import field_checks
 from orchestrator.fleet.store.event_lines import (
     checked_event,

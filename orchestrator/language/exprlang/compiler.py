@@ -1,7 +1,7 @@
 """Compiles the text of an expression, and reports its mistakes (controller)."""
 
-from orchestrator.language.checks import Finding, Vocabulary, static_problems
 from orchestrator.language.cursor import ParseError
+from orchestrator.language.expression_checks import Finding, Vocabulary, static_problems
 from orchestrator.language.exprlang import PREFIX
 from orchestrator.language.exprlang.builtins import FUNCTIONS
 from orchestrator.language.exprlang.evaluation import Compiled

@@ -8,7 +8,7 @@ from typing import Any
 
 from orchestrator.language import cost_limits, value_types
 from orchestrator.language.exprlang import values
-from orchestrator.language.exprlang.now import Moment
+from orchestrator.language.exprlang.now_function import Moment
 from orchestrator.language.exprlang.values import Table
 from orchestrator.language.value_types import of_texts
 

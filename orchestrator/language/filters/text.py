@@ -224,7 +224,7 @@ def _yaml(
 )
 def from_yaml(text: Any) -> Any:
     """The value of a YAML text; ValueError."""
-    from inventory.document import parse_document, to_plain
+    from inventory.yaml_document import parse_document, to_plain
     from remote_runtime.errors import InputError
 
     value_types.texts("from_yaml", text)

@@ -10,7 +10,7 @@ The stages: ``lexer`` (actions and tokens), ``parser`` (the tree of ``syntax``),
 """
 
 from orchestrator.language.jet.lexer import Delimiters
-from orchestrator.language.jet.library import Library, Template, library_of, text_problems
 from orchestrator.language.jet.rendering import render
+from orchestrator.language.jet.template_library import Library, Template, library_of, text_problems
 
 __all__ = ["Delimiters", "Library", "Template", "library_of", "render", "text_problems"]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jinja2 import TemplateError
 
 from orchestrator.language import value_types
+from orchestrator.language.builtin_names import FUNCTIONS, Names, added_names, template_variables
 from orchestrator.language.cost_limits import MAX_TEXT, TooLargeError
 from orchestrator.language.errors import EvaluationError, FactsUnavailableError
 from orchestrator.language.jet import operators
-from orchestrator.language.jet.library import Library, Template
-from orchestrator.language.jet.operations import Caught, Frame, Operations
-from orchestrator.language.names import FUNCTIONS, Names, added_names, template_variables
+from orchestrator.language.jet.runtime_operations import Caught, Frame, Operations
+from orchestrator.language.jet.template_library import Library, Template
 from remote_runtime.errors import CcmError, InputError
 from remote_runtime.text.suggestions import nearest
 

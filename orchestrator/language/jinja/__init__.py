@@ -9,7 +9,7 @@
 finds problems without a host, and ``run`` renders and adds positions to errors.
 """
 
-from orchestrator.language.jinja.library import Library, LoadedTemplate, library_of
 from orchestrator.language.jinja.rendering import render
+from orchestrator.language.jinja.template_library import Library, LoadedTemplate, library_of
 
 __all__ = ["Library", "LoadedTemplate", "library_of", "render"]

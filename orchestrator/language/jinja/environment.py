@@ -24,9 +24,9 @@ from jinja2.runtime import LoopContext, Macro
 from jinja2.utils import Cycler, Joiner
 
 from orchestrator.language import cost_limits, value_types
+from orchestrator.language.builtin_names import VIEWS
 from orchestrator.language.cursor import Positions
 from orchestrator.language.errors import EvaluationError
-from orchestrator.language.names import VIEWS
 from orchestrator.language.sandbox import Generator, Sandbox, bounded_filter
 
 # Filters that only files use, not expressions; the widths are bounded.

@@ -9,17 +9,17 @@ import jinja2
 from jinja2 import TemplateError, TemplateNotFound
 
 from orchestrator.language import cost_limits
-from orchestrator.language.errors import EvaluationError, NeedFileError
-from orchestrator.language.hash_record import collecting_secrets
-from orchestrator.language.jinja.environment import PlacedTemplate
-from orchestrator.language.jinja.library import KNOWN, LoadedTemplate, with_include_stack
-from orchestrator.language.names import (
+from orchestrator.language.builtin_names import (
     FUNCTIONS,
     TEMPLATE_FUNCTIONS,
     Names,
     added_names,
     template_variables,
 )
+from orchestrator.language.errors import EvaluationError, NeedFileError
+from orchestrator.language.hash_record import collecting_secrets
+from orchestrator.language.jinja.environment import PlacedTemplate
+from orchestrator.language.jinja.template_library import KNOWN, LoadedTemplate, with_include_stack
 from remote_runtime.errors import CcmError, InputError, Position
 
 _FAILURES = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from orchestrator.expressions import Template
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.manifest.values import is_templated
+from orchestrator.manifest.value_compiler import is_templated
 from remote_runtime.errors import Position, Problem
 from remote_runtime.text.suggestions import nearest
 

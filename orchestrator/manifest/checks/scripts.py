@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.manifest.values import expressions_in
+from orchestrator.manifest.value_compiler import expressions_in
 from remote_runtime.errors import Problem
 
 _MAX_LENGTH = 256  # bytes of a first line that a kernel reads

@@ -16,15 +16,15 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions.scope import Scope
+from orchestrator.language.builtin_names import LOOP_VARIABLES
 from orchestrator.language.errors import EvaluationError, NeedFileError
-from orchestrator.language.files import Directory
-from orchestrator.language.names import LOOP_VARIABLES
+from orchestrator.language.manifest_files import Directory
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.content.blobs import Blob, FileBlobs
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from orchestrator.templates.tree import RenderedFile, Tree, TreeSettings
+    from orchestrator.templates.template_tree import RenderedFile, Tree, TreeSettings
 
 MAX_COMPUTED = 64
 
@@ -91,7 +91,7 @@ class Trees:
 
     def _tree(self, declared: DeclaredResource, values: Mapping[str, Any]) -> Tree:
         """The directory of a resource, read and compiled on first use. InputError."""
-        from orchestrator.templates.tree import Tree
+        from orchestrator.templates.template_tree import Tree
 
         key = declared.type.tree
         name = str(values[key])
@@ -137,7 +137,7 @@ class Trees:
 
 
 def _settings(values: Mapping[str, Any]) -> TreeSettings:
-    from orchestrator.templates.tree import TreeSettings
+    from orchestrator.templates.template_tree import TreeSettings
 
     left, right = values.get("left_delimiter"), values.get("right_delimiter")
     delimiters = (left, right) if left and right else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.manifest.types import Type
+from orchestrator.manifest.resource_types import Type
 from remote_runtime.errors import Problem
 from remote_runtime.item import Item
 

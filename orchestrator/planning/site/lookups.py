@@ -129,7 +129,7 @@ class Reads:
     def of(self, declared: DeclaredResource) -> tuple[tuple[str, ...], bool]:
         """The names that an entry reads, and whether it reads data."""
         if declared not in self._known:
-            from orchestrator.planning.site.expressions import texts_behind
+            from orchestrator.planning.site.expression_sources import texts_behind
 
             sources = [expression.source for expression in declared.expressions()]
             texts = list(texts_behind(sources, self._site.directory.path, (declared,)))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
-from orchestrator.manifest.checks.resource import not_a_loop
+from orchestrator.manifest.checks.resource_checks import not_a_loop
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.resource_names import MAX_RESOURCES
 from orchestrator.planning.compiled_resource import CompiledResource

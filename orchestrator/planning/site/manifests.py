@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.expressions import EvaluationError, Expression, Scope
 from orchestrator.expressions.template_files import TEXT, check_call, templates_of_call
+from orchestrator.language.builtin_names import LOOP_VARIABLES
 from orchestrator.language.cursor import Positions
-from orchestrator.language.names import LOOP_VARIABLES
-from orchestrator.manifest.data import DataSource, ValueContainer
 from orchestrator.manifest.data_files import DataFiles
+from orchestrator.manifest.data_source import DataSource, ValueContainer
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site, applies
-from orchestrator.manifest.values import expressions_in
+from orchestrator.manifest.value_compiler import expressions_in
 from orchestrator.planning.content.blob_references import SOURCE, BlobReferences
-from orchestrator.planning.data import ManifestData, RunData
 from orchestrator.planning.plan_groups import SharedResources
 from orchestrator.planning.resources import GeneratedResources, Resources
+from orchestrator.planning.run_data import ManifestData, RunData
 from orchestrator.planning.site.lookups import Reads
 from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem

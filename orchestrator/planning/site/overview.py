@@ -5,8 +5,8 @@ from __future__ import annotations
 from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
-from orchestrator.planning.data import INHERIT, RunData
-from orchestrator.planning.options import PlanOptions
+from orchestrator.planning.plan_options import PlanOptions
+from orchestrator.planning.run_data import INHERIT, RunData
 from orchestrator.planning.site.duplicates import differences
 from orchestrator.planning.site.manifests import AppliedManifest, Refusal, RunManifest, RunManifests
 from remote_runtime.errors import Problem

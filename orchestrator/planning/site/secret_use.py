@@ -16,8 +16,8 @@ from orchestrator.secrets.reference import calls_in, parse_reference
 from orchestrator.secrets.scan import text_of
 
 if TYPE_CHECKING:
+    from orchestrator.planning.site.manifest_walk import Walk
     from orchestrator.planning.site.manifests import AppliedManifest
-    from orchestrator.planning.site.walk import Walk
 
 _DUMMY = "ccm-secret-of-no-value-{}"
 

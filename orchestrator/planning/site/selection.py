@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.planning.options import PlanOptions
+from orchestrator.planning.plan_options import PlanOptions
 from remote_runtime.errors import Problem
 from remote_runtime.item import SELECTION
 from remote_runtime.text.suggestions import nearest

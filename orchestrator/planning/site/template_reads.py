@@ -8,8 +8,8 @@ from contextlib import suppress
 
 from orchestrator.expressions import EvaluationError
 from orchestrator.expressions.template_files import templates_of_call
+from orchestrator.language.builtin_names import LOOP_VARIABLES
 from orchestrator.language.cursor import Positions
-from orchestrator.language.names import LOOP_VARIABLES
 from orchestrator.manifest.site import Site
 from remote_runtime.errors import InputError, Position
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import Expression
 from orchestrator.manifest.checks.lookups import unknown_names
-from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
+from orchestrator.manifest.data_source import DataSource
 from orchestrator.manifest.site import Site
-from orchestrator.manifest.values import expressions_in
+from orchestrator.manifest.value_compiler import expressions_in
 from remote_runtime.errors import Problem
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.expressions.template_files import texts_of_call
 from orchestrator.manifest.site import Site
-from orchestrator.planning.data import INHERIT
+from orchestrator.planning.run_data import INHERIT
 from orchestrator.planning.site.manifests import RunManifest, RunSources
 from remote_runtime.errors import InputError, Problem
 from remote_runtime.text.suggestions import nearest

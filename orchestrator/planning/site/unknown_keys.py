@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from inventory.document import Mapping, Node, Scalar
-from inventory.document import Sequence as SequenceNode
-from orchestrator.language.names import VARIABLES
+from inventory.yaml_document import Mapping, Node, Scalar
+from inventory.yaml_document import Sequence as SequenceNode
+from orchestrator.language.builtin_names import VARIABLES
 from orchestrator.planning.site.manifests import RunManifest, RunSources
 from orchestrator.planning.site.unknown_data import ReadingText, reading_texts
 from remote_runtime.errors import Problem

@@ -11,7 +11,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.store.stored_runs import SavedRun
 from orchestrator.report.matrix import Grid
 from orchestrator.report.run_collector import Entry
-from orchestrator.report.wording import check_line, end_reason, headline, outcome_words
+from orchestrator.report.summary_texts import check_line, end_reason, headline, outcome_words
 from orchestrator.support.plain_text import junit_class
 from orchestrator.verify.assessment import Outcome
 from orchestrator.verify.stored_results import stored_assessment

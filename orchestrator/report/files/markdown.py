@@ -10,17 +10,14 @@ from operator import itemgetter
 from typing import TextIO
 
 from orchestrator.fleet.store.stored_runs import ReportSource
-from orchestrator.report.dangers import NOTHING_KNOWN, VERBS, Dangers
+from orchestrator.report.dangerous_changes import NOTHING_KNOWN, VERBS, Dangers
 from orchestrator.report.durations import duration_text
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.grouping import NotRun, not_run_resources
 from orchestrator.report.host_names import named
 from orchestrator.report.matrix import Finding, Grid
 from orchestrator.report.run_collector import Entry
-from orchestrator.report.terminal.paragraphs import failure_summary, next_steps, other_values
-from orchestrator.report.terminal.totals import host_counts
-from orchestrator.report.terminal.verification import shared_failures, sum_of
-from orchestrator.report.wording import (
+from orchestrator.report.summary_texts import (
     brief_change,
     check_line,
     headline,
@@ -31,6 +28,13 @@ from orchestrator.report.wording import (
     shown_status,
     variants_differ,
 )
+from orchestrator.report.terminal.failure_paragraphs import (
+    failure_summary,
+    next_steps,
+    other_values,
+)
+from orchestrator.report.terminal.totals import host_counts
+from orchestrator.report.terminal.verify_results import shared_failures, sum_of
 from orchestrator.verify.stored_results import stored_assessment
 
 _SIMPLE = re.compile(r"""[("']*(?:→|[^\W_]+(?:['-][^\W_]+|[.,]\d+)*)?[)"'.,;:!?%…]*""")

@@ -16,7 +16,7 @@ from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
 from orchestrator.report.html.sections import outcome_of, sections_of
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from orchestrator.report.matrix import Grid
-from orchestrator.report.wording import diff_role, shown_status
+from orchestrator.report.summary_texts import diff_role, shown_status
 from remote_runtime.version import VERSION
 
 if TYPE_CHECKING:

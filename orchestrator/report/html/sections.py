@@ -11,16 +11,26 @@ from typing import Any
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.dangers import NOTHING_KNOWN, VERBS
+from orchestrator.report.dangerous_changes import NOTHING_KNOWN, VERBS
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.grouping import ORDER, NotRun, not_run_resources
 from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import LETTERS, entry_record
 from orchestrator.report.matrix import Finding, Grid
-from orchestrator.report.terminal.paragraphs import failure_summary, next_steps, other_values
-from orchestrator.report.terminal.verification import shared_failures, sum_of
+from orchestrator.report.summary_texts import (
+    listed,
+    part_of,
+    run_subject,
+    run_word,
+    variants_differ,
+)
+from orchestrator.report.terminal.failure_paragraphs import (
+    failure_summary,
+    next_steps,
+    other_values,
+)
+from orchestrator.report.terminal.verify_results import shared_failures, sum_of
 from orchestrator.report.text_groups import without_host_name
-from orchestrator.report.wording import listed, part_of, run_subject, run_word, variants_differ
 from orchestrator.verify.stored_results import stored_assessment
 
 MAX_NOT_RUN = 100

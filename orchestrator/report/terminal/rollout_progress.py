@@ -10,7 +10,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.durations import duration_text
 from orchestrator.report.host_names import named
 from orchestrator.rollout.budget import BUDGET, CANARY, INTERRUPTED, UNTIL, Budget, is_failure
-from orchestrator.rollout.options import clock_text
+from orchestrator.rollout.rollout_options import clock_text
 
 _TAKEN = frozenset((run_events.RunStarted, run_events.HostFinished, *run_events.ROLLOUT))
 

@@ -55,7 +55,7 @@ class SessionReport:
     def write_summary(self, out: TextIO, everything: bool = False) -> None:
         """Write the summary of a run, for all commands."""
         from orchestrator.report.run_collector import RunCollector
-        from orchestrator.report.terminal.rows import DetailLevel
+        from orchestrator.report.terminal.resource_rows import DetailLevel
         from orchestrator.report.terminal.style import Style
         from orchestrator.report.terminal.summary import Summary
 
@@ -76,7 +76,7 @@ class SessionReport:
 
     def write_document(self, out: TextIO) -> None:
         """Write one JSON document: totals, each host's tally, every event."""
-        from orchestrator.report.files.document import totals
+        from orchestrator.report.files.json_document import totals
 
         results = self._results()
         head = {

@@ -17,12 +17,7 @@ from orchestrator.report.grouping import (
 )
 from orchestrator.report.host_names import named
 from orchestrator.report.run_collector import RunCollector
-from orchestrator.report.terminal.paragraphs import RetryOptions, in_one_line, paragraph, retry_line
-from orchestrator.report.terminal.rows import DetailLevel, Rows
-from orchestrator.report.terminal.style import Style, wrapped
-from orchestrator.report.terminal.totals import total_lines
-from orchestrator.report.text_groups import FINGERPRINT, normalized
-from orchestrator.report.wording import (
+from orchestrator.report.summary_texts import (
     INDENT,
     counts,
     end_reason,
@@ -32,6 +27,16 @@ from orchestrator.report.wording import (
     retry_text,
     span,
 )
+from orchestrator.report.terminal.failure_paragraphs import (
+    RetryOptions,
+    in_one_line,
+    paragraph,
+    retry_line,
+)
+from orchestrator.report.terminal.resource_rows import DetailLevel, Rows
+from orchestrator.report.terminal.style import Style, wrapped
+from orchestrator.report.terminal.totals import total_lines
+from orchestrator.report.text_groups import FINGERPRINT, normalized
 from orchestrator.support.plain_text import one_line
 
 MAX_FAILURE_LINES = 17  # lines

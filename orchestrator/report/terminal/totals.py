@@ -7,8 +7,8 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.report.durations import duration_text
 from orchestrator.report.run_collector import DRIFTS, RunCollector
+from orchestrator.report.summary_texts import AD_HOC, UNCHANGED, buckets
 from orchestrator.report.terminal.style import Style, wrapped
-from orchestrator.report.wording import AD_HOC, UNCHANGED, buckets
 
 _SLOWEST = 3
 _COLUMN = 11  # where the text of a line begins

@@ -7,7 +7,7 @@ after it that are indented deeper. Blank lines between entries are kept in place
 import re
 from typing import NamedTuple
 
-from orchestrator.studio.design.spans import Span
+from orchestrator.studio.design.value_spans import Span
 from orchestrator.studio.design.yaml_writer import YamlLines
 
 _TAIL = re.compile(r"[ \t]+#[^\n]*|[ \t]+(?=\r?$)", re.MULTILINE)

@@ -7,14 +7,14 @@ from pathlib import Path as FilePath
 from weakref import WeakKeyDictionary
 
 from orchestrator.formatter.canonical import rank_of
-from orchestrator.manifest.types import BUILT_IN, Types
+from orchestrator.manifest.resource_types import BUILT_IN, Types
 from orchestrator.studio.design.drafts import Draft, Drafts, Refused
-from orchestrator.studio.design.findings import Finding, findings, types_for
 from orchestrator.studio.design.forms import Change, Field, change_of, data_value, fields_of
 from orchestrator.studio.design.hidden_values import HiddenValues, MaskedText, restored, type_of
+from orchestrator.studio.design.manifest_problems import Finding, findings, types_for
 from orchestrator.studio.design.manifest_text import NEW, ManifestText
 from orchestrator.studio.design.project_files import ProjectFiles, StoredFile
-from orchestrator.studio.design.sections import NAMES, PATHS, WITH_PARTS, Section, section_of
+from orchestrator.studio.design.section_forms import NAMES, PATHS, WITH_PARTS, Section, section_of
 from orchestrator.studio.design.yaml_text import YamlText
 from orchestrator.studio.path_guard import problem_text, refusal
 from remote_runtime.errors import CcmError, InputError

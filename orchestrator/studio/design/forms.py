@@ -6,10 +6,10 @@ An unchanged field changes nothing. An empty field removes the property.
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from inventory.document import Scalar, parse_data, to_plain
 from inventory.scalars import BadScalarError, resolve_plain
+from inventory.yaml_document import Scalar, parse_data, to_plain
 from orchestrator.formatter.canonical import FIRST, LAST
-from orchestrator.manifest.types import PropertyType, Type
+from orchestrator.manifest.resource_types import PropertyType, Type
 from orchestrator.studio.design.yaml_writer import in_brackets, scalar, written
 from remote_runtime.errors import InputError
 

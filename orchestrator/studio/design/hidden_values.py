@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from inventory.document import Mapping as MappingNode
-from inventory.document import parse_data
+from inventory.yaml_document import Mapping as MappingNode
+from inventory.yaml_document import parse_data
 from orchestrator.manifest.annotations import read_annotations
 from orchestrator.manifest.declared_resource import NEVER_SECRET
-from orchestrator.manifest.types import Type, Types
+from orchestrator.manifest.resource_types import Type, Types
 from orchestrator.studio.design.manifest_text import ManifestText
-from orchestrator.studio.design.spans import Path, Span
+from orchestrator.studio.design.value_spans import Path, Span
 from orchestrator.studio.design.yaml_text import YamlText
 from orchestrator.studio.path_guard import refusal
 from remote_runtime.errors import InputError

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from orchestrator.studio.design.spans import Path
+from orchestrator.studio.design.value_spans import Path
 from orchestrator.studio.design.yaml_text import YamlText
 from remote_runtime.errors import InputError, Problem
 

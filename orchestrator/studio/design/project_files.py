@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
-from inventory.document import Mapping, parse_data
+from inventory.yaml_document import Mapping, parse_data
 from orchestrator.project.discovery import FILE as PROJECT_FILE
 from orchestrator.studio.path_guard import content_of, folder_below, is_name, names_below, refusal
 from remote_runtime.errors import InputError

@@ -12,9 +12,9 @@ import math
 from difflib import SequenceMatcher
 from typing import Any, NoReturn
 
-from inventory.document import parse_data, to_plain
+from inventory.yaml_document import parse_data, to_plain
 from orchestrator.studio.design.edit_positions import Places, Splice, apply
-from orchestrator.studio.design.spans import Path, Span, read_spans
+from orchestrator.studio.design.value_spans import Path, Span, read_spans
 from orchestrator.studio.design.yaml_writer import (
     STEP,
     YamlLines,

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.checks.unchanged_resources import PREFIX
 from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.run_origin import Origin
 from orchestrator.fleet.store.event_lines import LineReader
 from orchestrator.fleet.store.field_checks import DAMAGED, problem_text
 from orchestrator.fleet.store.stored_runs import SavedRun, cut_off

@@ -26,8 +26,8 @@ from orchestrator.report.grouping import ORDER, grouping_key
 from orchestrator.report.html.sections import outcome_of, sections_of
 from orchestrator.report.matrix import Grid
 from orchestrator.report.run_collector import Entry
+from orchestrator.report.summary_texts import brief_change, headline, is_hash, run_subject
 from orchestrator.report.text_groups import normalized
-from orchestrator.report.wording import brief_change, headline, is_hash, run_subject
 from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import one_line
 
@@ -234,7 +234,7 @@ def _state(run: SavedRun) -> str:
 
 def at_work(run: SavedRun, grid: Grid) -> list[dict[str, Any]]:
     """The hosts that have not finished, by their activity."""
-    from orchestrator.report.wording import listed
+    from orchestrator.report.summary_texts import listed
 
     phases = {host: "waiting for a slot" for host in grid.hosts if host not in grid.results}
     for event in run.host_progress():

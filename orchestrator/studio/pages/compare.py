@@ -11,7 +11,7 @@ from orchestrator.report.differences import (
     Differences,
     group_hosts,
 )
-from orchestrator.report.wording import listed, shown_status
+from orchestrator.report.summary_texts import listed, shown_status
 from orchestrator.studio.index.host_slice import HostSlice
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.host import ResourceState, resources_of

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from orchestrator.studio.design.draft_preview import Previews, render
 from orchestrator.studio.design.drafts import Draft
-from orchestrator.studio.design.findings import Finding, is_at
 from orchestrator.studio.design.form_edits import Desk
 from orchestrator.studio.design.forms import Field, shown_of, yaml_of
+from orchestrator.studio.design.git_commit import has_repository
 from orchestrator.studio.design.hidden_values import HiddenValues, type_of
+from orchestrator.studio.design.manifest_problems import Finding, is_at
 from orchestrator.studio.design.manifest_text import ManifestText
-from orchestrator.studio.design.repository import has_repository
-from orchestrator.studio.design.sections import NAMES, PATHS, Section
-from orchestrator.studio.design.trial import Previews, render
+from orchestrator.studio.design.section_forms import NAMES, PATHS, Section
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
 from orchestrator.studio.path_guard import problem_text

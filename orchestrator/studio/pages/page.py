@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS
-from orchestrator.report.wording import shown_status
+from orchestrator.report.summary_texts import shown_status
 
 MARKS = {**LETTERS, **HOST_LETTERS, "ok": "·", "waiting": "H", "running": "…"}
 """A letter for each outcome, so that no outcome is distinguished by color alone."""

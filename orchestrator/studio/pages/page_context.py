@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator.fleet.store.stored_runs import SavedRun
-from orchestrator.report.wording import listed
+from orchestrator.report.summary_texts import listed
 from orchestrator.studio.index.host_slice import HostPlace
 from orchestrator.studio.index.reader import IndexReader, Row
 from orchestrator.studio.index.run_reader import stamp_of

@@ -19,11 +19,11 @@ from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.plan_files import signing
 from orchestrator.plan_files.conditions import Condition, Verdict, evaluate
 from orchestrator.plan_files.counters import counters_of
-from orchestrator.plan_files.detection import SUFFIX
+from orchestrator.plan_files.plan_detection import SUFFIX
 from orchestrator.plan_files.plan_file import PlanFile, moment
 from orchestrator.plan_files.signing import find_approvers
 from orchestrator.plan_files.storage import parse_plan
-from orchestrator.report.dangers import NOTHING_KNOWN, dangers_in
+from orchestrator.report.dangerous_changes import NOTHING_KNOWN, dangers_in
 from orchestrator.studio.path_guard import content_of, folder_below, is_name, names_below
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError, InputError, Problem

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from orchestrator.fleet.checks.origin import ACTOR
+from orchestrator.fleet.run_origin import ACTOR
 from orchestrator.studio.plans.plan_cache import OpenPlan, StoredPlans
 from orchestrator.support.plain_text import one_line
 from orchestrator.transport.credentials import BECOME_PASSWORD, COMMAND_SUFFIX, SSH_PASSWORD

@@ -24,7 +24,7 @@ from orchestrator.studio.sharing.token_usage import RefusalError
 from orchestrator.studio.sharing.tokens import Token, TokenFile
 from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.authentication import Access, address_of
-from orchestrator.studio.web.guard import FORM, BodyLimit
+from orchestrator.studio.web.request_checks import FORM, BodyLimit
 from remote_runtime.errors import CcmError
 
 PREFIX = "/api/v1"

@@ -32,7 +32,7 @@ from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.authentication import Access, RoleError, address_of, has_token
 from orchestrator.studio.web.design import DesignRoutes
-from orchestrator.studio.web.live import LiveStreams
+from orchestrator.studio.web.event_stream import LiveStreams
 from orchestrator.studio.web.plans import PlanRoutes
 from orchestrator.studio.web.sessions import Session
 from remote_runtime.errors import CcmError, InputError
@@ -208,7 +208,7 @@ class StudioApp:
         return self._rendered(page, request, Parameters({}), self._access.session(request))
 
     async def _defect(self, request: Request, error: Exception) -> Response:
-        from orchestrator.support.crash import describe_crash
+        from orchestrator.support.crash_report import describe_crash
 
         path = describe_crash(error, "ccm studio")
         where = f" Please report this error with {path}." if path else ""

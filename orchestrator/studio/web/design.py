@@ -13,7 +13,7 @@ from starlette.types import Scope
 
 from orchestrator.studio.design.drafts import Draft, Refused
 from orchestrator.studio.design.form_edits import Fields
-from orchestrator.studio.design.repository import Commit, commit
+from orchestrator.studio.design.git_commit import Commit, commit
 from orchestrator.studio.pages.design import (
     Designer,
     address_of,
@@ -28,7 +28,7 @@ from orchestrator.studio.path_guard import problem_text
 from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.authentication import Access
 from orchestrator.studio.web.authentication import address_of as browser_address
-from orchestrator.studio.web.guard import BodyLimit
+from orchestrator.studio.web.request_checks import BodyLimit
 from orchestrator.studio.web.sessions import Session, is_same
 from remote_runtime.errors import CcmError, InputError
 

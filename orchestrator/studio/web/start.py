@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from starlette.types import Scope
 
 from orchestrator.history.location import is_loopback
+from orchestrator.studio.design.draft_preview import Previews
 from orchestrator.studio.design.form_edits import Desk
-from orchestrator.studio.design.trial import Previews
 from orchestrator.studio.index.reader import IndexReader
 from orchestrator.studio.index.updater import IndexKeeper
 from orchestrator.studio.pages.design import Designer
@@ -28,7 +28,7 @@ from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.app import StudioApp
 from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.authentication import Access, Origin, TrustedProxy
-from orchestrator.studio.web.guard import BodyLimit, Guard
+from orchestrator.studio.web.request_checks import BodyLimit, Guard
 from orchestrator.studio.web.server import listen, serve
 from remote_runtime.errors import UsageError
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, Protocol
 
-from orchestrator.language.names import Names
+from orchestrator.language.builtin_names import Names
 from remote_runtime.errors import InputError, Position, Problem
 
 TREE_FUNCTIONS = ("render", "write")

@@ -15,8 +15,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.language import cost_limits
+from orchestrator.language.builtin_names import FUNCTIONS, added_names, template_variables
 from orchestrator.language.errors import EvaluationError, NeedFileError
-from orchestrator.language.names import FUNCTIONS, added_names, template_variables
 from orchestrator.language.other_hosts import OF_FACTS, OtherHost
 from orchestrator.templates.engines.base import (
     MAX_DEPTH,

@@ -16,7 +16,7 @@ from gotpl.parse.nodes import (
 )
 from gotpl.parse.parser import parse_template
 
-from orchestrator.language.paths import BadPathError, PathText, check_path_text
+from orchestrator.language.lookup_paths import BadPathError, PathText, check_path_text
 
 
 def lookup_problems(

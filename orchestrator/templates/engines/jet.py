@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from orchestrator.language import jet
-from orchestrator.language.files import Directory
-from orchestrator.language.jet import checks
+from orchestrator.language.jet import template_checks
 from orchestrator.language.jet.syntax import Call, Const
+from orchestrator.language.manifest_files import Directory
 from orchestrator.templates.engines.base import TREE_FUNCTIONS, Compiled, Rendering
 from remote_runtime.errors import InputError, Position, Problem
 
@@ -58,7 +58,7 @@ class JetEngine:
         """See ``Engine``."""
         assert isinstance(compiled, JetTemplate)
         for part in compiled.template.reached:
-            for node in checks.walk(part.tree.body):
+            for node in template_checks.walk(part.tree.body):
                 if not isinstance(node, Call) or node.name != "render" or not node.arguments:
                     continue
                 path = node.arguments[0]

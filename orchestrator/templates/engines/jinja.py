@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from orchestrator.language.files import Directory
 from orchestrator.language.jinja import Library, LoadedTemplate, render
 from orchestrator.language.jinja.environment import Settings
+from orchestrator.language.manifest_files import Directory
 from orchestrator.templates.engines.base import (
     TREE_FUNCTIONS,
     Compiled,

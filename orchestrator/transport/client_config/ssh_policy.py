@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from orchestrator.transport.client_config.ssh_directives import Directive, Directives
-from orchestrator.transport.settings import UNDECIDED
+from orchestrator.transport.connection_settings import UNDECIDED
 from remote_runtime.errors import Problem
 
 HONOURED = {

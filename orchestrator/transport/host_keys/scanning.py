@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
+from orchestrator.transport.connection_settings import Settings, Target
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.host_keys.key_trust import ScanFailure, ScannedKey, compare_key
 from orchestrator.transport.route import Route, Router
-from orchestrator.transport.settings import Settings, Target
 from remote_runtime.errors import CcmError, InputError, UnreachableError
 
 

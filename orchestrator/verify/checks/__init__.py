@@ -17,7 +17,7 @@ from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
-    from orchestrator.manifest.types import Types
+    from orchestrator.manifest.resource_types import Types
 
 Expectations = Callable[[Subject], list[Expectation]]
 

@@ -1,7 +1,14 @@
 """archive: the extracted files, or the archive itself (controller)."""
 
 from orchestrator.verify.expectation import Expectation
-from orchestrator.verify.paths import absent, content, directory, exists, ownership, regular
+from orchestrator.verify.paths import (
+    absent,
+    content,
+    directory,
+    exists,
+    ownership,
+    regular,
+)
 from orchestrator.verify.subject import Subject
 
 

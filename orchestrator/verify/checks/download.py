@@ -1,7 +1,15 @@
 """download: the file, its attributes and a checksum from the manifest (controller)."""
 
 from orchestrator.verify.expectation import Expectation, equal
-from orchestrator.verify.paths import SHOWN, absent, content, file_hash, of_mode, ownership, regular
+from orchestrator.verify.paths import (
+    SHOWN,
+    absent,
+    content,
+    file_hash,
+    of_mode,
+    ownership,
+    regular,
+)
 from orchestrator.verify.subject import Subject
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from orchestrator.verify import environments
+from orchestrator.verify import language_packages
 from orchestrator.verify.expectation import Expectation, Host, answer, equal
 from orchestrator.verify.subject import Subject
 
@@ -13,10 +13,10 @@ def expectations(subject: Subject) -> list[Expectation]:
     """The expectations. Only the package manager knows whether a version is the latest, so
     ``latest`` counts as installed.
     """
-    if environments.is_of_environment(subject):
-        return environments.expectations(subject)
+    if language_packages.is_of_environment(subject):
+        return language_packages.expectations(subject)
     name, ensure = subject.name, subject.text("ensure") or "present"
-    found = environments.state(
+    found = language_packages.state(
         subject,
         is_there=lambda host: _is_installed(host, name),
         version=lambda host: _installed(host, name),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.support.crash import DefectError
+from orchestrator.support.crash_report import DefectError
 from orchestrator.support.plain_text import junit_class, one_line, plain
 from orchestrator.verify.assessment import Assessment, Outcome
 from orchestrator.verify.host_check import HostOutcome

@@ -13,7 +13,7 @@ from remote_runtime.errors import InputError, Position, Problem
 
 if TYPE_CHECKING:
     from inventory import Host, Inventory
-    from orchestrator.fleet.window import Window
+    from orchestrator.fleet.sliding_window import Window
     from orchestrator.planning import Planner
     from orchestrator.transport import Connector
     from orchestrator.verify.assessment import Assessment, Outcome

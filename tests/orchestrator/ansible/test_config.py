@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.ansible.source.config import vault_keys
+from orchestrator.ansible.source.ansible_cfg import vault_keys
 from remote_runtime.errors import CcmError
 from tests.orchestrator.ansible.sites import check_valid, convert
 from tests.texts import expect_text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.app import COMMANDS, exit_code_of, main
-from orchestrator.cli.commands import build_parser, load_command, overview
+from orchestrator.cli.command_lookup import build_parser, load_command, overview
 from orchestrator.cli.exit_code import run_exit_code
 from orchestrator.cli.parser import Parser
 from orchestrator.fleet.outcome import HostResult, Tally

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from orchestrator.cli.app import main
-from orchestrator.cli.commands import build_parser, find_command
+from orchestrator.cli.command_lookup import build_parser, find_command
 from orchestrator.cli.example_commands import command_line
 from orchestrator.cli.property_flags import flags_of
-from orchestrator.manifest.types import Type, load_type, type_names
+from orchestrator.manifest.resource_types import Type, load_type, type_names
 from orchestrator.project.settings import DEFAULT_KEEP
 from remote_runtime.errors import CcmError, InputError
 from tests import caches
@@ -253,12 +253,12 @@ OPTIONAL = {
     "orchestrator.planning.site.selection_filter", "orchestrator.planning.site.selection",
     "orchestrator.project.reader", "orchestrator.registration.entry",
     "orchestrator.registration.store", "orchestrator.report.command_output",
-    "orchestrator.report.files.document", "orchestrator.rollout.wave_sizes",
+    "orchestrator.report.files.json_document", "orchestrator.rollout.wave_sizes",
     "orchestrator.rollout.local_command",
     "orchestrator.rollout.scheduler", "orchestrator.rollout.gates",
     "orchestrator.rollout.shared_limits",
     "orchestrator.rollout.staged_scheduler", "orchestrator.rollout.stages",
-    "orchestrator.templates.tree", "orchestrator.verify.stored_results",
+    "orchestrator.templates.template_tree", "orchestrator.verify.stored_results",
     "remote_runtime.protocol.package_sharing",
     "remote_runtime.context", "remote_runtime.system.files",
 }  # fmt: skip

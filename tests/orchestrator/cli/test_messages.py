@@ -6,7 +6,7 @@ import io
 import pytest
 
 from orchestrator.cli.messages import warn
-from orchestrator.cli.output import Output, OutputOptions
+from orchestrator.cli.run_output import Output, OutputOptions
 from remote_runtime.options import RunOptions
 
 LONG = (

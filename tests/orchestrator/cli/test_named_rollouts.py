@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.command_lookup import build_parser, load_command
 from orchestrator.cli.rollout_options import read_rollout
 from remote_runtime.errors import InputError, UsageError
 from tests.texts import expect_text

@@ -5,9 +5,9 @@ import argparse
 import pytest
 
 from orchestrator.cli.app import COMMANDS
-from orchestrator.cli.commands import build_parser, find_command, load_command
+from orchestrator.cli.command_lookup import build_parser, find_command, load_command
 from orchestrator.cli.parser import Parser
-from orchestrator.manifest.types import type_names
+from orchestrator.manifest.resource_types import type_names
 from remote_runtime.errors import UsageError
 
 EVERY = [[name] for name in COMMANDS if name != "ensure"] + [

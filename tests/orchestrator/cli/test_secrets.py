@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.secrets.errors import SecretError
-from orchestrator.secrets.private_edit import edit_text
+from orchestrator.secrets.temporary_edit import edit_text
 from tests.orchestrator.secrets.keys import inline, vault
 from tests.push.command import REPOSITORY, Ccm
 from tests.texts import expect_text

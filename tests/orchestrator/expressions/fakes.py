@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.expressions import RENDERERS, Expression, Scope, Template
-from orchestrator.expressions.environ import Environ
+from orchestrator.expressions.environment_variables import Environ
 from orchestrator.language.facts import Facts
-from orchestrator.language.files import Directory
+from orchestrator.language.manifest_files import Directory
 
 FACTS = {"host": {"info": {"os": "linux"}}, "list": [1, {"null": None}], "evil": "{{ 1 + 1 }}"}
 DATA = {"items": "key", "port": 80, "empty": "", "a.b": "dotted", "on": True}

@@ -9,10 +9,10 @@ import pytest
 import inventory
 from orchestrator.expressions import EvaluationError, FactsUnavailableError
 from orchestrator.expressions.inventory_view import InventoryView
-from orchestrator.language.files import Directory
 from orchestrator.language.jet import Delimiters, library_of, render
+from orchestrator.language.manifest_files import Directory
 from orchestrator.language.other_hosts import PackedFacts
-from orchestrator.templates.tree import Tree, TreeSettings
+from orchestrator.templates.template_tree import Tree, TreeSettings
 from tests.orchestrator.expressions.fakes import evaluate, scope
 from tests.texts import expect_text
 

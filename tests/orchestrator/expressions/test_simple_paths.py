@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from orchestrator.expressions import RENDERERS, EvaluationError, Expression, Scope
-from orchestrator.expressions.environ import Environ
-from orchestrator.expressions.program import Program
+from orchestrator.expressions.compiled_expression import Program
+from orchestrator.expressions.environment_variables import Environ
 from orchestrator.expressions.simple_paths import plain_program
 from orchestrator.language.facts import Facts
-from orchestrator.language.files import Directory
+from orchestrator.language.manifest_files import Directory
 from remote_runtime.errors import CcmError
 
 DATA = {

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields, UnchangedResources
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.events import Event
 from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.fleet.ports import FileReceiver, OnPhase
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.interfaces import FileReceiver, OnPhase
+from orchestrator.fleet.run_settings import RunSettings
 from remote_runtime.errors import UnreachableError
 from remote_runtime.protocol import wire
 from remote_runtime.reporting.events import EventIds

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from orchestrator.fleet import window as windows
+from orchestrator.fleet import sliding_window as windows
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.open_file_limit import raise_limit, spare_descriptors
-from orchestrator.fleet.window import Window
+from orchestrator.fleet.sliding_window import Window
 from remote_runtime.errors import CcmError
 
 Floor = dict[str, "Told"]

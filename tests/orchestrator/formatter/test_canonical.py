@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inventory.document import comments_before, parse_document, to_plain
 from inventory.nodes import Mapping, Node
+from inventory.yaml_document import comments_before, parse_document, to_plain
 from orchestrator.formatter.canonical import canonical
 from remote_runtime.errors import InputError
 from tests.docs.pages import PAGES, ROOT, blocks

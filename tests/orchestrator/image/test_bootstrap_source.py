@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from orchestrator.image import builder
-from orchestrator.transport.command import start_command
+from orchestrator.transport.start_command import start_command
 from remote_runtime import bootstrap
 
 _RUN = """

@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.plan_files.counters import COUNTERS, Counters, counters_of
 from tests.docs.pages import DOCS
 from tests.orchestrator.plan_files.made import event, keep
-from tests.orchestrator.plan_files.test_danger import GONE, effect, told
+from tests.orchestrator.plan_files.test_dangerous_changes import GONE, effect, told
 
 
 def test_counters_of_a_plan(tmp_path: Path) -> None:

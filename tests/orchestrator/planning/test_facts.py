@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.planning.facts import FactOverlay, NoFacts, parse_custom
-from orchestrator.planning.options import load_environ
+from orchestrator.planning.plan_options import load_environ
 
 from .planned import FakeHost
 

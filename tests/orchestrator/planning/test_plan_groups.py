@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.manifest.types import BUILT_IN, type_names
+from orchestrator.manifest.resource_types import BUILT_IN, type_names
 from orchestrator.planning.content.blob_references import PATH
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.plan_groups import RenderProfile, SharedResources

@@ -14,7 +14,7 @@ import schemas
 from inventory import load
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.host_run import HostRun
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.run_settings import RunSettings
 from orchestrator.image import build
 from orchestrator.plan_files.digests import desired_of
 from orchestrator.planning.host_plan import HostPlan

@@ -6,7 +6,7 @@ import pytest
 
 import schemas
 from orchestrator.cli.app import COMMANDS
-from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.command_lookup import build_parser, load_command
 from orchestrator.project.settings import SETTINGS, PositionedValue, ResolvedOption, resolve_options
 from remote_runtime.errors import Position, UsageError
 from tests.texts import expect_text

@@ -5,9 +5,9 @@ import time
 from typing import Any
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.run_origin import Origin
 from orchestrator.fleet.store.run_directory import RunDirectory
 from orchestrator.fleet.store.stored_runs import SavedRun, saved_run
 from tests.orchestrator.fleet.fakes import make_event

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import CUT_OFF, HostResult, Tally
-from orchestrator.report.files.document import write_document
+from orchestrator.report.files.json_document import write_document
 from orchestrator.report.files.junit import NOT_KNOWN, write_junit
 from orchestrator.report.files.markdown import write_markdown
 from orchestrator.report.html.page import write_html

@@ -8,8 +8,8 @@ from typing import Any
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.run_collector import RunCollector
-from orchestrator.report.terminal.lines import Lines
-from orchestrator.report.terminal.rows import DetailLevel
+from orchestrator.report.terminal.progress_lines import Lines
+from orchestrator.report.terminal.resource_rows import DetailLevel
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.summary import Summary
 from tests.orchestrator.fleet.fakes import make_event

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.rollout.budget import is_failure

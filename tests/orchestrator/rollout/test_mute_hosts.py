@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from orchestrator.fleet import window
-from orchestrator.rollout.options import RolloutOptions
+from orchestrator.fleet import sliding_window
+from orchestrator.rollout.rollout_options import RolloutOptions
 from orchestrator.rollout.shared_limits import parse_per
 from orchestrator.rollout.wave_sizes import parse_amount, parse_waves
 from tests.orchestrator.fleet.fakes import FakeConnector, FakeHost, FarEnd
@@ -18,8 +18,8 @@ HOSTS = [FakeHost(f"h{number}", {"rack": number // 2}) for number in range(6)]
 
 @pytest.fixture(autouse=True)
 def _looked_at_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(window, "KEEP_ALIVE_INTERVAL", 0.0)
-    monkeypatch.setattr(window, "TICK", 0.01)
+    monkeypatch.setattr(sliding_window, "KEEP_ALIVE_INTERVAL", 0.0)
+    monkeypatch.setattr(sliding_window, "TICK", 0.01)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import pytest
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
+from orchestrator.fleet.interfaces import OnPhase, Target
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import OnPhase, Target
-from orchestrator.fleet.window import Window
-from orchestrator.rollout.options import RolloutOptions
+from orchestrator.fleet.sliding_window import Window
+from orchestrator.rollout.rollout_options import RolloutOptions
 from orchestrator.rollout.scheduler import GateAnswer, RolloutScheduler
 from orchestrator.rollout.shared_limits import parse_per
 from orchestrator.rollout.wave_sizes import parse_amount, parse_waves

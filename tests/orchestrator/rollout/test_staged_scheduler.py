@@ -7,14 +7,14 @@ import pytest
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.stage_host import StageHost
+from orchestrator.fleet.interfaces import Target
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.ports import Target
-from orchestrator.fleet.window import Window
+from orchestrator.fleet.sliding_window import Window
 from orchestrator.rollout.budget import BUDGET, GATE, INTERRUPTED
-from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.rollout_options import RolloutOptions
 from orchestrator.rollout.scheduler import GateAnswer, RolloutScheduler, StagePosition
 from orchestrator.rollout.staged_scheduler import StagedScheduler, StageRun
 from orchestrator.rollout.wave_sizes import parse_amount, parse_waves

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.rollout_options import RolloutOptions
 from orchestrator.rollout.shared_limits import SharedLimit
 from orchestrator.rollout.stages import read_stages
 from orchestrator.rollout.wave_sizes import Amount, parse_waves

@@ -17,7 +17,7 @@ from orchestrator.runs.engine_choice import (
     parse_engine,
     start_engine,
 )
-from orchestrator.workers import forking, processes
+from orchestrator.workers import forked_worker, process_engine
 from remote_runtime.errors import UsageError
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner
 from tests.texts import expect_text
@@ -44,8 +44,8 @@ class Started:
 def system(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine of four cores that can start processes."""
     monkeypatch.setattr(engine_choice, "_cores", lambda: 4)
-    monkeypatch.setattr(forking, "is_possible", lambda: True)
-    monkeypatch.setattr(processes, "ProcessEngine", Started)
+    monkeypatch.setattr(forked_worker, "is_possible", lambda: True)
+    monkeypatch.setattr(process_engine, "ProcessEngine", Started)
     Started.all = []
 
 
@@ -132,7 +132,7 @@ def test_workers_elsewhere_are_let_go_as_processes_are() -> None:
 
 def test_where_no_copy_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """By themselves threads are taken; who asks for processes is told."""
-    monkeypatch.setattr(forking, "is_possible", lambda: False)
+    monkeypatch.setattr(forked_worker, "is_possible", lambda: False)
     assert chosen("auto") == 0
     with pytest.raises(UsageError) as refused:
         chosen("processes:2")
@@ -145,7 +145,7 @@ def test_processes_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(processes, "ProcessEngine", refuse)
+    monkeypatch.setattr(process_engine, "ProcessEngine", refuse)
     with pytest.raises(UsageError) as caught:
         chosen("processes:2")
     expect_text(caught.value)

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from orchestrator.cli.output import Output, OutputOptions
+from orchestrator.cli.run_output import Output, OutputOptions
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.run_settings import RunSettings
 from orchestrator.rollout.gates import Gate, GateRunner
 from orchestrator.rollout.hooks import HookedTask
-from orchestrator.rollout.options import RolloutOptions
+from orchestrator.rollout.rollout_options import RolloutOptions
 from orchestrator.runs.gates import gates_of, host_input, outcome_of_wave, with_hooks
 from orchestrator.runs.push_job import PushConfig, PushJob, Targets
 from remote_runtime.options import RunOptions

@@ -9,8 +9,8 @@ from inventory import load
 from orchestrator.runs.remote_work import RemoteWork
 from orchestrator.runs.request import ConnectionOptions
 from orchestrator.runs.wiring import TargetSelection, connector
+from orchestrator.transport.connection_settings import Settings
 from orchestrator.transport.route import Router
-from orchestrator.transport.settings import Settings
 from remote_runtime.errors import InputError
 
 JUMPS = """\

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.command_lookup import build_parser, load_command
 from orchestrator.cli.run_request import read_request
-from orchestrator.planning.options import assignments
+from orchestrator.planning.plan_options import assignments
 from orchestrator.runs.push_job import PushJob
 from orchestrator.runs.request import RunRequest
 from orchestrator.runs.retry_command import retry_failed_words, retry_words

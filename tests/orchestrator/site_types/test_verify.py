@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.manifest.types import types_beside
+from orchestrator.manifest.resource_types import types_beside
 from orchestrator.verify.checks import expectations_of
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.host_check import observe

@@ -11,9 +11,9 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.run_origin import Origin
 from orchestrator.fleet.store.run_directory import RunDirectory
 from orchestrator.studio.web.start import StudioOptions, StudioParts, assemble
 from tests.orchestrator.report.runs import START, Kept

@@ -21,12 +21,12 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.checks.origin import Origin as RunOrigin
+from orchestrator.fleet.run_origin import Origin as RunOrigin
 from orchestrator.fleet.store.fact_cache import FactCache
-from orchestrator.studio.web import guard, sessions
+from orchestrator.studio.web import request_checks, sessions
 from orchestrator.studio.web.audit import MAX_REFUSALS, PERIOD, AuditLog
 from orchestrator.studio.web.authentication import Access, Origin
-from orchestrator.studio.web.live import MAX_STREAMS_OF_USER, LiveStreams
+from orchestrator.studio.web.event_stream import MAX_STREAMS_OF_USER, LiveStreams
 from orchestrator.studio.web.server import BoundedProtocol, listen, serve
 from orchestrator.studio.web.users import UserFile
 from tests.orchestrator.report.runs import Kept
@@ -250,7 +250,7 @@ def test_odd_requests_are_refused(site: Site) -> None:
     for method in ("PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"):
         assert browser.request(method, "/").status_code == 405
     assert browser.post("/runs").status_code == 405
-    assert browser.get("/search?q=" + "x" * guard.MAX_TARGET_LENGTH).status_code == 414
+    assert browser.get("/search?q=" + "x" * request_checks.MAX_TARGET_LENGTH).status_code == 414
     for query in ("page=-1", "page=x", "page=99999999999", "before=%00", "hosts=[", "state=%27"):
         assert browser.get(f"/?{query}").status_code == 200
 
@@ -471,7 +471,7 @@ def test_a_slow_form_is_not_waited_for(site: Site) -> None:
         """Keep the answer."""
         sent.append(message)
 
-    app = guard.Guard(site.parts.app, ["x"], scheme="http", body_time=0.05)
+    app = request_checks.Guard(site.parts.app, ["x"], scheme="http", body_time=0.05)
     scope = {
         "type": "http", "method": "POST", "path": "/login", "query_string": b"",
         "headers": [(b"host", b"x")],

@@ -15,8 +15,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.run_origin import Origin
 from orchestrator.studio.pages.visibility import VisibleParts
 from orchestrator.studio.web.users import UserFile
 from remote_runtime.errors import UsageError

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from orchestrator.support.shared_count import LocalCount, SharedCounter
-from tests.orchestrator.workers.test_processes import play
+from tests.orchestrator.workers.test_process_engine import play
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is shared so on Linux only")
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from orchestrator.expressions import EvaluationError
-from orchestrator.expressions.environ import Environ
+from orchestrator.expressions.environment_variables import Environ
 from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.language.facts import Facts
-from orchestrator.planning.site.check import UnknownFacts
+from orchestrator.planning.site.site_check import UnknownFacts
 from orchestrator.registration.key_value import KeyValueLookup
 from orchestrator.templates.engines import go
 from tests.orchestrator.language.jet.fakes import DATA, host

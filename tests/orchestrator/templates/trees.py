@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.expressions import EvaluationError
-from orchestrator.templates.tree import Tree, TreeSettings
+from orchestrator.templates.template_tree import Tree, TreeSettings
 from remote_runtime.errors import InputError
 from tests.orchestrator.language.jet.fakes import host
 

@@ -14,7 +14,7 @@ import pytest
 
 from orchestrator.image import Image
 from orchestrator.transport import Connector, Credentials, Link, Settings
-from orchestrator.transport.command import quote, start_command
+from orchestrator.transport.start_command import quote, start_command
 from remote_runtime import bootstrap
 from remote_runtime.errors import UnreachableError
 from tests.lab.interpreters import find_interpreter

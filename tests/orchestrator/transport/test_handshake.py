@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.transport.command_pipe import STDERR_TAIL, Link, readable
 from orchestrator.transport.handshake import MAX_LINE, MAX_NOISE, Handshake
 from orchestrator.transport.password import Password
-from orchestrator.transport.pipe import STDERR_TAIL, Link, readable
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.fakes import image
 from tests.texts import expect_text

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.transport.password import LocalState, Password, SharedState
 from remote_runtime.errors import UnreachableError
-from tests.orchestrator.workers.test_processes import play
+from tests.orchestrator.workers.test_process_engine import play
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is shared so on Linux only")
 

@@ -22,8 +22,8 @@ import paramiko
 import pytest
 
 from orchestrator.transport import Connector, Credentials, Link, proxy_command, ssh_connect
+from orchestrator.transport.connection_settings import Settings
 from orchestrator.transport.route import Router
-from orchestrator.transport.settings import Settings
 from orchestrator.transport.ssh_connect import new_connection
 from orchestrator.transport.tcp_connect import dial_route
 from remote_runtime.errors import UnreachableError

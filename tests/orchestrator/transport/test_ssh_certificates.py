@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Connector
+from orchestrator.transport.connection_settings import Settings
 from orchestrator.transport.host_keys.key_trust import ScanFailure, ScannedKey
 from orchestrator.transport.host_keys.known_hosts import fingerprint, hashed, parse_line
 from orchestrator.transport.host_keys.scanning import scan
-from orchestrator.transport.settings import Settings
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.authority import Authority, certify
 from tests.orchestrator.transport.conftest import Connect, StartSshd

@@ -9,8 +9,8 @@ import fabric
 import paramiko
 import pytest
 
+from orchestrator.transport.connection_settings import Settings
 from orchestrator.transport.route import Router
-from orchestrator.transport.settings import Settings
 from orchestrator.transport.ssh_connect import new_connection
 from tests.orchestrator.transport.conftest import Connect
 from tests.orchestrator.transport.fakes import Host, Phases

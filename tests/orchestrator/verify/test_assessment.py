@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.cli.exit_code import worse_exit_code
 from orchestrator.report.terminal.style import Style
-from orchestrator.report.terminal.verification import Progress, Verification
+from orchestrator.report.terminal.verify_results import Progress, Verification
 from orchestrator.verify.assessment import Assessment, Outcome
 from tests.texts import expect_text
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.manifest.types import BUILT_IN
+from orchestrator.manifest.resource_types import BUILT_IN
 from orchestrator.verify.checks import expectations_of
 from orchestrator.verify.expectation import Expectation, equal, judge
 from orchestrator.verify.host_check import observe

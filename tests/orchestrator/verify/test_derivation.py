@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from orchestrator.manifest.types import BUILT_IN
+from orchestrator.manifest.resource_types import BUILT_IN
 from orchestrator.verify.checks import expectations_of
 from orchestrator.verify.derivation import (
     CONTROL,

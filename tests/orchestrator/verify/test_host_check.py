@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.window import Window
+from orchestrator.fleet.sliding_window import Window
 from orchestrator.verify.checks.file import expectations
 from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.host_check import _without_secrets, observe, verify_all

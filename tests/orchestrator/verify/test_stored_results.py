@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.fleet.store.outcome_selection import PastRuns
 from orchestrator.fleet.store.stored_runs import SavedRun
-from orchestrator.report.files.document import write_document
+from orchestrator.report.files.json_document import write_document
 from orchestrator.report.files.junit import write_junit
 from orchestrator.report.files.markdown import write_markdown
 from orchestrator.report.html import write_html

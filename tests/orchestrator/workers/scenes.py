@@ -14,16 +14,16 @@ from collections.abc import Callable
 from typing import Any
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, EngineContext, Job, ThreadEngine
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
-from orchestrator.fleet.window import Window
+from orchestrator.fleet.sliding_window import Window
 from orchestrator.registration.publisher import Publisher
 from orchestrator.registration.store import open_store
-from orchestrator.workers import processes as processes_module
-from orchestrator.workers.processes import ProcessEngine
+from orchestrator.workers import process_engine as processes_module
+from orchestrator.workers.process_engine import ProcessEngine
 from remote_runtime.errors import UnreachableError
 from remote_runtime.reporting.events import EventIds
 from tests.orchestrator.fleet.fakes import (
@@ -313,14 +313,14 @@ def left_alone() -> Any:
 
 def threaded() -> Any:
     """A process with a second thread is no process to copy; without it, it is again."""
-    from orchestrator.workers import forking
+    from orchestrator.workers import forked_worker
 
     go = threading.Event()
     thread = threading.Thread(target=go.wait)
     thread.start()
-    before = forking.is_possible(0.05)
+    before = forked_worker.is_possible(0.05)
     go.set()
-    return [before, forking.is_possible(60)]
+    return [before, forked_worker.is_possible(60)]
 
 
 def signals() -> Any:
@@ -328,7 +328,7 @@ def signals() -> Any:
     it as ever."""
     import subprocess
 
-    from orchestrator.workers import forking
+    from orchestrator.workers import forked_worker
 
     def serve(channel: Any) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -337,14 +337,14 @@ def signals() -> Any:
         done = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True)
         channel.send(done.stdout.strip())
 
-    started = forking.start(serve, [])
-    return [started.channel.receive(), forking.Process(started.pid).ending()]
+    started = forked_worker.start(serve, [])
+    return [started.channel.receive(), forked_worker.Process(started.pid).ending()]
 
 
 def passwords() -> Any:
     """Copies of this process try passwords one after the other, as their parent tells them."""
     from orchestrator.transport.password import Password
-    from orchestrator.workers import forking
+    from orchestrator.workers import forked_worker
 
     def shared(patience: float) -> Password:
         made = Password("the password", "transport.auth", lambda: "x", patience)
@@ -372,7 +372,7 @@ def passwords() -> Any:
 
     workers: list[Any] = []
     for _ in range(3):
-        workers.append(forking.start(serve, [one.channel for one in workers]))
+        workers.append(forked_worker.start(serve, [one.channel for one in workers]))
     channels = [worker.channel for worker in workers]
     first = []
     for number, channel in enumerate(channels):
@@ -388,7 +388,7 @@ def passwords() -> Any:
     for channel in others:
         channel.send("it is right")
     ends = [
-        forking.Process(workers[0].pid).ending(),
+        forked_worker.Process(workers[0].pid).ending(),
         *(channel.receive(300) for channel in channels[1:]),
     ]
     return {"first": first, "meanwhile": meanwhile, "then": then, "ends": ends}
@@ -399,7 +399,7 @@ def counted() -> Any:
     from concurrent.futures import ThreadPoolExecutor
 
     from orchestrator.support.shared_count import SharedCounter
-    from orchestrator.workers import forking
+    from orchestrator.workers import forked_worker
 
     shared = SharedCounter()
 
@@ -410,9 +410,9 @@ def counted() -> Any:
         with ThreadPoolExecutor(4) as threads:
             channel.send(str(max(threads.map(add, range(4)))))
 
-    started = [forking.start(serve, []) for _ in range(3)]
+    started = [forked_worker.start(serve, []) for _ in range(3)]
     seen = [int(one.channel.receive() or "") for one in started]
-    ends = [forking.Process(one.pid).ending() for one in started]
+    ends = [forked_worker.Process(one.pid).ending() for one in started]
     return {"largest": max(seen), "sum": shared.add(0), "ends": ends}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.bus import Bus
+from orchestrator.fleet.event_bus import Bus
 from orchestrator.fleet.host.fetch_target import (
     MAX_DIRECTORIES,
     MAX_FILES,

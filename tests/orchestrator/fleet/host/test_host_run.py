@@ -17,7 +17,7 @@ from orchestrator.fleet.host import framed_link
 from orchestrator.fleet.host import protocol as conversation_module
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.run_settings import RunSettings
 from remote_runtime.errors import PlanError, UnreachableError
 from remote_runtime.options import RunOptions
 from remote_runtime.protocol import wire

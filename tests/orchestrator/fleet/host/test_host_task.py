@@ -13,9 +13,9 @@ from orchestrator.fleet.host.framed_link import EXPIRY_GRACE, FramedLink
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.host_task import InterruptedRunError
 from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.interfaces import Link
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import Link
-from orchestrator.support.crash import DefectError
+from orchestrator.support.crash_report import DefectError
 from remote_runtime.errors import UnreachableError
 from remote_runtime.options import RunOptions
 from remote_runtime.protocol.wire import encode

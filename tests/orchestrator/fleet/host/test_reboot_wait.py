@@ -11,9 +11,9 @@ from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.host_task import InterruptedRunError
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.host.reboot_wait import RebootWait, read_reboot
+from orchestrator.fleet.interfaces import OnPhase
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.ports import OnPhase
-from orchestrator.fleet.settings import RunSettings
+from orchestrator.fleet.run_settings import RunSettings
 from remote_runtime.errors import ProtocolError, UnreachableError
 from remote_runtime.options import RunOptions
 from tests.orchestrator.fleet.fakes import (

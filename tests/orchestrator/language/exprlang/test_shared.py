@@ -9,12 +9,12 @@ import pytest
 from jinja2 import TemplateError
 
 from orchestrator.expressions import Expression
-from orchestrator.expressions.program import Program
+from orchestrator.expressions.compiled_expression import Program
 from orchestrator.expressions.scope import FUNCTIONS
-from orchestrator.language.checks import Vocabulary, static_problems
+from orchestrator.language.builtin_names import VARIABLES
 from orchestrator.language.errors import EvaluationError
+from orchestrator.language.expression_checks import Vocabulary, static_problems
 from orchestrator.language.exprlang.compiler import read
-from orchestrator.language.names import VARIABLES
 from orchestrator.language.sandbox import sandbox
 from remote_runtime.errors import InputError
 from tests.orchestrator.expressions.fakes import scope

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.expressions import EvaluationError
-from orchestrator.expressions.environ import Environ
+from orchestrator.expressions.environment_variables import Environ
 from remote_runtime.reporting.masking import MASKED, Mask
 from tests.orchestrator.expressions.fakes import evaluate
 from tests.orchestrator.language.jinja.fakes import text

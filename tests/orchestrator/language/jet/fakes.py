@@ -8,8 +8,8 @@ import pytest
 
 from orchestrator.expressions import EvaluationError, Scope
 from orchestrator.language import jet
-from orchestrator.language.files import Directory
 from orchestrator.language.jet import Delimiters, Library
+from orchestrator.language.manifest_files import Directory
 from remote_runtime.errors import InputError
 from tests.orchestrator.expressions.fakes import scope
 

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
+from orchestrator.language.builtin_names import TEMPLATE_VARIABLES
 from orchestrator.language.jet import Delimiters
 from orchestrator.language.jet.functions import FUNCTIONS, REFUSED
-from orchestrator.language.names import TEMPLATE_VARIABLES
 from tests.orchestrator.language.jet.fakes import DATA, render
 
 DOCS = Path(__file__).parents[4] / "docs"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.manifest import load_site
-from orchestrator.planning.site.expressions import texts_of
+from orchestrator.planning.site.expression_sources import texts_of
 from orchestrator.planning.site.fact_references import hosts_read
 
 GROUPS = {"all": ["a", "b", "c", "d"], "web": ["b", "c"], "db": ["d"]}

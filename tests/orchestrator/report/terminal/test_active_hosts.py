@@ -6,7 +6,7 @@ import time
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.report.terminal.active_hosts import ActiveHosts
-from orchestrator.report.terminal.lines import SILENCE, Lines
+from orchestrator.report.terminal.progress_lines import SILENCE, Lines
 from tests.orchestrator.fleet.fakes import make_event
 
 

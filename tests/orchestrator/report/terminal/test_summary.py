@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.report.wording import printed_lines
+from orchestrator.report.summary_texts import printed_lines
 from remote_runtime.reporting.masking import MASKED
 from tests.orchestrator.report.told import CREATED, DIFF, Told, changed
 from tests.texts import expect_text

@@ -17,7 +17,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
-from orchestrator.studio.design.sections import NAMES
+from orchestrator.studio.design.section_forms import NAMES
 from tests.axe import axe_source, violations
 from tests.browser import PATIENCE, visit
 from tests.orchestrator.studio.design.designer import project

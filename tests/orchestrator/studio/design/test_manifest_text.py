@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from orchestrator.formatter.canonical import rank_of
-from orchestrator.manifest.types import BUILT_IN
+from orchestrator.manifest.resource_types import BUILT_IN
 from orchestrator.studio.design.manifest_text import NEW, ManifestText
 from orchestrator.studio.design.yaml_text import YamlText
 from remote_runtime.errors import InputError

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from inventory.document import Mapping, Node, Sequence, node_at, parse_data, to_plain
+from inventory.yaml_document import Mapping, Node, Sequence, node_at, parse_data, to_plain
 from orchestrator.formatter.layout import Layout
-from orchestrator.studio.design.spans import Path
+from orchestrator.studio.design.value_spans import Path
 from orchestrator.studio.design.yaml_text import YamlText, same
 from orchestrator.studio.design.yaml_writer import in_brackets, written
 from remote_runtime.errors import InputError

@@ -22,7 +22,7 @@ from orchestrator.history.location import HistoryError, HistoryLocation
 from orchestrator.history.run_copy import MARK
 from orchestrator.history.run_names import OWNER
 from orchestrator.studio.web.api import POSTED
-from orchestrator.studio.web.guard import Guard
+from orchestrator.studio.web.request_checks import Guard
 from tests.orchestrator.studio.sharing.conftest import RUN, Studio, kept, post
 
 PATH = f"/api/v1/runs/{RUN}"

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator.transport import Credentials
+from orchestrator.transport.connection_settings import Settings
 from orchestrator.transport.host_keys.key_trust import ScannedKey
 from orchestrator.transport.host_keys.known_hosts import fingerprint, parse_line
 from orchestrator.transport.host_keys.revoked_keys import KRL, revoked_lines
 from orchestrator.transport.host_keys.scanning import scan
-from orchestrator.transport.settings import Settings
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.conftest import Connect
 from tests.orchestrator.transport.fakes import Phases
