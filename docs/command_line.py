@@ -32,7 +32,8 @@ def _command(name: str) -> Iterator[str]:
     if parser.subcommands:
         for word, subparser in parser.subcommands.parsers.items():
             yield f"### ccm {name} {word}"
-            yield _sentence(parser.subcommands.helps.get(word) or subparser.description or "")
+            text = parser.subcommands.helps.get(word) or subparser.description or ""
+            yield _sentence(text).rstrip(".") + "."
             yield from _options(subparser)
     if name == "ensure":
         yield from _every_type()
@@ -55,8 +56,8 @@ def _every_type() -> Iterator[str]:
     yield (
         "The properties of the type are flags with the same names and dashes. If a property has "
         "the name of an option below, the option gets the prefix `run`, such as `--run-user` of an "
-        "exec. If it has the name of a flag of all commands, the property gets its type as prefix, "
-        "such as `--exec-unless`."
+        "exec. If it has the name of a flag that all commands share, the property gets its type as "
+        "prefix, such as `--exec-unless`."
     )
     yield table(["Argument", "Description"], common)
 

@@ -40,7 +40,7 @@ def configure(parser: Parser) -> None:
         "action",
         metavar="pipe",
         choices=("pipe",),
-        help="read the request from stdin, write the response to stdout",
+        help="read the request from stdin and write the response to stdout",
     )
     parser.add_argument("--yaml", action="store_true", help="write YAML instead of JSON")
     add_diff(parser, "do not create diffs")

@@ -51,7 +51,7 @@ def configure(parser: Parser) -> None:
     parse = actions.add_parser(
         "parse",
         help="resolve the data of a manifest or a data file, with secrets masked",
-        description="Resolve data, hierarchy and overrides of a file; with -i, for each host.",
+        description="Resolve the data, hierarchy and overrides of a file; with -i, for each host.",
     )
     parse.intermixed = True
     parse.add_argument("manifest", metavar="FILE", help="a manifest or a data file")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 HELP = "Create a project: inventory, ccm.yaml, data, a first site, hooks and CI files."
 EXAMPLE = """
-ccm init                                    # asks for hosts, sudo and CI
+ccm init                                    # prompts for hosts, sudo and CI
 ccm init site --host web1 --host deploy@web2=192.0.2.10
 ccm init site --ssh-config --ci github
 ccm init site --ansible inventory.ini

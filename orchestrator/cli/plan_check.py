@@ -102,7 +102,7 @@ def _write_text(
         number = verdict.counters[name]
         noun = f"{_NOUNS[name]}{'s' if number > 1 else ''}"
         text = f"not counted: {number:,} {noun} {_UNCOUNTED[name]}"
-        for line in wrapped(f"{text}; to deny that:", style.width, f"--deny '{name}>0'"):
+        for line in wrapped(f"{text}; to deny such plans:", style.width, f"--deny '{name}>0'"):
             print(style("changed", line))
     danger_lines = list(dangers.lines(style, everything=args.verbose, uncounted=False))
     for line in ["", *danger_lines] if danger_lines else []:

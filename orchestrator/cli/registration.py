@@ -55,7 +55,7 @@ def configure(parser: Parser) -> None:
         "rm",
         aliases=["delete"],
         help="remove registrations of services that no longer exist",
-        description="Remove registrations. The next push of a stable resource adds them again.",
+        description="Remove registrations. The next push of a healthy resource adds them again.",
     )
     _add_query(remove)
     remove.add_argument(

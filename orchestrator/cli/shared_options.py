@@ -140,7 +140,7 @@ def add_retention(parser: Parser) -> None:
 def add_run(parser: Parser) -> None:
     """The permissions and time limits of a run of resources; used with ``add_diff``."""
     parser.add_argument(
-        "--noop", action="store_true", help="change nothing, show what would change"
+        "--noop", action="store_true", help="change nothing; show what would change"
     )
     parser.add_argument(
         "--monitor-only", action="store_true", help="only run the health checks of the resources"
@@ -208,7 +208,7 @@ def add_plan_requirements(parser: Parser) -> None:
     group.add_argument(
         "--signers",
         metavar="FILE",
-        help="file with the people who may approve plans, in the allowed_signers format of "
+        help="file that lists the people who may approve plans, in the allowed_signers format of "
         "ssh-keygen; must be outside the checkout (default: $CCM_SIGNERS)",
     )
     group.add_argument(

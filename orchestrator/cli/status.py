@@ -45,7 +45,7 @@ def configure(parser: Parser) -> None:
         "package; repeatable",
     )
     parser.add_argument(
-        "--json", action="store_true", help="write one JSON object per host and line"
+        "--json", action="store_true", help="write one JSON object per host, one per line"
     )
     add_inventory(parser, required=False)
     add_connection(parser)

@@ -142,7 +142,7 @@ def _add_policy(parser: Parser) -> None:
     parser.add_argument(
         "--signers",
         metavar="FILE",
-        help="file with the people who may approve plans, in the allowed_signers format of "
+        help="file that lists the people who may approve plans, in the allowed_signers format of "
         "ssh-keygen; must be outside the checkout (default: $CCM_SIGNERS)",
     )
     parser.add_argument(

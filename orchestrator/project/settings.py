@@ -126,7 +126,7 @@ SETTINGS = (
     Setting(
         name="signers",
         variable="CCM_SIGNERS",
-        meaning="File with the people who may approve plans, as for `--signers`",
+        meaning="File that lists the people who may approve plans, as for `--signers`",
         in_file=False,
     ),
 )

@@ -174,7 +174,7 @@ class Dangers(Subscriber):
             yield from _row("failed", VERBS[group.danger.kind], text, style)
         left = len(groups) - len(shown) + self._ungrouped
         if left:
-            yield style("faint", f"    … {left:,} more, -v shows all")
+            yield style("faint", f"    … {left:,} more; -v shows all")
         if self.unknown and uncounted:
             yield from _row("changed", "not counted", self.unknown, style)
 

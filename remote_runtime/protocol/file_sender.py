@@ -52,7 +52,7 @@ class Fetch(object):
         elif found.kind == "symlink":
             to = self._context.files.link(path)
             raise ResourceError(
-                "%s is a symlink to %s" % (path, to), hint="name the target of the symlink"
+                "%s is a symlink to %s" % (path, to), hint="specify its target instead"
             )
         else:
             raise ResourceError("%s is not a regular file" % path)

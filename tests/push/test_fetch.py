@@ -59,7 +59,7 @@ def test_what_cannot_be_fetched_fails(target: Target) -> None:
     (event,) = document["events"]
     EVENT.validate({k: v for k, v in event.items() if k not in ("host", "run_id")})
     assert event["error"][0] == "3 of 4 paths could not be fetched"
-    refused = "is a symlink to a (name the target of the symlink)"
+    refused = "is a symlink to a (specify its target instead)"
     assert document["failures"][0]["errors"][1].endswith(refused)
     assert fetched(target) == {"a": b"a"}
     again = target.ccm.run(

@@ -234,7 +234,7 @@ def test_a_test_that_is_not_there_is_refused(pushed: Target) -> None:
     """A path that does not exist is told before anything else."""
     done = verify(pushed, "tests/no_such.py")
     assert done.code == 2
-    assert "there is no test tests/no_such.py" in done.stderr
+    assert "there is no test file or directory tests/no_such.py" in done.stderr
 
 
 @pytest.mark.parametrize(

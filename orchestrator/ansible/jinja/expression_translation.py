@@ -356,7 +356,7 @@ class _Translator:
             raise NotConvertible("content of slurp without b64decode")
         if found is None:
             raise NotConvertible(
-                f"{'.'.join(str(one) for one in keys)} of the result of “{register.task_name}”"
+                f"{'.'.join(str(one) for one in keys)} in the result of “{register.task_name}”"
             )
         self._ask(register)
         return found
@@ -460,7 +460,7 @@ class _Translator:
             plain = register.kind == "change" and not register.tolerant
             if word in ("failed", "succeeded") and plain:
                 return nodes.Const(word == "succeeded")  # a failure would have ended the run
-            raise NotConvertible(f"“{node.name}” of the result of “{register.task_name}”")
+            raise NotConvertible(f"“{node.name}” in the result of “{register.task_name}”")
         if node.name in ("defined", "undefined"):
             found = fact_names.is_defined(node.node, node.name == "defined", self.scope)
             if found is not None:

@@ -60,7 +60,9 @@ class FleetCommand:
     def of_words(cls, words: Sequence[str], timeout: float = 0.0) -> FleetCommand:
         """A program and its arguments."""
         if not words or not words[0]:
-            raise UsageError("run: the command is missing", hint="write it after --: -- uptime")
+            raise UsageError(
+                "run: the command is missing", hint="write it after --, such as -- uptime"
+            )
         _check(words)
         if words[0] in WORDS_OF_SHELLS:
             raise UsageError(
@@ -79,7 +81,7 @@ class FleetCommand:
         line = " ".join(words)
         if not line.strip():
             raise UsageError(
-                "run: the command is missing", hint="write it after --: -- 'df | tail'"
+                "run: the command is missing", hint="write it after --, such as -- 'df | tail'"
             )
         _check(words)
         command = cls(line, [_SHELL, "-c", line], timeout)

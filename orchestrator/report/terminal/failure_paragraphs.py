@@ -99,7 +99,7 @@ def other_values(failure: SharedFailure, space: int, all_by: str = "") -> str:
     """
     if failure.texts < 2:
         return ""
-    count = ", ".join(filter(None, (f"{failure.texts:,} texts", all_by)))
+    count = "; ".join(filter(None, (f"{failure.texts:,} texts", all_by)))
     space -= len(count) + 14
     shown: list[str] = []
     for values in sorted(failure.others, key=len):

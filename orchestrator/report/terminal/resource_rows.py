@@ -78,14 +78,14 @@ class Rows:
                 yield from self._remark(f"(shown for {names[0]}; {self._others(entry, texts)})")
         if len(shown) < len(variants):
             left = [host for one in variants if one not in shown for host in one.hosts]
-            text = f"… and different on {named(left, self._style.width // 2)}, -v shows all"
+            text = f"… and different on {named(left, self._style.width // 2)}; -v shows all"
             yield from self._remark(text)
 
     def _others(self, entry: Entry, texts: set[tuple[object, ...]]) -> str:
         """The number of variants besides the shown one, and how to see each."""
         if self._choice.everything:
             return f"the others {differing(entry)}"
-        return f"{variants_differ(entry, len(texts))}, -v shows each"
+        return f"{variants_differ(entry, len(texts))}; -v shows each"
 
     def _headline(self, row: Row, variants: list[Variant], where: str) -> Iterator[str]:
         first, hosts = next(iter(row.items()))

@@ -68,7 +68,7 @@ def failures_first(
 
 def _left_out(failures: list[SharedFailure], style: Style) -> str:
     hosts = {host for failure in failures for host in failure.hosts}
-    text = f"… {len(failures):,} more failures on {len(hosts):,} hosts, -v shows all"
+    text = f"… {len(failures):,} more failures on {len(hosts):,} hosts; -v shows all"
     return style("faint", text)
 
 
@@ -146,7 +146,7 @@ class Summary:
         if len(shown) < len(together):
             left = sum(len(block.hosts) for block in together[len(shown) :])
             number = len(together) - len(shown)
-            text = f"… {number:,} more groups of {left:,} hosts, -v shows all"
+            text = f"… {number:,} more groups of {left:,} hosts; -v shows all"
             yield self._style("faint", text)
         if self._choice.quiet:
             return
@@ -225,7 +225,7 @@ class Summary:
                 yield f"    {style('faint', heading(block.entries, manifest, style.width - 4))}"
             yield from self._rows.lines(row)
         if len(shown) < len(rows):
-            yield style("faint", f"    … {len(rows) - len(shown)} more resources, -v shows all")
+            yield style("faint", f"    … {len(rows) - len(shown)} more resources; -v shows all")
 
     def _retry_lines(self, block: Block) -> Iterator[str]:
         """How to continue with failed hosts, unless a paragraph above shows it, or with the
@@ -272,7 +272,7 @@ class Summary:
         if len(shown) < len(found):
             left = sorted({host for one in found[len(shown) :] for host in one.hosts})
             where = named(left, self._style.width // 3)
-            yield self._style("faint", f"    … and more on {where}, -v shows all")
+            yield self._style("faint", f"    … and more on {where}; -v shows all")
 
     def _outcome(self, block: Block) -> str:
         result = block.result
@@ -316,7 +316,7 @@ class Summary:
         for line in shown:
             yield f"    {line}"
         if len(shown) < len(others):
-            left = f"{len(others) - len(shown):,} more keys, -v shows all"
+            left = f"{len(others) - len(shown):,} more keys; -v shows all"
             yield self._style("faint", f"    … {left}")
 
     def _notices(self) -> Iterator[str]:

@@ -77,7 +77,7 @@ def check_options(options: StudioOptions) -> None:
     missing += [] if options.tls else ["--tls-cert", "--tls-key"]
     if missing:
         raise UsageError(
-            f"--listen {options.host} is not a loopback address: {', '.join(missing)} required",
+            f"--listen {options.host} is not a loopback address and requires {', '.join(missing)}",
             hint="set them, or listen on 127.0.0.1 and forward the port:"
             " ssh -L 8700:127.0.0.1:8700 HOST",
         )

@@ -40,7 +40,7 @@ def check_tests(paths: Sequence[str]) -> None:
         path = Path(text.split("::")[0])
         if not path.exists():
             problems.append(
-                Problem(f"there is no test {path}", None, "specify a file or a directory")
+                Problem(f"there is no test file or directory {path}", None, "check the path")
             )
         files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
         for file in files:

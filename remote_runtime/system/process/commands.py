@@ -220,7 +220,7 @@ class Commands(object):
             raise CommandNotStartedError(
                 argv[0],
                 "program %r not found" % argv[0],
-                hint="looked in %s" % (path or DEFAULT_PATH),
+                hint="searched %s" % (path or DEFAULT_PATH),
             )
         full = os.path.join(cwd or "/", argv[0])
         reason = "is not executable" if os.path.exists(full) else "does not exist"

@@ -79,7 +79,7 @@ def test_every_option_is_a_candidate() -> None:
             assert option in offered or not option.startswith("--"), (name, option)
         assert name in commands
     assert dict(candidates(["push", "--noo"])) == {
-        "--noop": "change nothing, show what would change"
+        "--noop": "change nothing; show what would change"
     }
 
 

@@ -86,7 +86,7 @@ def test_it_is_bounded(width: int) -> None:
     assert len(shown) < 4 * MAX_LINES
     assert max(map(len, shown)) <= width
     assert sum("restart  " in line for line in shown) == MAX_LINES // 2
-    assert f"… {6050 - MAX_LINES:,} more, -v shows all" in shown[-1]
+    assert f"… {6050 - MAX_LINES:,} more; -v shows all" in shown[-1]
 
 
 def test_names_of_strangers_are_harmless() -> None:

@@ -55,12 +55,12 @@ def test_what_happened_most_comes_first() -> None:
     assert lines[1:9] == [
         "exec#step failed on 6 hosts: web[489-494]",
         "    web489 │ exited with status 3 after 69.85714285714286 s",
-        "    others: 70.[0,14285714285714,28571428571429,42857142857143,571428571… (6 texts, -v "
+        "    others: 70.[0,14285714285714,28571428571429,42857142857143,571428571… (6 texts; -v "
         "shows all)",
         "    → retry with: -l 'web[489-494]'",
         "6 hosts unreachable: web[495-500]",
         "    web495 │ web495 (192.0.2.245:22) is silent",
-        "    others: 192.0.2.[0,246-249]:22 (6 texts, -v shows all)",
+        "    others: 192.0.2.[0,246-249]:22 (6 texts; -v shows all)",
         "    → retry with: -l 'web[495-500]'",
     ]
     expect_text(lines[9])
@@ -85,7 +85,7 @@ def test_a_failure_in_two_groups_is_told_once() -> None:
         "exec#step failed on 3 hosts: a, b, c",
         "    a │ exit code 1",
         "      │ no db0",
-        "    others: db[1-2] (3 texts, -v shows all)",
+        "    others: db[1-2] (3 texts; -v shows all)",
         "    → retry with: -l a,b,c",
     ]
     assert text.count("→ retry with") == 1

@@ -243,7 +243,7 @@ def test_every_host_shows_its_own_key() -> None:
     lines = told.summary().splitlines()
     assert f"    web0: SHA256:{'B' * 43}" in lines
     assert f"    web3: SHA256:{'e' * 43}" in lines
-    assert "    … 3 more keys, -v shows all" in lines
+    assert "    … 3 more keys; -v shows all" in lines
     assert f"    web6: SHA256:{'h' * 43}" in told.summary(everything=True).splitlines()
 
 
