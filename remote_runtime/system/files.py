@@ -185,7 +185,7 @@ class Files(object):
         if held is not None and known is not None and held[0] == known.identity:
             return held[1]
         data = None
-        if known is not None and known.size < BLOCK and not follow:
+        if known and known.kind == "file" and known.size < BLOCK and not follow:
             data = self.walker.read_latest(path, known.size, known.identity)
         digest = sha256(data or b"", known.size if known is not None else 0)
         for block in self.blocks(path, follow) if data is None else ():
@@ -224,6 +224,7 @@ class Files(object):
         try:
             while True:
                 place = self.walker.place(path, follow)
+                place.require_openable(action)
                 shared = place.directory.shared()
                 now = clock() if shared else 0
                 descriptor = os.open(place.name, READ, dir_fd=place.directory.descriptor)
@@ -253,7 +254,7 @@ class Files(object):
     ) -> bytes:
         """The content of a file; ``ResourceError`` for one of more than ``limit`` bytes. ``known``
         is its current node."""
-        if known is not None and known.size <= min(limit, BLOCK):
+        if known and known.kind == "file" and known.size <= min(limit, BLOCK):
             latest = self.walker.read_latest(path, known.size, known.identity)
             if latest is not None:
                 return latest
@@ -382,9 +383,9 @@ class Files(object):
 
     def remove_private_directory(self, path: str) -> None:
         """Remove such a directory with everything in it, as far as possible."""
-        import shutil
+        from remote_runtime.system.remove_tree import clear_private
 
-        shutil.rmtree(path, ignore_errors=True)
+        clear_private(self.walker, path)
         self.own_directories.discard(path)
 
     def create_directory(self, path: str, mode: int, uid: int = -1, gid: int = -1) -> None:

@@ -6,9 +6,10 @@ import stat
 from contextlib import suppress
 from typing import List, NamedTuple, Optional, Tuple
 
+from remote_runtime.errors import ResourceError
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.preconditions import mounted_in
-from remote_runtime.system.walk import Place
+from remote_runtime.system.walk import Place, Walker
 
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _PASSED = (getattr(os, "O_PATH", 0) or os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -62,6 +63,12 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
             name = levels[-1].waiting.pop()
     finally:
         os.close(here)
+
+
+def clear_private(walker: Walker, path: str) -> None:
+    """Do the same with a private working directory, as far as possible."""
+    with suppress(OSError, ResourceError):
+        clear(walker.place(path))
 
 
 def _opened(name: str, within: int) -> Optional[int]:

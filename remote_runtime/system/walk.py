@@ -132,6 +132,19 @@ class Place(NamedTuple):
         if self.by is not None:
             _admit(self.by, self.path, status)
 
+    def require_openable(self, action: str) -> None:
+        """``ResourceError`` for a device, FIFO or socket that would be read. Opening one may
+        already change the machine, such as /dev/watchdog. ``OSError``
+        """
+        at = self.directory.descriptor
+        kind = stat.S_IFMT(os.stat(self.name, dir_fd=at, follow_symlinks=False).st_mode)
+        if action == "read" and kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
+            raise ResourceError(
+                "could not read %s: it is not a regular file" % self.path,
+                kind="resource.file.kind",
+                hint="check the path; ccm reads no devices, FIFOs or sockets",
+            )
+
 
 class Walker(object):
     """Opens the directories on paths.

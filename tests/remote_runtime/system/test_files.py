@@ -202,6 +202,46 @@ class FoundFileTest(DirectoryTest):
         self.assertEqual(files.read(path, 10, True, known), b"another")
 
 
+class DeviceTest(DirectoryTest):
+    def test_what_is_no_regular_file(self) -> None:
+        """A device or FIFO is not opened to be read, because that may change the machine."""
+        os.mkfifo(self.path("fifo"))
+        os.symlink("/dev/zero", self.path("link"))
+        names: List[str] = []
+
+        def opened(name: str, *given: int, **options: int) -> int:
+            names.append(os.path.basename(name))
+            return os_open(name, *given, **options)
+
+        files, os_open = Files(), os.open
+        for path, follow in ((self.path("fifo"), False), (self.path("link"), True)):
+            for call, given in (
+                (files.read, (path, 10, follow)),
+                (files.sha256, (path, None, follow)),
+            ):
+                with unittest.mock.patch("os.open", opened):
+                    error = failure_of(call, *given)
+                self.assertEqual(error.kind, "resource.file.kind", path)
+        self.assertTrue(names)
+        self.assertTrue({"fifo", "zero"}.isdisjoint(names))
+
+
+class PrivateDirectoryTest(DirectoryTest):
+    def test_any_depth(self) -> None:
+        """A working directory is removed with any number of levels of directories in it."""
+        files = Files()
+        files.note_in(self.path("state"), str)
+        directory = files.private_directory()
+        here = os.open(directory, os.O_RDONLY)
+        for _ in range(1500):
+            os.mkdir("a", dir_fd=here)
+            above, here = here, os.open("a", os.O_RDONLY, dir_fd=here)
+            os.close(above)
+        os.close(here)
+        files.remove_private_directory(directory)
+        self.assertFalse(os.path.exists(directory))
+
+
 class LongPathTest(DirectoryTest):
     def test_a_link_that_goes_while_it_is_followed(self) -> None:
         """It is an error of the resource, and no defect."""
