@@ -7,12 +7,13 @@ reported as unknown.
 
 import os
 import re
-from typing import TYPE_CHECKING, List, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence
 
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect
 from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.effects import Declared
+from remote_runtime.packages.maintainer_scripts.path_commands import LookupBudget
 from remote_runtime.packages.maintainer_scripts.shell import Call
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ class Line(NamedTuple):
     argument: str
 
 
-def declared(files: "Files", accounts: "Accounts", call: Call) -> Optional[Declared]:
+def declared(
+    files: "Files", accounts: "Accounts", call: Call, budget: LookupBudget
+) -> Optional[Declared]:
     """Return the arguments of a systemd-tmpfiles call; None for another call."""
     if call.name != "systemd-tmpfiles":
         return None
@@ -65,6 +68,7 @@ def declared(files: "Files", accounts: "Accounts", call: Call) -> Optional[Decla
         if path:
             text = files.read(path, _LIMIT, follow=True).decode("utf-8", "replace")
             for line in sorted(parse(text), key=lambda line: line.path):
+                budget.spend((line.path,))
                 followed.take(line)
     return Declared(followed.effects, followed.open)
 
@@ -109,6 +113,7 @@ class _Creation(object):
     def __init__(self, files: "Files", accounts: "Accounts") -> None:
         self._files, self._accounts = files, accounts
         self.effects: List[PathEffect] = []
+        self._kinds: Dict[str, str] = {}  # of the paths of effects
         self.open: List[str] = []
 
     def take(self, line: Line) -> None:
@@ -121,6 +126,7 @@ class _Creation(object):
             self.open.append(line.path)
         else:
             self.effects += made
+            self._kinds.update((effect.path, effect.kind) for effect in made)
 
     def _made(self, kind: str, modifiers: str, line: Line) -> Optional[List[PathEffect]]:
         numbers = self._numbers(line)
@@ -175,9 +181,8 @@ class _Creation(object):
 
     def _kind(self, path: str) -> str:
         """Return the kind of a path; "" if it does not exist."""
-        for effect in reversed(self.effects):
-            if effect.path == path:
-                return effect.kind
+        if path in self._kinds:
+            return self._kinds[path]
         status = self._files.status(path)
         return status.kind if status is not None else ""
 

@@ -24,6 +24,7 @@ from remote_runtime.packages import tmpfiles
 from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
 from remote_runtime.packages.maintainer_scripts.effects import Open, ScriptEffects
+from remote_runtime.packages.maintainer_scripts.path_commands import LookupBudget
 from remote_runtime.packages.maintainer_scripts.script_sequence import Run
 from tests.remote_runtime.fakes import context
 
@@ -113,10 +114,10 @@ def opened(directory: Path) -> Iterator[Open]:
             follower = ScriptEffects(
                 world.files,
                 world.accounts,
-                lay,
-                lambda call: (
+                lay=lay,
+                declared=lambda call: (
                     script_sequence.no_declared(call)
-                    or tmpfiles.declared(world.files, world.accounts, call)
+                    or tmpfiles.declared(world.files, world.accounts, call, LookupBudget())
                 ),
             )
             yield from follower.follow(run.package, run.name, run.text, run.arguments).open

@@ -14,6 +14,8 @@ from remote_runtime.content import Chunks, Content
 from remote_runtime.stdlib_light.sha256_digest import sha256
 
 MAX_MEMBERS = 20000
+MAX_DEPTH = 100  # directories of one path,
+MAX_DIRECTORIES = 20 * MAX_MEMBERS  # and of all paths together
 MAX_TEXT = 16 << 10  # bytes of one text that is kept, a conffile or a unit,
 MAX_SCRIPT = 128 << 10  # of a script,
 MAX_TEXTS = 512 << 10  # and of all of them together
@@ -130,6 +132,8 @@ def parse(form: Any) -> Contents:
         raise ValueError("a script of a package is too long or not text")
     if sum(map(len, [*scripts.values(), *(member.text for member in found)])) > MAX_TEXTS:
         raise ValueError("the texts of a package are too long")
+    if sum(member.path.count("/") for member in found) > MAX_DIRECTORIES:
+        raise ValueError("the paths of a package are too long")
     return Contents(found, conffiles, scripts)
 
 
@@ -155,6 +159,12 @@ def _check_path(path: Any) -> None:
         raise ValueError("a path of a package is invalid")
     if os.path.normpath(path) != path or path.startswith("//"):
         raise ValueError("a path of a package is not normalized")
+    _check_depth(path)
+
+
+def _check_depth(path: str) -> None:
+    if path.count("/") > MAX_DEPTH:
+        raise ValueError("a path of a package has more than %d directories" % MAX_DEPTH)
 
 
 def _is_text(value: Any, longest: int) -> bool:
@@ -232,6 +242,7 @@ def _with_data(root: str, members: List[Member]) -> List[Member]:
 
 
 def _walk(root: str, below: str, own: Callable[[str], bool], members: List[Member]) -> None:
+    _check_depth(below)
     for name in sorted(os.listdir(root + below)):
         path = "%s/%s" % (below, name)
         if len(members) == MAX_MEMBERS:

@@ -4,6 +4,7 @@ previews only).
 Debian and Red Hat keep the same record of a name: how it is chosen, its link, and its choices.
 """
 
+import os
 from typing import TYPE_CHECKING, List, NamedTuple, Optional, Sequence
 
 from remote_runtime.effects import PathEffect
@@ -19,7 +20,9 @@ _RECORDS = ("/var/lib/dpkg/alternatives", "/var/lib/alternatives")
 _LINKS = "/etc/alternatives"
 _BESIDE = [*_RECORDS, "/var/log/alternatives.log"]
 _LIMIT = 1 << 16  # bytes of a record
-_INSTALL = 5  # words: the option, the link, the name, the path, the priority
+# Which words are paths: of the option, the link, the name, the path, the priority.
+_INSTALL = [False, True, False, True, False]
+_REMOVE = [False, False, True]
 
 
 class _Record(NamedTuple):
@@ -34,20 +37,30 @@ def declared(files: "Files", call: "Call") -> Optional[Declared]:
     if call.name not in _NAMES:
         return None
     words = [word for word in call.words[1:] if word not in ("--quiet", "--verbose")]
-    if any(UNKNOWN in word for word in words):
+    if any(UNKNOWN in word or not _is_plain(word) for word in words):
         return Declared([], [*_BESIDE, _LINKS, *(w for w in words if w.startswith("/"))])
-    if len(words) == _INSTALL and words[0] == "--install":
+    are_paths = [word.startswith("/") for word in words]
+    if words[:1] == ["--install"] and are_paths == _INSTALL:
         return _installed(files, *words[1:4])
-    if len(words) == 3 and words[0] == "--remove":
+    if words[:1] == ["--remove"] and are_paths == _REMOVE:
         return _removed(files, words[1], words[2])
     names = words[1:2] if words and words[0].startswith("--") else []
     if "--install" in words:
         names = words[words.index("--install") + 2 :][:1]
     links = [word for word in words if word.startswith("/")]
-    for name in names:
+    for name in set(names).difference(links):
         record = _record(files, name)
         links += record.links if record is not None else []
     return Declared([], [*_BESIDE, _LINKS, *links])
+
+
+def _is_plain(word: str) -> bool:
+    """Return whether a word may be an option, a name or a normalized path, which is all that the
+    tool takes.
+    """
+    if word.startswith("/"):
+        return os.path.normpath(word) == word and not word.startswith("//")
+    return word not in ("", ".", "..") and not any(char == "/" or char.isspace() for char in word)
 
 
 def _installed(files: "Files", link: str, name: str, path: str) -> Declared:

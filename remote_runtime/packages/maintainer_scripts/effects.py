@@ -10,7 +10,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.packages.maintainer_scripts import changed_paths as script_calls
 from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.interpreter import Interpreter
-from remote_runtime.packages.maintainer_scripts.path_commands import PathCommands
+from remote_runtime.packages.maintainer_scripts.path_commands import LookupBudget, PathCommands
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.maintainer_scripts.syntax import ParseError
 
@@ -114,13 +114,16 @@ class ScriptEffects(object):
         self,
         files: "Files",
         accounts: "Accounts",
+        *,
         lay: Lay,
         declared: Callable[[Call], Optional[Declared]] = lambda call: None,
+        budget: Optional[LookupBudget] = None,
     ) -> None:
         self._files, self._accounts, self._lay = files, accounts, lay
         self._declared = declared
         self._found = ScriptOutcome([], [], [])
-        self._commands = PathCommands(files, accounts)
+        self._budget = budget or LookupBudget()
+        self._commands = PathCommands(files, accounts, self._budget)
 
     def follow(self, package: str, name: str, text: str, arguments: Sequence[str]) -> ScriptOutcome:
         """Return the effects of a script that is called with these arguments."""
@@ -138,6 +141,7 @@ class ScriptEffects(object):
     # -- questions --------------------------------------------------------------------------------
 
     def _look(self, kind: str, path: str) -> Optional[bool]:
+        self._budget.spend((path,))
         try:
             return self._looked(kind, path)
         except (ResourceError, Unknowable):

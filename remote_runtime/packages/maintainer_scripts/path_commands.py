@@ -2,13 +2,14 @@
 
 import os
 import re
-from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content, Text
 from remote_runtime.effects import PathEffect
 from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.shell import Call
+from remote_runtime.packages.maintainer_scripts.syntax import ParseError
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _OCTAL = re.compile(r"[0-7]{3,4}\Z")
 _LIMIT = 1 << 16  # bytes of a file that is read
+_MAX_DIRECTORIES = 100  # of one path
+_MAX_LOOKED_UP = 50_000  # directories of all paths that one script has looked up
 _PRINTING = ("echo", "printf", "cat", ":")
 
 PathHandler = Callable[[Sequence[str], Call], Optional[List[PathEffect]]]
@@ -40,11 +43,26 @@ class Copy(Content):
         yield self._data
 
 
+class LookupBudget(object):
+    """Limits the time for the paths of one script, which another host may have reported."""
+
+    def __init__(self) -> None:
+        self._left = _MAX_LOOKED_UP
+
+    def spend(self, paths: Iterable[str]) -> None:
+        """Count paths that are looked up. ``ParseError`` for too many of them, or a deep one."""
+        for path in paths:
+            directories = path.count("/") + 1
+            self._left -= directories
+            if self._left < 0 or directories > _MAX_DIRECTORIES:
+                raise ParseError("its paths have too many directories")
+
+
 class PathCommands(object):
     """The effects of commands on the files and accounts at the time they run."""
 
-    def __init__(self, files: "Files", accounts: "Accounts") -> None:
-        self._files, self._accounts = files, accounts
+    def __init__(self, files: "Files", accounts: "Accounts", budget: LookupBudget) -> None:
+        self._files, self._accounts, self._budget = files, accounts, budget
         self._doers: Dict[str, PathHandler] = {
             "mkdir": self._mkdir,
             "install": self._install,
@@ -81,6 +99,7 @@ class PathCommands(object):
             if UNKNOWN in path or os.path.normpath(path) != path.rstrip("/") or path == "/":
                 return None
             found.append(path.rstrip("/"))
+        self._budget.spend(found)
         return found
 
     def _split(
@@ -115,6 +134,7 @@ class PathCommands(object):
     def _missing(self, path: str) -> List[PathEffect]:
         found: List[PathEffect] = []
         while not self._files.exists(path):
+            self._budget.spend((path,))
             found.insert(0, PathEffect(path, "directory", 0o755, uid=0, gid=0))
             path = os.path.dirname(path)
         return found

@@ -3,10 +3,13 @@ only)."""
 
 from typing import TYPE_CHECKING, Callable, List, Mapping, NamedTuple, Optional, Sequence
 
+from remote_runtime.changes import Unknowable
 from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.errors import ResourceError
 from remote_runtime.packages import tmpfiles
 from remote_runtime.packages.maintainer_scripts import alternatives, maintscript_helper
 from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as deb_scripts
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.effects import (
     Declared,
     Open,
@@ -14,6 +17,7 @@ from remote_runtime.packages.maintainer_scripts.effects import (
     ScriptOutcome,
     possible_calls,
 )
+from remote_runtime.packages.maintainer_scripts.path_commands import LookupBudget
 from remote_runtime.packages.maintainer_scripts.shell import Call
 
 if TYPE_CHECKING:
@@ -76,11 +80,18 @@ def follow(
         overlay.lay((effect,), Uncertainty(), "")
 
     def declared(call: Call) -> Optional[Declared]:
-        found = declare(overlay, call)
-        found = found or tmpfiles.declared(overlay.files, overlay.accounts, call)
-        return found or alternatives.declared(overlay.files, call)
+        budget.spend(word for word in call.words if word.startswith("/"))
+        try:
+            found = declare(overlay, call)
+            found = found or tmpfiles.declared(overlay.files, overlay.accounts, call, budget)
+            return found or alternatives.declared(overlay.files, call)
+        except (ResourceError, Unknowable):
+            return Declared([], [UNKNOWN])  # of an unreadable path
 
-    follower = ScriptEffects(overlay.files, overlay.accounts, lay, declared)
+    budget = LookupBudget()
+    follower = ScriptEffects(
+        overlay.files, overlay.accounts, lay=lay, declared=declared, budget=budget
+    )
     return follower.follow(run.package, run.name, run.text, run.arguments)
 
 

@@ -151,6 +151,12 @@ class Reading(unittest.TestCase):
                 deb_contents.read(self.directory)
             os.unlink(path)
 
+    def test_a_deep_directory(self):
+        """A package with more levels of directories than Python can walk is refused."""
+        os.makedirs(self.directory + "/a" * 150)
+        with self.assertRaisesRegex(ValueError, "more than 100 directories"):
+            deb_contents.read(self.directory)
+
     def test_texts_of_data(self):
         """Small texts that all may read, the smallest first, as long as there is room for them."""
         texts = {"small": "x\n", "secret": "y\n", "big": "z" * 15000, "other": "z" * 15001}
@@ -182,6 +188,8 @@ class Reading(unittest.TestCase):
             {**form, "members": [["/etc/../x", *member[1:]]]},
             {**form, "members": [["//etc", *member[1:]]]},
             {**form, "members": [["/etc/\0", *member[1:]]]},
+            {**form, "members": [["/a" * 101, *member[1:]]]},
+            {**form, "members": [["/a" * 50, *member[1:]]] * 9000},
             {**form, "members": [["/etc/\ud800", *member[1:]]]},
             {**form, "members": [[*member[:-1], "a\0b"]]},
             {**form, "members": [["/etc", "device", *member[2:]]]},

@@ -1,8 +1,12 @@
 """What a maintainer script does to paths, as far as its text tells."""
 
 import os
+import time
+import unittest
 
+from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts.effects import ScriptEffects
 
 from ..fakes import DirectoryTest, FakeAccounts, context
@@ -54,7 +58,7 @@ class DeedsTest(DirectoryTest):
             self.world.lay((effect,), Uncertainty(), "")
 
         follower = ScriptEffects(
-            self.world.files, FakeAccounts({"web": 7, "adm": 8, "root": 0}), lay
+            self.world.files, FakeAccounts({"web": 7, "adm": 8, "root": 0}), lay=lay
         )
         return follower.follow("p", "postinst", script, ["configure", "" if fresh else "0.9"])
 
@@ -229,3 +233,56 @@ fi
         there, here = self.write("there", b"x", 0o755), self.write("here", b"y", 0o600)
         told = self.told("cp %s %s" % (there, here))
         self.assertEqual((told.effects, told.open[0].paths), ([], [here]))
+
+
+class StrangersTest(unittest.TestCase):
+    """Scripts that another host may have reported."""
+
+    def followed(self, script, effects=()):
+        run = script_sequence.Run("p", "postinst", script, ["configure", ""])
+        return script_sequence.follow(
+            context(noop=True), list(effects), run, lambda overlay, call: None
+        )
+
+    def test_paths_that_cost_time(self):
+        """Deep paths and very many paths are not looked up; what the script does is unknown."""
+        deep, half = "/a" * 1500, "/a" * 90
+        lines = ("d %s - - - -\n" % (deep + "/b"), "d /%d - - - -\n")
+        files = {"deep.conf": lines[0], "many.conf": "".join(lines[1] % n for n in range(999))}
+        effects = [
+            PathEffect("/usr/lib/tmpfiles.d/" + name, "file", 0o644, 0, 0, Text(text))
+            for name, text in files.items()
+        ]
+        for script in (
+            "mkdir -p %s" % deep,
+            "for i in a b c d e f g h i j k l m n; do mkdir -p /$i%s; done" % half,
+            "d=%s\n" % half + "touch $d/a $d/b $d/c $d/d\n" * 4000,
+            "cd %s\n" % half + "touch a b c d\n" * 4000,
+            "d=%s\n" % half + "[ -e $d/a ] && c\n" * 4000,
+            "d=%s\n" % half + "update-alternatives --install $d/x x /bin/sh 1\n" * 4000,
+            "systemd-tmpfiles --create deep.conf\n",
+            "systemd-tmpfiles --create many.conf\n" * 4000,
+        ):
+            began = time.process_time()
+            found = self.followed(script, effects)
+            self.assertLess(time.process_time() - began, 15, script[:40])
+            self.assertIn(None, [one.paths for one in found.open], script[:40])
+
+    def test_calls_that_fail(self):
+        """What a tool would not take changes nothing for certain, and a device is not read."""
+        long = "n" * 300
+        for call in (
+            "update-alternatives --install usr/bin/x x /bin/sh 1",
+            "update-alternatives --install /usr/../x x /bin/sh 1",
+            "update-alternatives --install /x ../x /bin/sh 1",
+            "update-alternatives --install /x /x /bin/sh 1",
+            "update-alternatives --install /x x bin/sh 1",
+            "update-alternatives --install /x '' /bin/sh 1",
+            "update-alternatives --install /x %s /bin/sh 1" % long,
+            "update-alternatives --install /%s x /bin/sh 1" % long,
+            "update-alternatives --remove . /x",
+            "systemd-tmpfiles --create /dev/zero",
+        ):
+            found = self.followed(call)
+            self.assertEqual(found.effects, [], call)
+            self.assertTrue(found.open, call)

@@ -3,6 +3,7 @@
 import os
 
 from remote_runtime.packages import tmpfiles
+from remote_runtime.packages.maintainer_scripts.path_commands import LookupBudget
 from remote_runtime.packages.maintainer_scripts.shell import Call
 
 from ..fakes import DirectoryTest, FakeAccounts, context
@@ -14,7 +15,8 @@ class Tmpfiles(DirectoryTest):
         world = context(noop=True).overlay_with([])
         words = words or ("--create", path)
         call = Call(("systemd-tmpfiles", *words), True)
-        return tmpfiles.declared(world.files, FakeAccounts({"web": 7, "root": 0}), call)
+        accounts = FakeAccounts({"web": 7, "root": 0})
+        return tmpfiles.declared(world.files, accounts, call, LookupBudget())
 
     def lines(self, told):
         return [
@@ -57,7 +59,9 @@ class Tmpfiles(DirectoryTest):
         self.assertEqual(self.told("", "--create").open, ["/run", "/tmp", "/var", "/etc"])
         self.assertEqual(self.told("", "--create", "none.conf").open, [])
         world = context(noop=True).overlay_with([])
-        self.assertIsNone(tmpfiles.declared(world.files, FakeAccounts(), Call(("ls",), True)))
+        self.assertIsNone(
+            tmpfiles.declared(world.files, FakeAccounts(), Call(("ls",), True), LookupBudget())
+        )
 
     def test_places(self):
         """Specifiers that are directories are filled in."""
