@@ -230,7 +230,7 @@ class PrivateDirectoryTest(DirectoryTest):
     def test_any_depth(self) -> None:
         """A working directory is removed with any number of levels of directories in it."""
         files = Files()
-        files.note_in(self.path("state"), str)
+        files.note_in(self.path("state"), lambda text: None)
         directory = files.private_directory()
         here = os.open(directory, os.O_RDONLY)
         for _ in range(1500):
