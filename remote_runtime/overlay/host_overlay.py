@@ -111,6 +111,11 @@ class HostOverlay(object):
         """Runs the programs of the host, without planned changes."""
         return self._adapters[2]
 
+    @property
+    def host_files(self) -> "Files":
+        """The files of the host, without planned changes."""
+        return self._adapters[0]
+
     def _beyond_files(self) -> Set[str]:
         """Return the planned changes that commands cannot see in a file, by each of their names."""
         names = {name for _, name in self.accounts.planned}

@@ -147,8 +147,13 @@ def require_idle(user: User) -> None:
     """``ResourceError`` while processes run as a user of the host."""
     running = processes(user)
     if running:
-        raise ResourceError(
-            "the user %s is in use: process %d runs as that user" % (user.name, running[0]),
-            kind="resource.account",
-            hint="stop the user's processes in an earlier resource",
-        )
+        raise in_use(user, running[0])
+
+
+def in_use(user: User, pid: int) -> ResourceError:
+    """The error for a user as whom a process runs."""
+    return ResourceError(
+        "the user %s is in use: process %d runs as that user" % (user.name, pid),
+        kind="resource.account",
+        hint="stop the user's processes in an earlier resource",
+    )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import mount_ports
 from remote_runtime.system.errno_messages import failure
-from remote_runtime.system.kernel.mounts import MountEntry, MountTable, users
+from remote_runtime.system.kernel.mounts import MountEntry, MountTable, described, users
 from remote_runtime.system.kernel.pinned_paths import PinnedPaths
 from remote_runtime.system.paths import is_within
 
@@ -38,7 +38,7 @@ class Mounts(mount_ports.Mounts):
         except OSError as error:
             raise failure("inspect", argv[-1], error) from error
         except ResourceError as error:
-            busy = users(argv[-1]) if argv[0] == "umount" else []
+            busy = described(users(argv[-1])) if argv[0] == "umount" else []
             if busy:
                 raise mount_ports.busy_error(argv[-1], busy) from error
             output = pinned.named(error.output)

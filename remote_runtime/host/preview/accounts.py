@@ -16,18 +16,20 @@ from remote_runtime.effects import (
     below,
     once,
 )
-from remote_runtime.errors import ResourceError
 from remote_runtime.host import accounts
 from remote_runtime.host.accounts import Outcome
 from remote_runtime.host.command_ports import CommandReader
-from remote_runtime.host.machine.accounts import require_idle
+from remote_runtime.host.machine import accounts as machine
 from remote_runtime.host.preview.change_record import Record
 from remote_runtime.host.preview.files import Files
+from remote_runtime.host.preview.processes import PlannedProcesses
 from remote_runtime.overlay.host_content import HostContent
 from remote_runtime.system import account_files
 from remote_runtime.system.account_files import User
 from remote_runtime.system.files import Files as Adapter
 from remote_runtime.system.paths import Status
+from remote_runtime.system.process.process_identity import service_of
+from remote_runtime.units.unit_files import Definition
 
 _TABLES = ("passwd", "shadow", "group", "gshadow")
 _BESIDE = ("passwd-", "shadow-", "group-", "gshadow-", "subuid", "subgid", "subuid-", "subgid-")
@@ -43,20 +45,37 @@ class Accounts(accounts.Accounts):
         self._record, self._commands = record, commands
 
     def _require_idle(self, user: User) -> None:
-        try:
-            require_idle(user)
-        except ResourceError as error:
-            if any(unit.active is False for unit in self._record.overlay.units.values()):
+        planned = PlannedProcesses(self._record.overlay)
+        left, may_end = planned.remaining(machine.processes(user))
+        if left:
+            error = machine.in_use(user, left[0])
+            if may_end:
                 raise Unknowable(
                     "%s, but an earlier resource may change this" % error.message
                 ) from error
-            raise
+            raise error
+        for unit in planned.started():
+            if _runs_as(unit, user):
+                raise Unknowable(
+                    "an earlier resource starts %s, which runs as the user %s"
+                    % (unit.name, user.name)
+                )
 
     def _kill(self, user: User) -> None:
-        try:
-            require_idle(user)
-        except ResourceError:
+        running = machine.processes(user)
+        started = PlannedProcesses(self._record.overlay).started()
+        names = {service_of(pid) for pid in running} - {""}
+        names.update(unit.name for unit in started if _runs_as(unit, user))
+        if running or names:
             self._record.runs = True  # as ends of processes may fail, or start others
+        if names:
+            reason = "%s ends the processes of the user %s" % (self._record.by, user.name)
+            self._record.add(
+                UnknownEffect(
+                    Uncertainty(UNKNOWN, reason),
+                    lambda kind, value, present: kind == "unit" and value in names,
+                )
+            )
 
     def _perform(self, argv: Sequence[str], outcome: Outcome, secret: str = "") -> None:
         self._commands.require(argv[0])
@@ -172,6 +191,11 @@ class Accounts(accounts.Accounts):
                 self._record.add(PathEffect(*of, gid=gid, target=node.target, once=True))
             if node.kind == "directory":
                 waiting += [os.path.join(path, name) for name in self.files.entries(path)]
+
+
+def _runs_as(unit: Definition, user: User) -> bool:
+    name = unit.text.expand(unit.text.last("Service", "User"))
+    return name in (user.name, str(user.uid))
 
 
 def _at_new_path(there: str, path: str, status: Status, files: Adapter) -> PathEffect:

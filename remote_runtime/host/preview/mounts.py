@@ -17,9 +17,10 @@ from remote_runtime.host import mount_ports
 from remote_runtime.host.command_ports import CommandReader
 from remote_runtime.host.file_ports import FileReader
 from remote_runtime.host.preview.change_record import Record
+from remote_runtime.host.preview.processes import PlannedProcesses, named_paths
 from remote_runtime.system.kernel import fstab
 from remote_runtime.system.kernel.fstab import Entry
-from remote_runtime.system.kernel.mounts import MountEntry, is_known_type, users
+from remote_runtime.system.kernel.mounts import MountEntry, described, is_known_type, users
 from remote_runtime.system.paths import is_within
 from remote_runtime.system.preconditions import PAGE
 from remote_runtime.text.numbers import is_number
@@ -61,11 +62,19 @@ class Mounts(mount_ports.Mounts):
 
     def _users(self, point: str) -> List[str]:
         overlay = self._record.overlay
-        found = users(point) if point not in overlay.mounts.planned else []
-        if found and any(unit.active is False for unit in overlay.units.values()):
+        planned = PlannedProcesses(overlay)
+        pids = list(users(point)) if point not in overlay.mounts.planned else []
+        left, may_end = planned.remaining(pids)
+        found = described(left)
+        if found and may_end:
             raise Unknowable(
                 "%s, but an earlier resource may change this" % mount_ports.busy_error(point, found)
             )
+        for unit in planned.started() if not found else ():
+            if any(is_within(path, point) for path in named_paths(unit)):
+                raise Unknowable(
+                    "an earlier resource starts %s, which may use %s" % (unit.name, point)
+                )
         return found
 
     def _mounts(self, entry: Entry) -> None:

@@ -5,6 +5,7 @@ from typing import (
     TYPE_CHECKING,
     Callable,
     Dict,
+    Iterable,
     Iterator,
     List,
     NamedTuple,
@@ -181,17 +182,23 @@ def resolved(device: str) -> str:
     return os.path.realpath(device)
 
 
-def users(point: str) -> List[str]:
-    """The processes that use the file system mounted at a path, as far as visible. This process,
-    which releases it, is not included.
+def users(point: str) -> Iterator[int]:
+    """Yield the processes that use the file system mounted at a path, as far as visible. This
+    process, which releases it, is not included.
     """
-    found = []
     for name in sorted(filter(str.isdigit, os.listdir(PROC)), key=int):
         directory = os.path.join(PROC, name)
         if int(name) == os.getpid():
             continue
         if _same_mounts(directory) and any(is_within(one, point) for one in _paths(directory)):
-            found.append("%s (%s)" % (_program(directory), name))
+            yield int(name)
+
+
+def described(pids: Iterable[int]) -> List[str]:
+    """The first of these processes, each as its program with its number."""
+    found = []
+    for pid in pids:
+        found.append("%s (%d)" % (_program(os.path.join(PROC, str(pid))), pid))
         if len(found) == _LIMIT:
             break
     return found

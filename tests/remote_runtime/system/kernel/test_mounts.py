@@ -130,11 +130,12 @@ class UsersTest(DirectoryTest):
     def test_who_uses_it(self) -> None:
         """A process by its working directory or an open file, with its name."""
         with open(self.write("open")):  # the process that asks does not count
-            self.assertEqual(mounts.users(self.root), [])
+            self.assertEqual(list(mounts.users(self.root)), [])
         child = subprocess.Popen(["sleep", "60"], cwd=self.root)
         try:
-            self.assertIn("(%d)" % child.pid, " ".join(mounts.users(self.root)))
+            self.assertEqual(list(mounts.users(self.root)), [child.pid])
+            self.assertIn("(%d)" % child.pid, " ".join(mounts.described([child.pid])))
         finally:
             child.kill()
             child.wait()
-        self.assertEqual(mounts.users(self.path("nothing")), [])
+        self.assertEqual(list(mounts.users(self.path("nothing"))), [])
