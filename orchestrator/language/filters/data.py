@@ -28,26 +28,18 @@ def key_of(value: Any) -> str:
 
 
 @_documented(
-    "d(default_value[, boolean])",
-    meaning="A default for a missing value; short for `default`",
-    example="Data.nope | d('x')",
-    result="'x'",
-    takes_missing=True,
+    "d(default_value[, boolean])", example="Data.nope | d('x')", result="'x'", takes_missing=True
 )
 def d(value: Any, default_value: Any = "", boolean: bool = False) -> Any:
-    """Jinja2's filter ``default``."""
+    """A default for a missing value; short for `default`."""
     return JINJA["default"](value, default_value, boolean)
 
 
 @_documented(
-    "mandatory([msg])",
-    meaning="The value; an error with the message if it is missing",
-    example="Data.web.port | mandatory",
-    result="80",
-    takes_missing=True,
+    "mandatory([msg])", example="Data.web.port | mandatory", result="80", takes_missing=True
 )
 def mandatory(value: Any, msg: Any = None) -> Any:
-    """The value, which must exist."""
+    """The value; an error with the message if it is missing."""
     if isinstance(value, Undefined):
         name = value._undefined_name
         raise ValueError(str(msg) if msg else f"{name!r} is mandatory but not set")
@@ -56,25 +48,22 @@ def mandatory(value: Any, msg: Any = None) -> Any:
 
 @_documented(
     "ternary(true_val, false_val[, none_val])",
-    meaning="The first for a true value, else the second",
     example="(Data.web.port > 1024) | ternary('high', 'low')",
     result="'low'",
 )
 def ternary(value: Any, true_val: Any, false_val: Any, none_val: Any = None) -> Any:
-    """One of two values."""
+    """The first for a true value, else the second."""
     if value is None and none_val is not None:
         return none_val
     return true_val if value else false_val
 
 
-@_documented(
-    "bool()",
-    meaning="`true` for yes, on, true and 1; `false` for no, off, false, 0 and an empty value",
-    example="'yes' | bool",
-    result="true",
-)
+@_documented("bool()", example="'yes' | bool", result="true")
 def bool_(value: Any) -> bool:
-    """The boolean for a word; ValueError for any other value."""
+    """`true` for yes, on, true and 1; `false` for no, off, false, 0 and an empty value.
+
+    ValueError for any other value.
+    """
     if value is None or isinstance(value, bool):
         return bool(value)
     word = str(value).strip().lower()
@@ -85,16 +74,15 @@ def bool_(value: Any) -> bool:
 
 @_documented(
     "combine(map, …[, recursive, list_merge])",
-    meaning="Merges maps; later ones win. `recursive=true` also merges nested maps. `list_merge`: "
-    "`replace`, "
-    "`keep`, `append`, `prepend`, `append_rp`, `prepend_rp`",
     example="{'a': 1, 'b': {'x': 1}} | combine({'b': {'y': 2}}, recursive=true)",
     result="{'a': 1, 'b': {'x': 1, 'y': 2}}",
 )
 def combine(
     first: Any, *more: Any, recursive: Any = False, list_merge: Any = "replace"
 ) -> dict[str, Any]:
-    """Several maps merged into one."""
+    """Merges maps; later ones win. `recursive=true` also merges nested maps. `list_merge`:
+    `replace`, `keep`, `append`, `prepend`, `append_rp`, `prepend_rp`.
+    """
     if list_merge not in _MERGES:
         raise ValueError(f"combine takes one of {', '.join(_MERGES)}, not {list_merge!r}")
     given = [*(first if isinstance(first, list) else [first]), *more]
@@ -138,14 +126,13 @@ def _joined(low: list[Any], high: list[Any], how: str) -> list[Any]:
 
 @_documented(
     "dict2items([key_name, value_name])",
-    meaning="A list of maps with `key` and `value`",
     example="{'a': 1} | dict2items",
     result="[{'key': 'a', 'value': 1}]",
 )
 def dict2items(
     value: Any, key_name: Any = "key", value_name: Any = "value"
 ) -> list[dict[str, Any]]:
-    """A map as a list."""
+    """A list of maps with `key` and `value`."""
     value_types.texts("dict2items", key_name, value_name)
     return [
         {key_name: k, value_name: v} for k, v in value_types.mapping("dict2items", value).items()
@@ -154,12 +141,11 @@ def dict2items(
 
 @_documented(
     "items2dict([key_name, value_name])",
-    meaning="The map from a list such as `dict2items` returns",
     example="[{'key': 'a', 'value': 1}] | items2dict",
     result="{'a': 1}",
 )
 def items2dict(value: Any, key_name: Any = "key", value_name: Any = "value") -> dict[str, Any]:
-    """A list as a map."""
+    """The map from a list such as `dict2items` returns."""
     found = {}
     for entry in value_types.entries("items2dict", value):
         if not isinstance(entry, Mapping) or key_name not in entry or value_name not in entry:
@@ -168,26 +154,23 @@ def items2dict(value: Any, key_name: Any = "key", value_name: Any = "value") -> 
     return found
 
 
-@_documented(
-    "zip(list, …)",
-    meaning="A list of the first entries, a list of the second entries, and so on",
-    example="['a', 'b'] | zip([1, 2])",
-    result="[['a', 1], ['b', 2]]",
-)
+@_documented("zip(list, …)", example="['a', 'b'] | zip([1, 2])", result="[['a', 1], ['b', 2]]")
 def zip_(first: Any, *more: Any) -> list[list[Any]]:
-    """Lists combined entry by entry, up to the length of the shortest."""
+    """A list of the first entries, a list of the second entries, and so on.
+
+    Up to the length of the shortest.
+    """
     lists = [value_types.entries("zip", one) for one in (first, *more)]
     return [list(entry) for entry in zip(*lists, strict=False)]
 
 
 @_documented(
     "product(list, …)",
-    meaning="Every combination of the entries of these lists",
     example="['a', 'b'] | product([1, 2])",
     result="[['a', 1], ['a', 2], ['b', 1], ['b', 2]]",
 )
 def product(first: Any, *more: Any) -> list[list[Any]]:
-    """Every combination of entries from the lists."""
+    """Every combination of the entries of these lists."""
     lists = [value_types.entries("product", one) for one in (first, *more)]
     count = prod(map(len, lists))
     cost_limits.check_size(count, cost_limits.MAX_ITEMS, "the product")
@@ -200,13 +183,10 @@ def product(first: Any, *more: Any) -> list[list[Any]]:
 
 
 @_documented(
-    "flatten([levels])",
-    meaning="Replaces nested lists with their entries, and drops `none`",
-    example="[1, [2, [3]], none] | flatten(levels=1)",
-    result="[1, 2, [3]]",
+    "flatten([levels])", example="[1, [2, [3]], none] | flatten(levels=1)", result="[1, 2, [3]]"
 )
 def flatten(value: Any, levels: Any = None, skip_nulls: Any = True) -> list[Any]:
-    """A list with nested lists replaced by their entries."""
+    """Replaces nested lists with their entries, and drops `none`."""
     left = _MAX_DEPTH if levels is None else value_types.whole("flatten", levels)
     return list(_flat(value_types.entries("flatten", value), left, skip_nulls is True))
 
@@ -219,38 +199,23 @@ def _flat(entries: list[Any], left: int, skip: bool) -> Any:
             yield entry
 
 
-@_documented(
-    "union(list)",
-    meaning="The entries of both lists, each once",
-    example="[1, 2] | union([2, 3])",
-    result="[1, 2, 3]",
-)
+@_documented("union(list)", example="[1, 2] | union([2, 3])", result="[1, 2, 3]")
 def union(one: Any, other: Any) -> list[Any]:
-    """The entries of either list."""
+    """The entries of both lists, each once."""
     found = [*value_types.entries("union", one), *value_types.entries("union", other)]
     return list({key_of(entry): entry for entry in found}.values())
 
 
-@_documented(
-    "intersect(list)",
-    meaning="The entries that are in both lists, each once",
-    example="[1, 2, 3] | intersect([3, 2])",
-    result="[2, 3]",
-)
+@_documented("intersect(list)", example="[1, 2, 3] | intersect([3, 2])", result="[2, 3]")
 def intersect(one: Any, other: Any) -> list[Any]:
-    """The entries of both lists."""
+    """The entries that are in both lists, each once."""
     wanted = {key_of(entry) for entry in value_types.entries("intersect", other)}
     return _once(value_types.entries("intersect", one), wanted, True)
 
 
-@_documented(
-    "difference(list)",
-    meaning="The entries that are not in the other list, each once",
-    example="[1, 2, 3] | difference([2])",
-    result="[1, 3]",
-)
+@_documented("difference(list)", example="[1, 2, 3] | difference([2])", result="[1, 3]")
 def difference(one: Any, other: Any) -> list[Any]:
-    """The entries of the first list that are not in the second."""
+    """The entries that are not in the other list, each once."""
     unwanted = {key_of(entry) for entry in value_types.entries("difference", other)}
     return _once(value_types.entries("difference", one), unwanted, False)
 
@@ -261,25 +226,24 @@ def _once(entries: list[Any], keys: set[str], wanted: bool) -> list[Any]:
 
 
 @_documented(
-    "symmetric_difference(list)",
-    meaning="The entries that only one of the lists has, each once",
-    example="[1, 2] | symmetric_difference([2, 3])",
-    result="[1, 3]",
+    "symmetric_difference(list)", example="[1, 2] | symmetric_difference([2, 3])", result="[1, 3]"
 )
 def symmetric_difference(one: Any, other: Any) -> list[Any]:
-    """The entries of exactly one of the lists."""
+    """The entries that only one of the lists has, each once."""
     return [*difference(one, other), *difference(other, one)]
 
 
 @_documented(
     "extract(container[, key, …])",
-    meaning="The entry of the container that has this key",
     example="['a', 'b'] | map('extract', {'a': 1, 'b': 2}) | list",
     result="[1, 2]",
 )
 @pass_environment
 def extract(environment: Any, key: Any, container: Any, *more: Any) -> Any:
-    """An entry of a map or a list, or a nested one."""
+    """The entry of the container that has this key.
+
+    More keys lead to a nested entry.
+    """
     found = environment.getitem(container, key)
     for step in more:
         for part in step if isinstance(step, list) else [step]:
@@ -287,16 +251,12 @@ def extract(environment: Any, key: Any, container: Any, *more: Any) -> Any:
     return found
 
 
-@_documented(
-    "random([start, step, ]seed=…)",
-    meaning="A number below the value, or an entry of the list. The same `seed` always gives the "
-    "same result, so use text that differs between hosts, such as `Host.name`",
-    example="59 | random(seed='web1')",
-    result="52",
-)
+@_documented("random([start, step, ]seed=…)", example="59 | random(seed='web1')", result="52")
 def random(value: Any, start: Any = 0, step: Any = 1, seed: Any = None) -> Any:
-    """Ansible's result for the same seed. Without a seed, each run would return a
-    different value.
+    """A number below the value, or an entry of the list. The same `seed` always gives the same
+    result, so use text that differs between hosts, such as `Host.name`.
+
+    Ansible's result for the same seed. Without a seed, each run would return a different value.
     """
     if seed.__class__ not in (str, int):
         raise ValueError(

@@ -18,26 +18,19 @@ _documented = partial(documented, "Encoding")
 _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b")
 
 
-@_documented(
-    "b64encode()",
-    meaning="Base64 of the text in UTF-8",
-    example="'ccm' | b64encode",
-    result="'Y2Nt'",
-)
+@_documented("b64encode()", example="'ccm' | b64encode", result="'Y2Nt'")
 def b64encode(text: Any) -> str:
-    """Return the string in Base64."""
+    """Base64 of the text in UTF-8."""
     value_types.texts("b64encode", text)
     return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
 
 
-@_documented(
-    "b64decode()",
-    meaning="The decoded text",
-    example="'Y2Nt' | b64decode",
-    result="'ccm'",
-)
+@_documented("b64decode()", example="'Y2Nt' | b64decode", result="'ccm'")
 def b64decode(text: Any) -> str:
-    """Return the string decoded from Base64; ValueError if it is invalid, or not UTF-8."""
+    """The decoded text.
+
+    ValueError if it is invalid, or not UTF-8.
+    """
     value_types.texts("b64decode", text)
     try:
         return base64.b64decode("".join(text.split()), validate=True).decode("utf-8")
@@ -47,9 +40,9 @@ def b64decode(text: Any) -> str:
 
 @_documented(
     "hash([hashtype])",
-    meaning="A hash in hex: " + ", ".join(f"`{n}`" for n in _HASHES) + "; default: `sha1`",
     example="'ccm' | hash('md5')",
     result="'b42f1990c0cee8758b64584877d69b93'",
+    meaning="A hash in hex: " + ", ".join(f"`{n}`" for n in _HASHES) + "; default: `sha1`",
 )
 @pass_context
 def hash_(context: Any, text: Any, hashtype: Any = "sha1") -> str:

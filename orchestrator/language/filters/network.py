@@ -81,11 +81,11 @@ def _read(value: Any) -> tuple[_Interface, bool] | None:
 
 @_documented(
     "ipaddr([query])",
+    example="'192.0.2.10/24' | ipaddr('network/prefix')",
+    result="'192.0.2.0/24'",
     meaning="The result of a query about an address, or `false`; for a list, the matching entries. "
     "Queries: " + ", ".join(f"`{name}`" for name in _QUERIES) + ", a number for the address at "
     "that position, a network for the addresses in it",
-    example="'192.0.2.10/24' | ipaddr('network/prefix')",
-    result="'192.0.2.0/24'",
 )
 def ipaddr(value: Any, query: Any = "") -> Any:
     """The result of a query about an address."""
@@ -121,12 +121,11 @@ def _at(interface: _Interface, has_prefix: bool, place: int) -> Any:
 
 @_documented(
     "ipwrap()",
-    meaning="An IPv6 address in brackets, any other value unchanged; lists entry by entry",
     example="['2001:db8::1', '192.0.2.1', 'web1'] | ipwrap",
     result="['[2001:db8::1]', '192.0.2.1', 'web1']",
 )
 def ipwrap(value: Any) -> Any:
-    """An address in the form used in URLs."""
+    """An IPv6 address in brackets, any other value unchanged; lists entry by entry."""
     if isinstance(value, list | tuple):
         return [ipwrap(entry) for entry in value]
     read = _read(value)
@@ -138,11 +137,11 @@ def ipwrap(value: Any) -> Any:
 
 @_documented(
     "urlsplit([part])",
+    example="'https://web1.example.net:8443/status?full=1' | urlsplit('hostname')",
+    result="'web1.example.net'",
     meaning="The parts of a URL as a map, or one of them: "
     + ", ".join(f"`{n}`" for n in _PARTS)
     + ". A missing part is empty or `null`. The password is not included",
-    example="'https://web1.example.net:8443/status?full=1' | urlsplit('hostname')",
-    result="'web1.example.net'",
 )
 def urlsplit(url: Any, part: Any = "") -> Any:
     """The parts of a URL, or one of them."""

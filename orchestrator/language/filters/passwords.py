@@ -28,11 +28,9 @@ _MAX_LENGTH = 512
 @documented(
     "Encoding",
     "password_hash([hashtype, salt, rounds, name])",
-    meaning="A password hash for /etc/shadow: `sha512` or `bcrypt`. The salt depends on the host "
-    "and on `name` unless it is set, so set a name for each account",
     example="'secret' | password_hash(salt='saltstring')",
     result="'$6$saltstring$AIsRs/Ee56G/tC8MEHhvReZTfx8u3rXXMl6eYrjCG9ibix19DxoMBLog"
-    "dTET5Ukw9Sf7eZTITsuk0Ry5qulYz.'",  # ccm: allow-secret
+    "dTET5Ukw9Sf7eZTITsuk0Ry5qulYz.'",
 )
 @pass_context
 def password_hash(
@@ -42,7 +40,9 @@ def password_hash(
     salt: Any = "",
     **options: Any,
 ) -> str:
-    """The hash of a password, which is masked like the password."""
+    """A password hash for /etc/shadow: `sha512` or `bcrypt`. The salt depends on the host and on
+    `name` unless it is set, so set a name for each account.
+    """
     rounds, name = options.pop("rounds", None), options.pop("name", "")
     value_types.texts("password_hash", password, hashtype, salt, name)
     if options:

@@ -10,37 +10,22 @@ from orchestrator.language.filters.registry import documented
 _documented = partial(documented, "Paths")
 
 
-@_documented(
-    "basename()",
-    meaning="The last part",
-    example="'/etc/nginx/site.conf' | basename",
-    result="'site.conf'",
-)
+@_documented("basename()", example="'/etc/nginx/site.conf' | basename", result="'site.conf'")
 def basename(path: Any) -> str:
-    """The last part of a path."""
+    """The last part."""
     value_types.texts("basename", path)
     return str(posixpath.basename(path))
 
 
-@_documented(
-    "dirname()",
-    meaning="The path without its last part",
-    example="'/etc/nginx/site.conf' | dirname",
-    result="'/etc/nginx'",
-)
+@_documented("dirname()", example="'/etc/nginx/site.conf' | dirname", result="'/etc/nginx'")
 def dirname(path: Any) -> str:
-    """The directory of a path."""
+    """The path without its last part."""
     value_types.texts("dirname", path)
     return str(posixpath.dirname(path))
 
 
-@_documented(
-    "splitext()",
-    meaning="The path without its extension, and the extension",
-    example="'/etc/site.conf' | splitext",
-    result="['/etc/site', '.conf']",
-)
+@_documented("splitext()", example="'/etc/site.conf' | splitext", result="['/etc/site', '.conf']")
 def splitext(path: Any) -> list[str]:
-    """A path split into two parts."""
+    """The path without its extension, and the extension."""
     value_types.texts("splitext", path)
     return list(posixpath.splitext(path))

@@ -86,12 +86,11 @@ class Search:
 
 @_documented(
     "regex_replace(pattern, replacement[, ignorecase, multiline, count])",
-    meaning="Replaces the matches, or the first `count`; `\\1` or `\\g<name>` is a group",
     example="'web12.example.net' | regex_replace('^(\\\\w+?)(\\\\d+)', '\\\\2-\\\\1')",
     result="'12-web.example.net'",
 )
 def regex_replace(text: Any, pattern: Any, replacement: Any = "", **flags: Any) -> str:
-    """The text with its matches replaced."""
+    r"""Replaces the matches, or the first `count`; `\1` or `\g<name>` is a group."""
     value_types.texts("regex_replace", replacement)
     maximum = value_types.whole("regex_replace", flags.pop("count", 0))
     search = Search(text, pattern, **flags)
@@ -141,14 +140,13 @@ def _name(name: str | bytes) -> str:
 
 @_documented(
     "regex_search(pattern[, group, …][, ignorecase, multiline])",
-    meaning="The first match, or `none`; with groups such as `'\\1'` the list of these",
     example="'nginx/1.24.0' | regex_search('/([0-9.]+)', '\\\\1')",
     result="['1.24.0']",
 )
 def regex_search(
     text: Any, pattern: Any, *groups: Any, ignorecase: Any = False, multiline: Any = False
 ) -> str | list[str] | None:
-    """The first match."""
+    r"""The first match, or `none`; with groups such as `'\1'` the list of these."""
     value_types.texts("regex_search", *groups)
     match = Search(text, pattern, ignorecase=ignorecase, multiline=multiline).first()
     if match is None:
@@ -166,28 +164,22 @@ def regex_search(
 
 @_documented(
     "regex_findall(pattern[, ignorecase, multiline])",
-    meaning="All matches, or the group of each; lists if the pattern has several groups",
     example="'a1 b22' | regex_findall('[a-z]([0-9]+)')",
     result="['1', '22']",
 )
 def regex_findall(
     text: Any, pattern: Any, multiline: Any = False, ignorecase: Any = False
 ) -> list[Any]:
-    """Everything that matches."""
+    """All matches, or the group of each; lists if the pattern has several groups."""
     search = Search(text, pattern, ignorecase=ignorecase, multiline=multiline)
     if search.groups > 1:
         return [[_decoded(part) for part in match.groups()] for match in search.each()]
     return [_decoded(match.group(search.groups)) for match in search.each()]
 
 
-@_documented(
-    "regex_escape()",
-    meaning="The text, escaped as a pattern that matches only this text",
-    example="'a.b*' | regex_escape",
-    result="'a\\\\.b\\\\*'",
-)
+@_documented("regex_escape()", example="'a.b*' | regex_escape", result="'a\\\\.b\\\\*'")
 def regex_escape(text: Any) -> str:
-    """The text with a backslash before each special character."""
+    """The text, escaped as a pattern that matches only this text."""
     value_types.texts("regex_escape", text)
     return (
         re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII) if text.isascii() else re.escape(text)

@@ -41,25 +41,26 @@ def documented(
     family: str,
     usage: str,
     *,
-    meaning: str,
     example: str,
     result: str,
+    meaning: str = "",
     cost: int = 1,
     takes_missing: bool = False,
 ) -> Callable[[Function], Function]:
-    """Register a filter, or a test in that family. ``takes_missing``: it accepts a
-    missing value.
+    """Register a filter, or a test in that family. Its meaning is the first paragraph of its
+    docstring, unless it is computed. ``takes_missing``: it accepts a missing value.
     """
 
     def register(function: Function) -> Function:
         """Add the function to the table of its family, with its checks."""
         name = usage.split("(", 1)[0]
         table = TESTS if family == "Tests" else FILTERS
+        summary = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
         table[name] = Entry(
             name=name,
             family=family,
             usage=usage,
-            meaning=meaning,
+            meaning=meaning or summary.removesuffix("."),
             example=example,
             result=result,
             function=_guarded(function, cost, takes_missing),

@@ -24,36 +24,32 @@ _PARTS = re.compile(r"\d+|[a-z]+")
 
 @_documented(
     "match(pattern[, ignorecase, multiline])",
-    meaning="Whether the start of the text matches",
     example="['web1', 'db1'] | select('match', 'web') | list",
     result="['web1']",
 )
 def match(text: Any, pattern: Any, ignorecase: Any = False, multiline: Any = False) -> bool:
-    """Whether a pattern matches at the start."""
+    """Whether the start of the text matches."""
     search = Search(text, pattern, ignorecase=ignorecase, multiline=multiline)
     return search.at_start() is not None
 
 
 @_documented(
     "search(pattern[, ignorecase, multiline])",
-    meaning="Whether any part of the text matches",
     example="[{'n': 'a1'}, {'n': 'b'}] | rejectattr('n', 'search', '[0-9]') | list",
     result="[{'n': 'b'}]",
 )
 def search(text: Any, pattern: Any, ignorecase: Any = False, multiline: Any = False) -> bool:
-    """Whether a pattern matches anywhere."""
+    """Whether any part of the text matches."""
     return Search(text, pattern, ignorecase=ignorecase, multiline=multiline).first() is not None
 
 
 @_documented(
-    "version(other[, operator])",
-    meaning="Compares versions part by part, numbers as numbers; the operator is `'=='`, `'!='`, "
-    "`'<'`, `'<='`, `'>'` or `'>='`",
-    example="'1.10.1' is version('1.9', '>=')",
-    result="true",
+    "version(other[, operator])", example="'1.10.1' is version('1.9', '>=')", result="true"
 )
 def version(one: Any, other: Any, operator: Any = "==") -> bool:
-    """Compare two versions."""
+    """Compares versions part by part, numbers as numbers; the operator is `'=='`, `'!='`, `'<'`,
+    `'<='`, `'>'` or `'>='`.
+    """
     value_types.texts("version", one, other)
     compare = _OPERATORS.get(operator) if isinstance(operator, str) else None
     if compare is None:
@@ -74,24 +70,14 @@ def _parts(text: str) -> list[tuple[int, int, str]]:
     return [(1, int(p), "") if p.isdigit() else (0, 0, p) for p in found]
 
 
-@_documented(
-    "subset(list)",
-    meaning="Whether the second list contains all entries of the first",
-    example="[1, 2] is subset([1, 2, 3])",
-    result="true",
-)
+@_documented("subset(list)", example="[1, 2] is subset([1, 2, 3])", result="true")
 def subset(some: Any, all_: Any) -> bool:
-    """Whether the other list contains all entries of this one."""
+    """Whether the second list contains all entries of the first."""
     mine = {key_of(entry) for entry in value_types.entries("subset", some)}
     return mine <= {key_of(entry) for entry in value_types.entries("subset", all_)}
 
 
-@_documented(
-    "superset(list)",
-    meaning="Whether the first list contains all entries of the second",
-    example="[1, 2, 3] is superset([4])",
-    result="false",
-)
+@_documented("superset(list)", example="[1, 2, 3] is superset([4])", result="false")
 def superset(all_: Any, some: Any) -> bool:
-    """Whether the second list contains all entries of the first of the other one."""
+    """Whether the first list contains all entries of the second."""
     return subset(some, all_)

@@ -23,13 +23,15 @@ _YAML_COST = 128
 
 @_documented(
     "comment([style, decoration, prefix, postfix, …])",
-    meaning="The text as a comment: `plain`, `c`, `cblock`, `erlang` or `xml`; each line starts "
-    "with `decoration`",
     example="'one\\ntwo' | comment('c', prefix='', postfix_count=0)",
     result="'// one\\n// two'",
 )
 def comment(text: Any, style: Any = "plain", **changes: Any) -> str:
-    """Return a string as a multi-line comment, in Ansible's format."""
+    """The text as a comment: `plain`, `c`, `cblock`, `erlang` or `xml`; each line starts with
+    `decoration`.
+
+    In Ansible's format.
+    """
     value_types.texts("comment", text)
     if style not in _STYLES:
         raise ValueError(f"comment takes {', '.join(_STYLES)}, not {style!r}")
@@ -67,25 +69,15 @@ def _commented(text: str, how: dict[str, str], counts: tuple[int, int]) -> str:
     return begin + above * counts[0] + body + below * counts[1] + end
 
 
-@_documented(
-    "quote()",
-    meaning="Quoted as one word for a shell",
-    example='"it\'s" | quote',
-    result="\"'it'\\\"'\\\"'s'\"",
-)
+@_documented("quote()", example='"it\'s" | quote', result="\"'it'\\\"'\\\"'s'\"")
 def quote(value: Any) -> str:
-    """A value as one word for a shell."""
+    """Quoted as one word for a shell."""
     return shlex.quote(value_types.as_text(value_types.plain(value)))
 
 
-@_documented(
-    "split([separator[, n]])",
-    meaning="The parts of the text, at most `n`; without a separator, its words",
-    example="'a, b' | split(', ')",
-    result="['a', 'b']",
-)
+@_documented("split([separator[, n]])", example="'a, b' | split(', ')", result="['a', 'b']")
 def split(text: Any, separator: Any = None, maximum: Any = 0) -> list[str]:
-    """Return the parts of a string."""
+    """The parts of the text, at most `n`; without a separator, its words."""
     value_types.texts("split", text, *([] if separator is None else [separator]))
     if separator == "":
         return list(text)
@@ -94,12 +86,11 @@ def split(text: Any, separator: Any = None, maximum: Any = 0) -> list[str]:
 
 @_documented(
     "to_json([indent, sort_keys])",
-    meaning="JSON on one line",
     example="{'b': [1, true], 'a': none} | to_json",
     result='\'{"b": [1, true], "a": null}\'',
 )
 def to_json(value: Any, indent: Any = None, sort_keys: Any = False) -> str:
-    """A value as JSON."""
+    """JSON on one line."""
     blanks = None if indent is None else _indent("to_json", indent)
     encoder = json.JSONEncoder(ensure_ascii=False, indent=blanks, sort_keys=sort_keys is True)
     pieces, size = [], 0
@@ -113,24 +104,22 @@ def to_json(value: Any, indent: Any = None, sort_keys: Any = False) -> str:
 
 @_documented(
     "to_nice_json([indent, sort_keys])",
-    meaning="JSON on several lines, indented by 4, sorted",
     example="{'a': [1]} | to_nice_json(indent=1)",
     result="'{\\n \"a\": [\\n  1\\n ]\\n}'",
 )
 def to_nice_json(value: Any, indent: Any = 4, sort_keys: Any = True) -> str:
-    """A value as readable JSON."""
+    """JSON on several lines, indented by 4, sorted."""
     return to_json(value, indent, sort_keys)
 
 
 @_documented(
-    "from_json()",
-    meaning="The value of JSON text",
-    example="'{\"a\": [1, null]}' | from_json",
-    result="{'a': [1, none]}",
-    cost=4,
+    "from_json()", example="'{\"a\": [1, null]}' | from_json", result="{'a': [1, none]}", cost=4
 )
 def from_json(text: Any) -> Any:
-    """The value of JSON text; ValueError."""
+    """The value of JSON text.
+
+    ValueError.
+    """
     value_types.texts("from_json", text)
     try:
         return json.loads(text, parse_constant=_no_number)
@@ -144,13 +133,12 @@ def _no_number(word: str) -> Any:
 
 @_documented(
     "to_yaml([indent, sort_keys, width])",
-    meaning="YAML, the innermost lists and maps on one line, sorted",
     example="{'b': [1, 'no'], 'a': none} | to_yaml",
     result="\"a: null\\nb: [1, 'no']\\n\"",
     cost=_YAML_COST,
 )
 def to_yaml(value: Any, indent: Any = 2, sort_keys: Any = True, width: Any = 80) -> str:
-    """A value as YAML."""
+    """YAML, the innermost lists and maps on one line, sorted."""
     return _yaml(
         "to_yaml", value, indent=indent, sort_keys=sort_keys, width=width, default_flow_style=None
     )
@@ -158,13 +146,12 @@ def to_yaml(value: Any, indent: Any = 2, sort_keys: Any = True, width: Any = 80)
 
 @_documented(
     "to_nice_yaml([indent, sort_keys, width])",
-    meaning="YAML on several lines, indented by 4, sorted",
     example="{'a': {'b': [1]}} | to_nice_yaml(indent=2)",
     result="'a:\\n  b:\\n  - 1\\n'",
     cost=_YAML_COST,
 )
 def to_nice_yaml(value: Any, indent: Any = 4, sort_keys: Any = True, width: Any = 80) -> str:
-    """A value as readable YAML."""
+    """YAML on several lines, indented by 4, sorted."""
     return _yaml("to_nice_yaml", value, indent=indent, sort_keys=sort_keys, width=width)
 
 
@@ -216,14 +203,13 @@ def _yaml(
 
 
 @_documented(
-    "from_yaml()",
-    meaning="The value of YAML text, parsed like a manifest",
-    example="'a: [1, no]' | from_yaml",
-    result="{'a': [1, 'no']}",
-    cost=_YAML_COST,
+    "from_yaml()", example="'a: [1, no]' | from_yaml", result="{'a': [1, 'no']}", cost=_YAML_COST
 )
 def from_yaml(text: Any) -> Any:
-    """The value of a YAML text; ValueError."""
+    """The value of YAML text, parsed like a manifest.
+
+    ValueError.
+    """
     from inventory.yaml_document import parse_document, to_plain
     from remote_runtime.errors import InputError
 
