@@ -83,7 +83,6 @@ class _Lazy(InventoryView):
 
     @cached_property
     def groups(self) -> ReadOnlyMap:
-        """See ``InventoryView``."""
         inventory = self._inventory
         members: dict[str, list[str]] = {name: [] for name in ("all", *inventory.groups)}
         for name, host in inventory.hosts.items():
@@ -93,7 +92,6 @@ class _Lazy(InventoryView):
 
     @cached_property
     def hosts(self) -> ReadOnlyMap:
-        """See ``InventoryView``."""
         found = {}
         for name, host in self._inventory.hosts.items():
             groups = list(host.groups)

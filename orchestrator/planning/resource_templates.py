@@ -59,7 +59,6 @@ class FilledResource(CompiledResource):
 
     @property
     def outline(self) -> Outline:
-        """See ``CompiledResource``."""
         return self.skeleton.outline
 
     @property
@@ -87,20 +86,16 @@ class FilledResource(CompiledResource):
 
     @property
     def blob_count(self) -> int:
-        """See ``CompiledResource``."""
         return len(self.texts)
 
     @property
     def children(self) -> tuple[CompiledResource, ...]:
-        """See ``CompiledResource``."""
         return ()
 
     @property
     def registrations(self) -> tuple[Mapping[str, Any], ...]:
-        """See ``CompiledResource``."""
         return self.skeleton.registrations
 
     @property
     def longest(self) -> float:
-        """See ``CompiledResource``."""
         return self.skeleton.longest

@@ -55,27 +55,22 @@ class PendingRefreshes(Refreshes):
 
     @property
     def due(self) -> bool:
-        """See ``Refreshes``."""
         return bool(self._due)
 
     def since(self, item: Item) -> str:
-        """See ``Refreshes``."""
         if not self._before:
             return ""
         return self._first([pair for pair in self._before if pair[1] == item.id])
 
     def owed(self, item: Item) -> str:
-        """See ``Refreshes``."""
         if not self._due:
             return ""
         return self._first([pair for pair in self._due if pair[1] == item.id])
 
     def owes_itself(self, item: Item) -> bool:
-        """See ``Refreshes``."""
         return (item.id, item.id) in self._before
 
     def begin(self, item: Item, itself: bool = False) -> bool:
-        """See ``Refreshes``."""
         pairs, self._begun = self._note(item, itself)
         return bool(pairs)
 
@@ -103,24 +98,20 @@ class PendingRefreshes(Refreshes):
         return pairs, new
 
     def announce(self, items: Sequence[Item]) -> Callable[[Item], None]:
-        """See ``Refreshes``."""
         noted = {item.index: self._note(item)[1] for item in items}
         return lambda item: self._drop(noted[item.index])
 
     def end(self, changed: bool) -> None:
-        """See ``Refreshes``."""
         if not changed:
             self._drop(self._begun)
 
     def served(self, item: Item, fired: Sequence[str]) -> None:
-        """See ``Refreshes``."""
         if self._due:
             of_item = [pair for pair in self._due if pair[1] == item.id]
             refs = (item.id, *fired)
             self._drop([pair for pair in of_item if pair in self._before or pair[0] in refs])
 
     def released(self, item: Item) -> None:
-        """See ``Refreshes``."""
         if self._due:
             left_out = {one.id for one in each_of([item])}
             self._drop([pair for pair in self._due if pair[1] in left_out])

@@ -103,21 +103,17 @@ class TextBlob(Blob):
 
     @property
     def size(self) -> int:
-        """See ``Blob``."""
         return len(self._data)
 
     @property
     def reference_json(self) -> bytes:
-        """See ``Blob``."""
         return reference_text(self._data).encode("ascii")
 
     @property
     def text(self) -> str:
-        """See ``Blob``."""
         return self._data.decode("utf-8")
 
     def chunks(self) -> Iterator[bytes]:
-        """See ``Blob``."""
         for at in range(0, len(self._data), CHUNK):
             yield self._data[at : at + CHUNK]
 
@@ -149,16 +145,13 @@ class FileBlob(Blob):
 
     @property
     def sha(self) -> str:
-        """See ``Blob``."""
         return self._sha
 
     @property
     def size(self) -> int:
-        """See ``Blob``."""
         return self._size
 
     def chunks(self) -> Iterator[bytes]:
-        """See ``Blob``."""
         remaining = self._size
         with open(self._path, "rb") as file:
             while remaining:
