@@ -52,10 +52,6 @@ if TYPE_CHECKING:
     from remote_runtime.packages.transaction import Manager
     from remote_runtime.system.process.commands import Result
 
-# dnf would wait for a lock forever and without a message.
-OPTIONS = ("--setopt=exit_on_lock=True", "--setopt=*.metadata_expire=never")
-REFRESH = ("dnf", "makecache", "-y", "--refresh", "--setopt=exit_on_lock=True")
-FORMAT = "%{name}\t%{epoch}\t%{version}\t%{release}\t%{arch}\t%{repoid}\n"
 _ASKED = "Operation aborted"  # the exit code of dnf after the answer no
 _LIMIT = 16 << 20  # bytes of a query's output
 _NAMES = 1000  # names on one command line
@@ -211,12 +207,12 @@ class Dnf(PackageManager):
             self._provided[name] = records.names()[:_PROVIDERS_SHOWN]
         return self._provided[name]
 
-    def _query(self, *words: str, form: str = FORMAT) -> str:
+    def _query(self, *words: str, form: str = "") -> str:
         from remote_runtime.packages import transaction
+        from remote_runtime.packages.dnf import commands as dnf_commands
         from remote_runtime.packages.dnf import isolated_run
 
-        options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
-        asked = ("dnf", "-q") + options + ("repoquery", "--queryformat", form) + words
+        asked = dnf_commands.query(words, form, cached=self.context.noop)
         argv = isolated_run.isolated(self.context, asked)
         return transaction.ask(
             self.context, self._manager(), what="querying dnf", argv=argv, limit=_LIMIT
@@ -236,10 +232,11 @@ class Dnf(PackageManager):
 
     def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:
         """Run ``dnf makecache``; ``ResourceError`` if a required repository fails."""
+        from remote_runtime.packages.dnf import commands as dnf_commands
         from remote_runtime.packages.dnf import errors as dnf_errors
 
         self.context.outdated_lists.pop(self.name, None)
-        argv = (*REFRESH, *("--repo=" + name for name in sorted(set(only))))
+        argv = (*dnf_commands.REFRESH, *("--repo=" + name for name in sorted(set(only))))
         result = self._transaction("refreshing the package lists", argv, lock_timeout)
         ignored = dnf_errors.ignored_repositories(result)
         if ignored:  # with skip_if_unavailable, this is not an error
@@ -510,15 +507,9 @@ class Dnf(PackageManager):
 
     def _words(self, operations: Sequence[Operation]) -> Sequence[str]:
         """Return the command for operations of one kind."""
-        first = operations[0]
-        if first.removal:
-            return ("dnf", "remove", "-y", *OPTIONS, *(one.name for one in operations))
-        command = ("dnf", "downgrade" if self._is_older(first) else "install", "-y")
-        options: Sequence[str] = OPTIONS
-        if first.recommends is not None:
-            options = (*OPTIONS, "--setopt=install_weak_deps=%s" % first.recommends)
-        names = [one.file or self._spec(one.name, one.version) for one in operations]
-        return (*command, *options, *names)
+        from remote_runtime.packages.dnf import commands as dnf_commands
+
+        return dnf_commands.words(operations, self._is_older(operations[0]), self._parts)
 
     def _is_older(self, operation: Operation) -> bool:
         """Return whether the requested version is older than the installed one."""
@@ -527,18 +518,10 @@ class Dnf(PackageManager):
 
     def _asking(self, operations: Sequence[Operation]) -> Sequence[str]:
         """Return the command with which dnf prints its planned changes and then stops."""
+        from remote_runtime.packages.dnf import commands as dnf_commands
         from remote_runtime.packages.dnf import isolated_run
 
-        answers = {"-y": ("--assumeno", "--cacheonly")}
-        words = self._words(operations)
-        return isolated_run.isolated(
-            self.context, [part for word in words for part in answers.get(word, (word,))]
-        )
-
-    def _spec(self, name: str, version: str) -> str:
-        """Return one version of a package, as an argument for dnf."""
-        package, architecture = self._parts.get(name, (name, ""))
-        return "-".join(filter(None, (package, version))) + (architecture and "." + architecture)
+        return isolated_run.isolated(self.context, dnf_commands.asking(self._words(operations)))
 
     def _transaction(self, what: str, argv: Sequence[str], lock_timeout: float) -> "Result":
         from remote_runtime.packages import transaction
