@@ -126,7 +126,7 @@ def _together(
     upcoming: Sequence[PlannedChange],
 ) -> Tuple[Sequence[PlannedChange], Sequence[Changes]]:
     """Return the later resources that are changed with the first, and the changes of each
-    operation according to ``shares``.
+    operation according to ``shares``, which may leave out the last ones.
 
     A package that an earlier one installs as a dependency is left to its own resource, which then
     finds it installed.
@@ -135,6 +135,7 @@ def _together(
         found = shares([first, *(other.operation for other in upcoming)])
         if found is None:
             break
+        upcoming = upcoming[: len(found) - 1]
         own = [
             other
             for other, share in zip(upcoming, found[1:])
@@ -152,13 +153,28 @@ def shares(
     needs: Dict[str, List[str]],
 ) -> List[List[VersionChange]]:
     """Return the changes of each operation: its own, and those of packages that only it needs so
-    far. ``needs`` has the names of required packages by the name of the package that needs them.
+    far; the last one also has those that none of them needs. ``needs`` is as for ``divided``.
+    """
+    names = [operation.name.partition(":")[0] for operation in operations]
+    found, left = divided(names, changes, needs)
+    found[-1] += left
+    return found
+
+
+def divided(
+    names: Sequence[str],
+    changes: Sequence[VersionChange],
+    needs: Dict[str, List[str]],
+) -> Tuple[List[List[VersionChange]], List[VersionChange]]:
+    """Return the changes of each named package: its own, and those of packages that only it needs
+    so far; and the changes of packages that none of them needs. ``needs`` has the names of required
+    packages by the name of the package that needs them.
     """
     left = {change.name: change for change in changes}
     found: List[List[VersionChange]] = []
-    for operation in operations:
+    for first in names:
         own: List[VersionChange] = []
-        waiting = [operation.name.partition(":")[0]]
+        waiting = [first]
         while waiting:
             name = waiting.pop()
             change = left.pop(name, None)
@@ -166,5 +182,4 @@ def shares(
                 own.append(change)
                 waiting += needs.get(name, ())
         found.append(sorted(own))
-    found[-1] += left.values()
-    return found
+    return found, list(left.values())

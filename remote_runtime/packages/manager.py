@@ -52,6 +52,7 @@ class PackageManager(object):
     marks the package as manually installed. ``purges``: a removal can also remove configuration
     files. ``asks``: scripts of packages ask questions through debconf, whose answers are in
     ``answer_files``. ``batches``: packages of consecutive resources may be one transaction.
+    ``records_others``: the records of a change include other packages of its transaction.
     ``suffix`` is that of package files. ``priority``: see ``provider.Provider``.
     """
 
@@ -67,6 +68,7 @@ class PackageManager(object):
     suffix = ""
     answer_files: Sequence[str] = ()
     batches = True
+    records_others = True
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -329,8 +331,8 @@ class PackageManager(object):
     def predict_together(
         self, operations: Sequence[Operation]
     ) -> Optional[Sequence[Sequence[VersionChange]]]:
-        """Return what ``predict`` returns for each of several operations in one transaction, one
-        after the other; None if each has to be predicted alone.
+        """Return the changes of each of several operations in one transaction, for ``effects``;
+        without the last ones if they are predicted later, None if each has to be predicted alone.
         """
         return None
 

@@ -183,7 +183,7 @@ class Probe(object):
             self._known[sha] = contents
 
         failed = self._opened(together, packages, learn)
-        if failed is not None and soon:  # perhaps because of one of those
+        if soon:  # perhaps because of one of those
             missing = [i for i in missing if i.sha256 not in self._known]
             failed = self._opened(missing, packages, learn) if missing else None
         if failed is not None:

@@ -108,7 +108,7 @@ class Package(PackageReader, package_ports.Package):
         uncertainty = manager.chooses(self.title, questions) if questions else ""
         if uncertainty:
             self._context.suppose(uncertainty)
-        return predicted
+        return predicted if manager.records_others else ()
 
     def _predicted(self, operation: Operation) -> Sequence[VersionChange]:
         """The predicted changes of the package manager. ``ResourceError`` if it would fail."""

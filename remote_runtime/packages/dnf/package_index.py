@@ -25,17 +25,17 @@ _FINAL = re.compile(
 
 
 class Rpms(Packages):
-    """RPMs, examined with dnf. ``fetch(directory)`` has dnf download a transaction to
-    a directory.
+    """RPMs, examined with dnf. ``fetch(wanted, directory)`` has dnf download the transactions of
+    these packages to a directory.
     """
 
     suffix = ".rpm"
 
-    def __init__(self, context: "Context", fetch: Callable[[str], None]) -> None:
+    def __init__(self, context: "Context", fetch: Callable[[Sequence[Indexed], str], None]) -> None:
         self._context, self._fetch = context, fetch
 
     def download(self, wanted: Sequence[Indexed], directory: str) -> None:
-        self._fetch(directory)
+        self._fetch(wanted, directory)
 
     def unpack(self, path: str, directory: str) -> Contents:
         """Read an RPM: rpm reads the header without the host's settings; rpm2archive unpacks the

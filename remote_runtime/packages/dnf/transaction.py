@@ -77,6 +77,21 @@ def table_of(printed: str) -> Optional[Table]:
     return found if begun else None
 
 
+def own_part(table: Optional[Table], planned: Mapping[str, str]) -> Optional[Table]:
+    """Return a table without the ``planned`` versions, by name, which earlier resources of a
+    preview install; None if nothing is left.
+    """
+    if table is None:
+        return None
+
+    def own(packages: List[NewPackage]) -> List[NewPackage]:
+        """Return those that are not planned yet."""
+        return [one for one in packages if planned.get(one.name) != one.evr]
+
+    left = table._replace(added=own(table.added), changed=own(table.changed))
+    return left if any(left) else None
+
+
 def includes(printed: str, planned: Mapping[str, str]) -> bool:
     """Return whether a transaction installs exactly the ``planned`` versions, by name, and removes
     no package.

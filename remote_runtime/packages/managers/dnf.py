@@ -25,14 +25,7 @@ from typing import (
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import (
-    UNKNOWN,
-    Covers,
-    Effect,
-    PackageEffect,
-    Uncertainty,
-    UnknownEffect,
-)
+from remote_runtime.effects import Covers, Effect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.package_info import (
@@ -45,10 +38,12 @@ from remote_runtime.packages.package_info import (
 from remote_runtime.packages.rpm import database as rpm_database
 
 if TYPE_CHECKING:
+    from remote_runtime.packages.dnf.effects import Resolved
+    from remote_runtime.packages.dnf.new_packages import NewPackages
     from remote_runtime.packages.dnf.package_lists import Lists
-    from remote_runtime.packages.dnf.transaction import NewPackage, Table
+    from remote_runtime.packages.dnf.transaction import NewPackage
     from remote_runtime.packages.dpkg.package_contents import Contents
-    from remote_runtime.packages.rpm.installed_packages import RpmInstallations
+    from remote_runtime.packages.package_inspection import Indexed
     from remote_runtime.packages.transaction import Manager
     from remote_runtime.system.process.commands import Result
 
@@ -69,6 +64,7 @@ class Dnf(PackageManager):
     fetches_lists = True
     marks = True
     marks_changed = False
+    records_others = False
     suffix = ".rpm"
 
     def __init__(self, context: Context) -> None:
@@ -80,7 +76,9 @@ class Dnf(PackageManager):
         self._asked: Set[str] = set()
         self._automatic: AbstractSet[Tuple[str, str]] = frozenset()
         self._records_at = -1
-        self._resolved: Dict[Operation, str] = {}  # the output of dnf for it
+        self._resolved: "Dict[Operation, Resolved]" = {}
+        self._separate: Set[Operation] = set()  # dnf has not resolved them together
+        self._new: "Optional[NewPackages]" = None
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions as RPM does; a part that is missing in one of them is not compared."""
@@ -258,13 +256,35 @@ class Dnf(PackageManager):
         only for the current host.
         """
         from remote_runtime.packages.dnf import transaction as dnf_transaction
+        from remote_runtime.packages.dnf.effects import Resolved
 
+        self._resolved.pop(operation, None)
         what = str(operation._replace(version=self.shown(operation.version)))
         planned = self._planned_names()
         removes = operation.removal or self._is_older(operation)
         if planned and (removes or not all(planned.values())):
             raise Unknowable("dnf cannot predict %s after other changes" % what)
-        # After earlier changes, it is what dnf adds to them in one transaction.
+        result = self._simulated([operation])
+        if planned and not dnf_transaction.includes(result.stdout, planned):
+            raise Unknowable("dnf cannot predict %s after other changes" % what)
+        if not _has_resolved(result):
+            raise self._explain(what, result)
+        self._refuse_left(operation, what, result.stdout)
+        names = dnf_transaction.changed(result.stdout)
+        table = dnf_transaction.own_part(dnf_transaction.table_of(result.stdout), planned)
+        if result.stdout:
+            self._resolved[operation] = Resolved(table, names)
+        real = bool(names) and bool(self._candidate(operation.name)) and not operation.removal
+        if real and self._package(operation.name) not in names:
+            raise Unknowable(
+                "dnf chooses other packages instead of %s: %s" % (operation.name, names[0])
+            )
+        return ()
+
+    def _simulated(self, operations: Sequence[Operation]) -> "Result":
+        """Return dnf's answer about a transaction. After earlier changes, it is what dnf adds to
+        them in one transaction.
+        """
         names = self.planned_versions()
         given = {self._package(name) for name in names if self._package(name) != name}
         before = [
@@ -272,21 +292,57 @@ class Dnf(PackageManager):
             for name, version in sorted(names.items())
             if name not in given
         ]
-        asking = self._asking([operation, *before])
-        result = self.context.commands.run(asking, limit=_LIMIT)
-        if planned and not dnf_transaction.includes(result.stdout, planned):
-            raise Unknowable("dnf cannot predict %s after other changes" % what)
-        if result.code != 0 and _ASKED not in result.stdout + result.stderr:
-            raise self._explain(what, result)
-        self._refuse_left(operation, what, result.stdout)
-        self._resolved[operation] = result.stdout
-        chosen = [] if operation.removal else dnf_transaction.changed(result.stdout)
-        real = bool(chosen) and bool(self._candidate(operation.name))
-        if real and self._package(operation.name) not in chosen:
-            raise Unknowable(
-                "dnf chooses other packages instead of %s: %s" % (operation.name, chosen[0])
-            )
-        return ()
+        return self.context.commands.run(self._asking([*operations, *before]), limit=_LIMIT)
+
+    def predict_together(
+        self, operations: Sequence[Operation]
+    ) -> Optional[Sequence[Sequence[VersionChange]]]:
+        """See the base class. One run of dnf resolves the first ones that only add packages.
+        Without examining packages, only what is simulated alone is known.
+        """
+        adding: List[Operation] = []
+        for one in operations:
+            if one in self._separate or not self._adds(one):
+                break
+            adding.append(one)
+        if len(adding) < 2 or not self.context.options.package_probe:
+            return None
+        try:
+            found = self._shares_in_preview(adding)
+        except ResourceError:  # which is that of one of them, as its own simulation shows
+            found = None
+        if found is None:
+            self._separate.update(adding)
+        return found
+
+    def _adds(self, operation: Operation) -> bool:
+        """Return whether an operation only adds a package of this name from a repository."""
+        if operation.removal or operation.file or self.planned(operation.name).version:
+            return False
+        return bool(self._candidate(operation.name))
+
+    def _shares_in_preview(
+        self, operations: Sequence[Operation]
+    ) -> Optional[List[List[VersionChange]]]:
+        """Return the packages that each operation adds in one transaction after the planned
+        changes; None if the transaction fails or does anything else.
+        """
+        from remote_runtime.packages.dnf import transaction as dnf_transaction
+
+        planned = self._planned_names()
+        if not all(planned.values()):
+            return None
+        result = self._simulated(operations)
+        table = dnf_transaction.own_part(dnf_transaction.table_of(result.stdout), planned)
+        includes = dnf_transaction.includes(result.stdout, planned)
+        if table is None or table.changed or not (_has_resolved(result) and includes):
+            return None
+        names = [self._package(one.name) for one in operations]
+        found = self._new_packages().shares(names, table.added)
+        for one, name, share in zip(operations, names, found or ()):
+            if one.name != name:  # with an architecture, under which it is planned, too
+                share += [c._replace(name=one.name) for c in share if c.name == name]
+        return found
 
     def own_coverage(self, name: str) -> Covers:
         from remote_runtime.packages import affected_packages
@@ -316,120 +372,87 @@ class Dnf(PackageManager):
         This includes files, units and accounts, if dnf resolved the transaction and the contents of
         the new packages are known.
         """
-        from remote_runtime.packages.dnf import transaction as dnf_transaction
+        from remote_runtime.packages.dnf import effects as dnf_effects
+        from remote_runtime.packages.dnf.transaction import Table
 
-        resolved = self._resolved.get(operation, "")
-        if not resolved:
+        if predicted:  # in a transaction with others
+            added = Table(self._new_packages().of(predicted), [], [])
+            self._resolved[operation] = dnf_effects.Resolved(added, ())
+        resolved = self._resolved.get(operation)
+        if resolved is None:
             return super().effects(operation, predicted)
-        table = self._own_part(dnf_transaction.table_of(resolved))
-        if table is None:
-            return self._changing(operation, dnf_transaction.changed(resolved), predicted)
-        old = [one.name for one in [*table.changed, *table.removed]]
+        if resolved.table is None:
+            return self._changing(operation, resolved.names, predicted)
+        table, old = resolved.table, dnf_effects.installed_names(resolved.table)
         if not self.context.options.package_probe and (table.added or table.changed):
             if old:
                 return self._changing(operation, old, predicted)
             return super().effects(operation, predicted)
         try:
-            registry = self._registry(old, {one.name for one in table.removed})
+            registry = dnf_effects.registry_of(self.context, table)
         except Unknowable:
             return self._changing(operation, old, predicted)
-        return self._known_effects(operation, table, registry)
-
-    def _own_part(self, table: "Optional[Table]") -> "Optional[Table]":
-        """Return a table without the changes that earlier resources of a preview make; None if
-        nothing is left.
-        """
-        if table is None:
-            return None
-        planned = self._planned_names()
-
-        def own(packages: "List[NewPackage]") -> "List[NewPackage]":
-            """Return those that are not planned yet."""
-            return [one for one in packages if planned.get(one.name) != one.evr]
-
-        left = table._replace(added=own(table.added), changed=own(table.changed))
-        return left if any(left) else None
+        found = dnf_effects.of(
+            self.context, table, registry, lambda new: self._contents(operation, new)
+        )
+        return [*found, *dnf_effects.named(operation, self._package(operation.name), table)]
 
     def _planned_names(self) -> Dict[str, str]:
         """Return ``planned_versions`` by names without architectures."""
         return {self._package(name): evr for name, evr in self.planned_versions().items()}
 
-    def _registry(self, names: Sequence[str], removed: Set[str]) -> "RpmInstallations":
-        """Return rpm's records of packages that change. ``Unknowable`` if they are not clear."""
-        from remote_runtime.packages.dnf import isolated_run
-        from remote_runtime.packages.rpm.installed_packages import RpmInstallations
-
-        def ask(argv: Sequence[str]) -> str:
-            found = self.context.commands.run(
-                isolated_run.isolated(self.context, argv), limit=_LIMIT
-            )
-            if self.context.noop and isolated_run.has_failed(found):
-                raise isolated_run.not_begun(found.stderr)
-            return found.stdout
-
-        return RpmInstallations(names, removed, ask)
-
-    def _known_effects(
-        self, operation: Operation, table: "Table", registry: "RpmInstallations"
-    ) -> Sequence[Effect]:
-        """Return the effects of a resolved transaction on files, units and accounts."""
-        from remote_runtime.packages.destination_checks import DestinationChecks
-        from remote_runtime.packages.rpm.effects import RpmEffects
-
-        new = [*table.added, *table.changed]
-        known = self._contents(operation, new) if new else {}
-        DestinationChecks(self.context.files).refuse(known)
-        version = registry.version
-        changes = [VersionChange(one.name, "", one.evr) for one in table.added]
-        changes += [VersionChange(one.name, version(one.name), one.evr) for one in table.changed]
-        changes += [VersionChange(one.name, version(one.name), "") for one in table.removed]
-        found = RpmEffects(self.context, registry, known.get, {}).of(changes)
-        if operation.name not in [change.name for change in changes]:
-            found.append(PackageEffect(operation.name, "" if operation.removal else new[0].evr))
-        return found
-
     def _changing(
         self, operation: Operation, names: Sequence[str], predicted: Sequence[VersionChange]
     ) -> Sequence[Effect]:
-        """Return the effects if installed packages get another version, or are replaced
-        or removed.
-        """
-        from remote_runtime.packages import affected_packages
+        """Return the effects if these installed packages change, but not how."""
+        from remote_runtime.packages.dnf import effects as dnf_effects
 
         what = str(operation._replace(version=self.shown(operation.version)))
-        uncertainty = Uncertainty(UNKNOWN, "the changes of %s are not known yet" % what)
-        theirs = UnknownEffect(uncertainty, affected_packages.of_rpms(self.context, names))
+        theirs = dnf_effects.unclear(self.context, what, names)
         return [theirs, *super().effects(operation, predicted)]
 
-    def _contents(self, operation: Operation, new: "Sequence[NewPackage]") -> "Dict[str, Contents]":
-        """Return the contents of the new packages, without packages that could not be examined."""
-        from remote_runtime.packages.dnf import package_index as rpm_probe
-        from remote_runtime.packages.dnf.transaction import INDEX, indexed
+    def _new_packages(self) -> "NewPackages":
+        if self._new is None:
+            from remote_runtime.packages.dnf.new_packages import NewPackages
 
-        def fetch(directory: str) -> None:
+            self._new = NewPackages(self.context, self.probe(), self._query, self._file_of)
+        return self._new
+
+    def _contents(self, operation: Operation, new: "Sequence[NewPackage]") -> "Dict[str, Contents]":
+        """Return the contents of the new packages of an operation, without packages that could not
+        be examined. This also examines those of the later resources of the same transaction.
+        """
+        from remote_runtime.packages.dnf.package_index import refuse
+
+        now, kind = self.context.position, self.kind(operation)
+        later = [
+            found
+            for at, found in self.predicted_ahead.items()
+            if at > now and self.kind(found.operation) == kind
+        ]
+
+        def fetch(wanted: "Sequence[Indexed]", directory: str) -> None:
             """Download packages into a directory with dnf, without installing them."""
             from remote_runtime.packages.dnf import isolated_run
             from remote_runtime.packages.package_inspection import TIMEOUT
 
-            words = (*self._words([operation]), "--downloadonly", "--downloaddir=" + directory)
+            names = {one.name for one in wanted}
+            others = [
+                found.operation
+                for found in later
+                if not names.isdisjoint(change.name for change in found.changes)
+            ]
+            words = self._words([operation, *others])
+            words = (*words, "--downloadonly", "--downloaddir=" + directory)
             argv = isolated_run.isolated(self.context, words, directory)
             result = self.context.commands.run(argv, timeout=TIMEOUT, limit=_LIMIT)
             if result.code != 0:
-                rpm_probe.refuse(self._explain(what, result), result)
+                what = str(operation._replace(version=self.shown(operation.version)))
+                refuse(self._explain(what, result), result)
 
-        rpms, known = rpm_probe.Rpms(self.context, fetch), {}
-        what = str(operation._replace(version=self.shown(operation.version)))
-        listed = []
-        for one in new:
-            path = self._file_of(one.name, one.evr)
-            if path:
-                known.update(self.probe().of_file(one.name, one.evr, path=path, kind=rpms))
-            else:
-                listed.append(one)
-        if not listed:
-            return known
-        wanted = indexed(self._query(*[one.spec for one in listed], form=INDEX), listed)
-        return dict(known, **self.probe().contents(wanted, rpms))
+        packages = self._new_packages()
+        soon = packages.of([change for found in later for change in found.changes])
+        return packages.contents(new, fetch, soon)
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Run dnf; "" lets it choose the version, and an older version is a downgrade.
@@ -546,3 +569,8 @@ class Dnf(PackageManager):
         from remote_runtime.packages.dnf import locks as dnf_locks
 
         return transaction.Manager({}, dnf_locks.holder, self._explain, _STEPS)
+
+
+def _has_resolved(result: "Result") -> bool:
+    """Return whether dnf has resolved a transaction, and then stopped as requested."""
+    return result.code == 0 or _ASKED in result.stdout + result.stderr
