@@ -9,7 +9,14 @@ from weakref import WeakKeyDictionary
 from orchestrator.formatter.canonical import rank_of
 from orchestrator.manifest.resource_types import BUILT_IN, Types
 from orchestrator.studio.design.drafts import Draft, Drafts, Refused
-from orchestrator.studio.design.forms import Change, Field, change_of, data_value, fields_of
+from orchestrator.studio.design.forms import (
+    Change,
+    Field,
+    change_of,
+    data_value,
+    fields_of,
+    shown_default,
+)
 from orchestrator.studio.design.hidden_values import HiddenValues, MaskedText, restored, type_of
 from orchestrator.studio.design.manifest_problems import Finding, findings, types_for
 from orchestrator.studio.design.manifest_text import NEW, ManifestText
@@ -86,9 +93,14 @@ class Desk:
         hidden = self.hidden(draft)
         earlier = draft.manifest.resources[:number]
         names = [other.id for other in earlier if not other.is_defaults]
+        defaults = {} if one.is_defaults else draft.manifest.defaults(one)
         return fields_of(
             type_,
             one.properties,
+            defaults={
+                key: "" if hidden.hides(path) else shown_default(value)
+                for key, (path, value) in defaults.items()
+            },
             hidden=[key for key in one.properties if hidden.hides((*one.path, key))],
             references=[name for name in names if not hidden.is_in(name) and name != one.id],
         )

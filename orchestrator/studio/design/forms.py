@@ -54,29 +54,37 @@ def fields_of(
     type_: Type,
     properties: Mapping[str, Any],
     *,
+    defaults: Mapping[str, str],
     hidden: Collection[str],
     references: Collection[str],
 ) -> list[Field]:
     """The fields of a resource. The fields omit the values of ``hidden`` properties; ``references``
-    are the resources to which it may refer.
+    are the resources to which it may refer. ``defaults`` has the texts of the manifest's defaults
+    for the type.
     """
     own = type_.schema
     required = {*own.get("required", ()), *own.get("else", {}).get("required", ())}
     keys = [*type_.properties, *(key for key in properties if key not in type_.properties)]
     keys.sort(key=lambda key: _rank(key, type_))
-    return [
+    fields = [
         _field(
             type_.properties.get(key),
             key,
             value=properties.get(key),
             is_set=key in properties,
-            is_required=key in required,
+            is_required=key in required and key not in defaults,
             is_hidden=key in hidden,
             references=references,
         )
         for key in keys
         if key in properties or not type_.properties[key].alias_of
     ]
+    return [one._replace(default=defaults.get(one.key) or one.default) for one in fields]
+
+
+def shown_default(value: Any) -> str:
+    """A default of the manifest as text; "" for a list or a map."""
+    return scalar(value) if _is_scalar(value) else ""
 
 
 def property_field(

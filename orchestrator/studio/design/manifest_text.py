@@ -64,6 +64,21 @@ class ManifestText:
         """The text."""
         return self.yaml.text
 
+    def defaults(self, entry: ResourceEntry) -> dict[str, tuple[Path, Any]]:
+        """The properties that a resource gets from its list and from ``ccm.defaults``: the path
+        of each in the text, and its value.
+        """
+        places: list[Path] = [("ccm", DEFAULTS, entry.type)]
+        for other in self.resources:
+            if entry.in_list and other.is_defaults and other.path[:4] == entry.path[:4]:
+                places.append(other.path)
+        found = {}
+        for place in places:
+            values = self.yaml.value(place) if self.yaml.has(place) else None
+            for key, value in values.items() if isinstance(values, dict) else ():
+                found[key] = (*place, key), value
+        return found
+
     @property
     def data(self) -> dict[str, Any]:
         """The top level of the data."""

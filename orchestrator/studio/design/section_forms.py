@@ -185,6 +185,7 @@ def _of_type(hidden: HiddenValues, path: Path, types: Types) -> Iterator[Section
     found = fields_of(
         type_,
         properties,
+        defaults={},
         hidden=[key for key in properties if hidden.hides((*path, key))],
         references=[one.id for one in hidden.manifest.resources if not one.is_defaults],
     )

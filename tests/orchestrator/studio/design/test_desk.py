@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -186,6 +187,32 @@ def test_the_types_of_a_site_have_forms(state: Path, tmp_path: Path) -> None:
     browser.set("site.yaml", 2, schedule="@daily", command="/usr/local/bin/backup")
     assert browser.errors() == []
     assert '            schedule: "@daily"\n' in browser.yaml
+
+
+DEFAULTS = """\
+ccm:
+  defaults:
+    file: {owner: daemon, group: daemon}
+  resources:
+    - file:
+        - defaults: {group: games}
+        - /etc/a: {content: "x"}
+    - file:
+        - /etc/b: {content: "x"}
+"""
+
+
+@pytest.mark.parametrize(("number", "group"), [(1, "games"), (2, "daemon")])
+def test_a_form_shows_the_defaults_of_the_manifest(
+    state: Path, tmp_path: Path, number: int, group: str
+) -> None:
+    """Those of its list come first; a property with a default is not required."""
+    browser = designer(state, project(tmp_path, DEFAULTS))[1]
+    browser.edit("site.yaml", number)
+    assert 'name="p.owner" value="" placeholder="daemon"' in browser.page
+    assert f'name="p.group" value="" placeholder="{group}"' in browser.page
+    required = re.findall(r'for="p-(\w+)">\w+ <span class="faint">required', browser.page)
+    assert required == ["mode"]
 
 
 def test_a_form_changes_what_was_edited_in_it(browser: DesignerBrowser) -> None:
