@@ -74,7 +74,8 @@ def read_layers(project: Project, places: list[Path]) -> None:
             groups.setdefault(name, Map()).update(_plain(found))
         for name, found in of_hosts.items():
             singles.setdefault(name, Map()).update(_plain(found))
-    ordered = sorted(groups, key=lambda one: (one != "all", hosts.depth(one), one))
+    depths = hosts.depths()
+    ordered = sorted(groups, key=lambda one: (one != "all", depths.get(one, 0), one))
     for name in ordered:
         if groups[name]:
             order = "default"

@@ -1,5 +1,7 @@
 """Loops of tasks: a ``foreach``, or one resource for each literal element (controller)."""
 
+import itertools
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -238,13 +240,10 @@ def _dict(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
 def _nested(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
     if not isinstance(value, list) or len(value) < 2:
         raise NotConvertible("a nested loop that is not a list of lists")
-    if all(isinstance(one, list) for one in value):
-        made: list[list[Any]] = [[]]
-        for one in value:
-            made = [[*begun, element] for begun in made for element in one]
-        if len(made) <= _MAX_UNROLLED:
-            loop.elements = made
-            return
+    are_lists = all(isinstance(one, list) for one in value)
+    if are_lists and math.prod(map(len, value)) <= _MAX_UNROLLED:
+        loop.elements = [list(one) for one in itertools.product(*value)]
+        return
     words = [_grouped(expression_of(one, scope)) for one in value]
     loop.foreach = f"{words[0]} | product({', '.join(words[1:])}) | list"
 

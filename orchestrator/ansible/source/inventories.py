@@ -3,6 +3,7 @@
 import ast
 import re
 import shlex
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,12 +44,24 @@ class Hosts:
         """All hosts, with ranges expanded."""
         return [name for one in self.hosts for name in (expanded(one) if is_range(one) else [one])]
 
-    def depth(self, name: str, seen: frozenset[str] = frozenset()) -> int:
-        """The depth of a group below the top."""
-        parents = [key for key, one in self.groups.items() if name in one.children]
-        if not parents or name in seen:
-            return 0
-        return 1 + max(self.depth(one, seen | {name}) for one in parents)
+    def depths(self) -> dict[str, int]:
+        """The depth of each group below the top; 0 for groups that contain themselves, and for
+        those below them.
+        """
+        children = {
+            name: set(one.children) & self.groups.keys() for name, one in self.groups.items()
+        }
+        parents = Counter(child for found in children.values() for child in found)
+        depths = dict.fromkeys(self.groups, 0)
+        waiting = [name for name in self.groups if not parents[name]]
+        while waiting:
+            name = waiting.pop()
+            for child in children[name]:
+                depths[child] = max(depths[child], depths[name] + 1)
+                parents[child] -= 1
+                if not parents[child]:
+                    waiting.append(child)
+        return {name: depth if not parents[name] else 0 for name, depth in depths.items()}
 
 
 def find_inventories(root: Path) -> list[Path]:

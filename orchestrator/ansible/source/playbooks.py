@@ -1,5 +1,7 @@
 """Playbooks: their plays, including imported ones (controller)."""
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from orchestrator.ansible.source.tasks import Block, Task, listed, read_tasks
 from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, read
 
 _MAX_NESTING = 20
+_MAX_READ = 1_000  # playbooks of one import, each counted as often as it is imported
 
 
 @dataclass
@@ -50,9 +53,16 @@ def within(root: Path, path: Path, what: str) -> Path:
     return path
 
 
-def read_playbook(path: Path, depth: int = 0, root: Path | None = None) -> list[Play]:
+def read_playbook(path: Path, root: Path | None = None) -> list[Play]:
     """The plays of a playbook. InputError, including for an import from outside the project."""
-    root = root or project_root(path)
+    return _read_playbook(path, root or project_root(path), depth=0, numbers=itertools.count())
+
+
+def _read_playbook(path: Path, root: Path, *, depth: int, numbers: Iterator[int]) -> list[Play]:
+    if next(numbers) >= _MAX_READ:
+        raise bad_input(
+            f"{path}: more than {_MAX_READ:,} playbooks are imported", hint="import each once"
+        )
     found = read(path)
     if not isinstance(found, list):
         raise bad_input(f"{path}: expected a list of plays", hint="specify a playbook or a role")
@@ -69,7 +79,7 @@ def read_playbook(path: Path, depth: int = 0, root: Path | None = None) -> list[
                 raise bad_input(f"{path}: playbooks import each other", hint="break the cycle")
             what = f"{path}:{one.line}: import_playbook {imported}"
             other = within(root, path.parent / str(imported), what)
-            for play in read_playbook(other, depth + 1, root):
+            for play in _read_playbook(other, root, depth=depth + 1, numbers=numbers):
                 play.when = [*listed(one.get("when")), *play.when]
                 play.keywords["vars"] = {
                     **(play.keywords.get("vars") or {}),

@@ -406,3 +406,22 @@ def test_a_kept_task_of_a_block_ends_before_the_next(tmp_path: Path) -> None:
     assert text.count("name: one") == 1
     assert "#   - name: two" not in text
     assert "#       last: 1" in text
+
+
+def test_what_would_take_forever(tmp_path: Path) -> None:
+    """Groups, playbooks and loops whose number of combinations explodes take no time or memory."""
+    layers = range(60)
+    hosts = [f"[g{n}{side}:children]\ng{n + 1}a\ng{n + 1}b" for n in layers for side in "ab"]
+    lists = ", ".join([str(list(range(300)))] * 5)
+    task = f"file: {{path: '/x{{{{ item }}}}', state: directory}}\n      with_nested: [{lists}]"
+    files = {
+        "hosts": "\n".join([*hosts, "[g60a]", "web1", "[g60b]", "web1"]),
+        "site.yml": f"- hosts: all\n  tasks:\n    - {task}\n",
+    }
+    _, site = convert(tmp_path / "groups", files, "site.yml")
+    assert "product(" in (site / "site.yaml").read_text()
+    twice = {f"p{n}.yml": f"- import_playbook: p{n + 1}.yml\n" * 2 for n in range(20)}
+    files = {"hosts": "web1\n", "p20.yml": "[]\n", **twice}
+    with pytest.raises(CcmError) as found:
+        convert(tmp_path / "playbooks", files, "p0.yml")
+    expect_text(str(found.value))
