@@ -3,8 +3,6 @@
 An engine does not decide which host starts, or when: the window and the scheduler do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -24,7 +22,7 @@ Maker = Callable[["Target"], HostTask[HostResult]]
 class Job(NamedTuple):
     """A job for some hosts of a run: all of them, or those of a stage."""
 
-    planner: Planner
+    planner: "Planner"
     settings: RunSettings
 
 
@@ -33,9 +31,9 @@ class EngineContext(NamedTuple):
     to workers.
     """
 
-    connector: Connector
+    connector: "Connector"
     bus: Bus
-    publisher: Publisher
+    publisher: "Publisher"
     package_metadata: PackageMetadataCache
 
 
@@ -64,7 +62,7 @@ class ThreadEngine:
         """The factory of the task of a host, for a job."""
         shared = self._shared
 
-        def make(host: Target) -> HostRun:
+        def make(host: "Target") -> HostRun:
             """The run of one host."""
             return HostRun(
                 host,

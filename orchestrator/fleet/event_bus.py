@@ -6,8 +6,6 @@ subscribers receive events in the same order. A slow subscriber slows down the h
 events accumulate in memory.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -52,7 +50,7 @@ class _Listener(NamedTuple):
     take: Callable[[Sequence[Event]], None]
 
     @classmethod
-    def of(cls, subscriber: Subscriber) -> _Listener:
+    def of(cls, subscriber: Subscriber) -> "_Listener":
         """A subscriber with the method by which it receives several events at once."""
         if isinstance(subscriber, Batching):
             return cls(subscriber, subscriber.handle_all)

@@ -7,8 +7,6 @@ identically is accepted. With a report from only one host, the predictions of ot
 a second host reads the package itself. If two reports differ, neither is used.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re
@@ -319,7 +317,9 @@ def _fingerprint(text: str) -> str:
 class HostPackages:
     """The requests and reports of one host, limited to a plausible number."""
 
-    def __init__(self, link: FramedLink, package_metadata: PackageMetadataCache, host: str) -> None:
+    def __init__(
+        self, link: "FramedLink", package_metadata: PackageMetadataCache, host: str
+    ) -> None:
         self._link = link
         self._package_metadata = package_metadata
         self._host = host

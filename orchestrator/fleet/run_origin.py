@@ -1,7 +1,5 @@
 """The origin of a run: user, machine, version of ccm and commit (controller)."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Mapping
@@ -38,7 +36,7 @@ class Origin(NamedTuple):
         return self._asdict()
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Origin:
+    def from_record(cls, record: Mapping[str, Any]) -> "Origin":
         """Read the result of ``record``; ValueError if it is damaged."""
         members = field_checks.mapping(record)
         texts = {

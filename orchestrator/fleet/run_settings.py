@@ -1,7 +1,5 @@
 """The settings of a run that apply to every host (controller)."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.run_origin import Origin

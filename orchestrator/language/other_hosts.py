@@ -1,7 +1,5 @@
 """The data of other hosts in the templates of one host, for every language (controller)."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterable, Mapping
@@ -25,7 +23,7 @@ class ReadOnlyMap(dict[str, Any]):
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
-    def __deepcopy__(self, memo: Any) -> ReadOnlyMap:
+    def __deepcopy__(self, memo: Any) -> "ReadOnlyMap":
         return self
 
 
@@ -68,7 +66,7 @@ class PackedFacts(NamedTuple):
     @classmethod
     def of(
         cls, gathered: str, facts: Mapping[str, Any], unavailable: Mapping[str, str] | None = None
-    ) -> PackedFacts:
+    ) -> "PackedFacts":
         """The facts of a host as JSON, with the families that it could not gather and
         the reasons.
         """

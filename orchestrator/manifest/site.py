@@ -1,7 +1,5 @@
 """A checked manifest, and the manifests that its resources apply (controller)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,9 +55,9 @@ class Site:
         *,
         warnings: list[Problem],
         types: Types,
-        children: Children,
+        children: "Children",
         bounds: Path | None = None,
-        parent: Site | None = None,
+        parent: "Site | None" = None,
     ) -> None:
         self.path = path
         above = parent.directory if parent is not None else None
@@ -78,12 +76,12 @@ class Site:
         self.post_message = ""
         self.earlier: EarlierResults | None = None
 
-    def expressions(self) -> Iterator[Expression]:
+    def expressions(self) -> "Iterator[Expression]":
         """Every expression of the manifest, without those of templates that it renders."""
         yield from self.source.expressions()
         yield from self.expressions_outside_data()
 
-    def expressions_outside_data(self) -> Iterator[Expression]:
+    def expressions_outside_data(self) -> "Iterator[Expression]":
         """The expressions of assertions, look-ups and resources."""
         for assertion in self.assertions:
             yield from assertion.expressions()

@@ -1,7 +1,5 @@
 """The plan of one host (controller)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -31,7 +29,7 @@ MAX_FILES = 64
 class EarlierPlan(NamedTuple):
     """A plan that is previewed before another one, and the identity that the host stores."""
 
-    plan: HostPlan
+    plan: "HostPlan"
     manifest: str
 
 
@@ -172,7 +170,7 @@ class HostPlan:
         """The number of resources that the target reports, including those of earlier plans."""
         return len(self._everything) + sum(one.plan.total for one in self.before)
 
-    def of(self, items: Sequence[Item]) -> HostPlan:
+    def of(self, items: Sequence[Item]) -> "HostPlan":
         """A plan with only these resources, in this order; they need no blobs and no rendering on
         demand.
         """

@@ -3,8 +3,6 @@
 Results for resources that occur more than once are cached; those for a single host are not.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -42,7 +40,7 @@ class Implications:
     def __init__(self) -> None:
         self._of_secrets = lru_cache(MAX_MASKS)(_nothing_yet)
 
-    def masking(self, secrets: tuple[str, ...]) -> Masking:
+    def masking(self, secrets: tuple[str, ...]) -> "Masking":
         """Return the cache of hosts that mask these strings."""
         return Masking(*self._of_secrets(secrets))
 

@@ -4,8 +4,6 @@ The comparison ignores text that varies between hosts: names of hosts, numbers, 
 text of one host represents its group, together with the varying parts of the others.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -222,7 +220,7 @@ def failures_of(
     return found
 
 
-def failures_of_run(run: ReportSource, results: Iterable[HostResult]) -> Failures:
+def failures_of_run(run: "ReportSource", results: Iterable[HostResult]) -> Failures:
     """The failures of a stored run; its events are not read if there are none. InputError."""
     found = Failures(run.about["hosts"])
     bad = [result for result in results if result.outcome != outcome.OK]

@@ -1,7 +1,5 @@
 """Chooses the engine that runs the hosts of a push: threads, processes or Dask (controller)."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -49,7 +47,7 @@ class EngineChoice(NamedTuple):
 class Workers(Protocol):
     """The inputs of an engine before the run has a bus."""
 
-    def engage(self, context: EngineContext) -> Engine:
+    def engage(self, context: "EngineContext") -> "Engine":
         """The engine."""
         ...
 
@@ -61,7 +59,7 @@ class Workers(Protocol):
 class RemoteEngineSource(Protocol):
     """The part of a push that workers on other machines need."""
 
-    def engine(self, scheduler: str, spec: EngineSpec) -> Workers:
+    def engine(self, scheduler: str, spec: "EngineSpec") -> Workers:
         """The workers of a Dask scheduler that has responded. UsageError."""
         ...
 
@@ -73,11 +71,11 @@ class EngineSpec(NamedTuple):
     input of workers on other machines.
     """
 
-    hosts: Sequence[Target]
-    connector: ForkableConnector
+    hosts: "Sequence[Target]"
+    connector: "ForkableConnector"
     forks: int
-    jobs: Sequence[Job]
-    planners: Sequence[Planner] = ()
+    jobs: "Sequence[Job]"
+    planners: "Sequence[Planner]" = ()
     remote: RemoteEngineSource | None = None
 
 
@@ -101,7 +99,7 @@ def parse_engine(text: str, where: str = "--engine") -> EngineChoice:
 
 
 @contextlib.contextmanager
-def start_engine(choice: EngineChoice, spec: EngineSpec) -> Iterator[Engage]:
+def start_engine(choice: EngineChoice, spec: EngineSpec) -> "Iterator[Engage]":
     """Create the engine once there is a bus; processes are started immediately. UsageError."""
     workers = _of_dask(choice, spec) if choice.word == DASK else _started(choice, spec)
     if workers is None:

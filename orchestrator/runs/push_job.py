@@ -1,10 +1,9 @@
 """The job of a push: its manifest, hosts and options (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.fleet.run_settings import RunSettings
 from orchestrator.project.settings import DEFAULT_KEEP
 from orchestrator.rollout.rollout_options import RolloutOptions
 from orchestrator.runs.engine_choice import THREADS, EngineChoice, RemoteEngineSource
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from orchestrator.fleet.host.stage_host import StageHost
     from orchestrator.fleet.interfaces import Connector, Target
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.fleet.run_settings import RunSettings
     from orchestrator.history.location import HistoryLocation
     from orchestrator.manifest import Site
     from orchestrator.planning import PlanOptions
@@ -42,25 +40,25 @@ class PushJob(NamedTuple):
 
     command: str
     what: str
-    site: Site | None
-    planner: interfaces.Planner
+    site: "Site | None"
+    planner: "interfaces.Planner"
     stored: bool = True
-    subscribers: Sequence[Subscriber] = ()
+    subscribers: "Sequence[Subscriber]" = ()
     identity: str = ""
-    binder: interfaces.Planner | None = None
+    binder: "interfaces.Planner | None" = None
     words: tuple[str, ...] = ()
     clusters: tuple[tuple[str, ...], ...] = ()
     remarks: Callable[[], Sequence[str]] = tuple
-    stages: tuple[PushStage, ...] = ()
-    data: PlanOptions | None = None
+    stages: "tuple[PushStage, ...]" = ()
+    data: "PlanOptions | None" = None
 
     @property
-    def pushes(self) -> list[PushJob]:
+    def pushes(self) -> "list[PushJob]":
         """The pushes of the stages; this push if there are no stages."""
         return [stage.push for stage in self.stages] or [self]
 
     @property
-    def sites(self) -> list[Site]:
+    def sites(self) -> "list[Site]":
         """The manifests, in order."""
         return [push.site for push in self.pushes if push.site is not None]
 
@@ -70,15 +68,15 @@ class PushStage(NamedTuple):
 
     name: str
     push: PushJob
-    hosts: tuple[StageHost, ...]
+    hosts: "tuple[StageHost, ...]"
     rollout: RolloutOptions
 
 
 class Targets(NamedTuple):
     """The hosts of a push, their transports, and the number of forks."""
 
-    hosts: Sequence[Target]
-    connector: Connector
+    hosts: "Sequence[Target]"
+    connector: "Connector"
     forks: int
 
 
@@ -95,12 +93,12 @@ class PushConfig(NamedTuple):
     settings: RunSettings
     record: dict[str, Any]
     registration: str | None = None
-    verify: VerifyAfterPush | None = None
+    verify: "VerifyAfterPush | None" = None
     rollout: RolloutOptions = RolloutOptions()
     again: tuple[str, ...] = ()
     retry: tuple[str, ...] = ()
     keep: int = DEFAULT_KEEP
     engine: EngineChoice = EngineChoice(THREADS)
     remote: RemoteEngineSource | None = None
-    history: HistoryLocation | None = None
-    runs: Path | None = None
+    history: "HistoryLocation | None" = None
+    runs: "Path | None" = None

@@ -1,15 +1,13 @@
 """The result of a run (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.store.run_directory import RunDirectory
     from orchestrator.plan_files.plan_file import PlanFile
     from orchestrator.verify.assessment import Assessment
@@ -29,10 +27,10 @@ class RunResult(NamedTuple):
     interrupted: bool = False
     incomplete: bool = False
     faults: Sequence[Exception] = ()
-    directory: RunDirectory | None = None
+    directory: "RunDirectory | None" = None
     stored: bool = False
-    assessment: Assessment | None = None
-    plan: PlanFile | None = None
+    assessment: "Assessment | None" = None
+    plan: "PlanFile | None" = None
     left_out: Mapping[str, str] = MappingProxyType({})
 
     @property

@@ -5,8 +5,6 @@ a resource of this host's plan, and follows the previous event. It is handwritte
 for every event; the tests compare it with the schema.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence

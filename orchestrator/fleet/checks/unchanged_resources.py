@@ -5,8 +5,6 @@ of a worker have the same rows. Each row has the number of the string that the p
 resource. An event is created only on request.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -69,11 +67,11 @@ class UnchangedResources(NamedTuple):
         for event in whole_events(self._head(), map(_parsed, self.implied)):
             yield finished({**event, **origin})
 
-    def line(self, numbers: TextNumbers) -> str:
+    def line(self, numbers: "TextNumbers") -> str:
         """The line in a run directory."""
         return _encode({"stable": {"host": self.host, **self.message(numbers)}})
 
-    def message(self, numbers: TextNumbers) -> dict[str, Any]:
+    def message(self, numbers: "TextNumbers") -> dict[str, Any]:
         """The form that ``read_unchanged`` reads."""
         return {**self._head(), "resources": list(map(numbers.of, self.implied))}
 

@@ -5,8 +5,6 @@ while the first thread waits for the host, so that neither a slow plan nor a sto
 like a dead host.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time
@@ -42,7 +40,7 @@ class FramedLink:
     ``expired`` is the error. ``uid`` is the user that the runtime reports.
     """
 
-    def __init__(self, link: Link, until: float | None = None) -> None:
+    def __init__(self, link: "Link", until: float | None = None) -> None:
         self._link = link
         self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
         self.login_keys = link.login_keys

@@ -1,7 +1,5 @@
 """The resources that a host has not reported yet, by name (controller)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -14,7 +12,7 @@ class MissingReports(NamedTuple):
     reported: set[str]
 
     @classmethod
-    def of(cls, planned: Sequence[str], reported: Iterable[int]) -> MissingReports:
+    def of(cls, planned: Sequence[str], reported: Iterable[int]) -> "MissingReports":
         """The resources of a plan, without those that were already ``reported``."""
         reports = cls(Counter(planned), set())
         for name, has_report in zip(planned, reported, strict=True):

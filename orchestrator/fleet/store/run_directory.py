@@ -18,8 +18,6 @@ Directories are 0700, files 0600; ``run.json`` is replaced atomically, the other
 to their last line. ``events.jsonl`` is locked during the run. Only the newest runs are stored.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -126,7 +124,7 @@ class RunDirectory:
         """Store an event."""
         self.handle_all((event,))
 
-    def handle_all(self, events: Sequence[run_events.Event]) -> None:
+    def handle_all(self, events: "Sequence[run_events.Event]") -> None:
         """Store events, with one write to each file."""
         for event in events:
             self._take(event)

@@ -1,7 +1,5 @@
 """Visits the manifest of one host and the manifests that it applies (controller)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -1,7 +1,5 @@
 """The manifests of a run, each prepared once for all hosts and all places where it is applied."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -267,7 +265,7 @@ class AppliedManifest:
     def __init__(
         self,
         part: RunManifest,
-        parts: RunManifests,
+        parts: "RunManifests",
         *,
         depth: int = 0,
         path: str = "",
@@ -283,7 +281,7 @@ class AppliedManifest:
 
     def child(
         self, declared: DeclaredResource, name: str, may_apply: bool
-    ) -> AppliedManifest | Refusal:
+    ) -> "AppliedManifest | Refusal":
         """The child that a resource of this manifest applies under its final name."""
         key = (name, may_apply)
         if key not in self._children:
@@ -292,7 +290,7 @@ class AppliedManifest:
 
     def _enter(
         self, declared: DeclaredResource, name: str, may_apply: bool
-    ) -> AppliedManifest | Refusal:
+    ) -> "AppliedManifest | Refusal":
         site = self.part.site
         child = site.children.of(site, declared, name, self._depth)
         if child.site is None:
