@@ -38,9 +38,9 @@ from remote_runtime.errors import CcmError, InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
 MAX_PROBLEMS = 20
-_MAY_READ = re.compile("data|asked|template|jet", re.IGNORECASE)
+_MAY_READ = "(?i)data|asked|template|jet"
 """Matches in any expression of data that may read other values of the data."""
-_KEY_OF_PATH = re.compile(r"\bdata\.([\w-]+)")
+_KEY_OF_PATH = r"\bdata\.([\w-]+)"
 INHERIT = "inherit_data"
 """The property of an apply that names keys of its manifest's data."""
 
@@ -228,7 +228,7 @@ class ManifestData:
         )
         containers: list[ValueContainer] = [source, *run_data.sources, run_data.files]
         self._reads_data = any(
-            _MAY_READ.search(expression.source)
+            re.search(_MAY_READ, expression.source)
             for one in containers
             for expression in one.expressions()
         )
@@ -273,7 +273,7 @@ class ManifestData:
             try:
                 plain(dict.__getitem__(resolver.root, key))
             except EvaluationError as error:
-                path = _KEY_OF_PATH.findall(error.message)
+                path = re.findall(_KEY_OF_PATH, error.message)
                 if error.kind == CIRCLE and not replaced.intersection(path):
                     circle = " ".join(sorted(set(path)))
                     problem = Problem(error.message, error.where, error.hint, error.kind)

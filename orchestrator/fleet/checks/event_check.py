@@ -28,9 +28,9 @@ ADDED = ("host", "run_id", "place", "planned", "reported_later")
 prediction of a plan file if the result differs, and the time of the report if the run had lost the
 host."""
 
-_EVENT_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}\Z")
-_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z", re.ASCII)
-_DIGESTS = re.compile(r"(?:[0-9a-f]{16}){1,250}\Z")
+_EVENT_ID = r"[0-9A-HJKMNP-TV-Z]{26}\Z"
+_TIMESTAMP = r"(?a)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z"
+_DIGESTS = r"(?:[0-9a-f]{16}){1,250}\Z"
 _STATUS = frozenset(["failed", "skipped", "changed", "stable"])
 _HEALTH = frozenset(["OK", "WARNING", "CRITICAL", "UNKNOWN"])
 
@@ -181,7 +181,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "left_as": lambda value: type(value) is str and value in ("as_desired", "differs", "unknown"),
     "left_out": lambda value: type(value) is str and value in SELECTION,
     "manifest": lambda value: type(value) is str and len(value) <= 10_000,
-    "observed": lambda value: type(value) is str and _DIGESTS.match(value) is not None,
+    "observed": lambda value: type(value) is str and re.match(_DIGESTS, value) is not None,
     "exit_code": lambda value: type(value) is int and 0 <= value <= 255,
     "tries": lambda value: type(value) is int and 1 <= value <= 10_000,
     "output": _text,
@@ -216,8 +216,8 @@ def _value_problem(event: dict[str, Any]) -> str:
     """The problem with values whose types are correct."""
     right = (
         event["protocol"] == PROTOCOL
-        and _EVENT_ID.match(event["event_id"])
-        and _TIMESTAMP.match(event["timestamp"])
+        and re.match(_EVENT_ID, event["event_id"])
+        and re.match(_TIMESTAMP, event["timestamp"])
         and 0 <= event["duration"] <= MAX_DURATION
         and event["status"] in _STATUS
         and _shallow(event["properties"])

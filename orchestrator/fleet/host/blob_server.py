@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MAX_READ = 1 << 20
 
-_SHA = re.compile(r"[0-9a-f]{64}\Z")
+_SHA = r"[0-9a-f]{64}\Z"
 
 
 class BlobServer:
@@ -54,7 +54,7 @@ class BlobServer:
         return len(self._sent) > before
 
     def _send_blob(self, sha: Any, out: bytearray) -> None:
-        if not isinstance(sha, str) or not _SHA.match(sha):
+        if not isinstance(sha, str) or not re.match(_SHA, sha):
             raise ProtocolError("a want message with an invalid hash")
         try:
             blob = self._plan.blob(sha)

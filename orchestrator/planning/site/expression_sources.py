@@ -10,8 +10,8 @@ from pathlib import Path
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
 
-_CALL = re.compile(r"\b(?:template|jet|file|readFile)\b")
-_LITERAL = re.compile(r"'([^'\n]+)'|\"([^\"\n]+)\"")
+_CALL = r"\b(?:template|jet|file|readFile)\b"
+_LITERAL = r"'([^'\n]+)'|\"([^\"\n]+)\""
 _MAX_FILES = 1000
 _MAX_LENGTH = 200
 _MAX_BYTES = 1 << 20
@@ -42,8 +42,9 @@ def texts_behind(
         if isinstance(tree, str):
             pending += islice((directory / tree).rglob("*"), _MAX_FILES)
     yield from sources
-    for source in filter(_CALL.search, sources):
-        pending += _named(source, directory)
+    for source in sources:
+        if re.search(_CALL, source):
+            pending += _named(source, directory)
     seen: set[Path] = set()
     while pending and len(seen) < _MAX_FILES:
         path = pending.pop()
@@ -56,7 +57,7 @@ def texts_behind(
 
 def _named(text: str, directory: Path) -> Iterator[Path]:
     """The files of a directory whose names are quoted in a string."""
-    for match in _LITERAL.finditer(text):
+    for match in re.finditer(_LITERAL, text):
         name = match[1] or match[2]
         if len(name) < _MAX_LENGTH and not name.startswith("/") and "\0" not in name:
             path = directory / name
