@@ -15,14 +15,13 @@ from typing import (
 from remote_runtime.base import Change, Missing, Properties
 from remote_runtime.changes import differs_by_size
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.file_ports import NewFile
 from remote_runtime.resources.file import modes, removal, replacement
 from remote_runtime.tasks import ATTRIBUTES, BlobNeed, NewContent, PathTaskStateType, Task
 from remote_runtime.text.shell_words import split
 
 if TYPE_CHECKING:
     from remote_runtime.content import Content
-    from remote_runtime.host.file_ports import Node
+    from remote_runtime.host.file_ports import NewFile, Node
     from remote_runtime.host.ports import Host, HostReader
     from remote_runtime.resources.file.backups import Backup
     from remote_runtime.resources.file.directory_contents import Below
@@ -375,6 +374,8 @@ class Resource(PathTaskStateType):
             return None
         if self._unmet:
             return None
+        from remote_runtime.host.file_ports import NewFile
+
         uid, gid, mode = want
         return NewFile(self.name, content, mode=mode, uid=uid, gid=gid, replaces=node)
 
