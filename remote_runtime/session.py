@@ -62,6 +62,14 @@ def serve(nonce: str, runtime_sha: str, lock: str = "", state: str = "") -> int:
     ).serve()
 
 
+def load_for_plan() -> None:
+    """Load what almost every plan needs, while the controller creates it: saves 1.5 ms."""
+    import remote_runtime.host.host_reader
+    import remote_runtime.managed_resources.task_resource
+    import remote_runtime.state.run_record
+    import remote_runtime.system.push_lock  # noqa: F401 - they are used when the plan arrives
+
+
 class Session(object):
     """The conversation with the controller: facts, the plan, its events, the end."""
 
@@ -105,6 +113,7 @@ class Session(object):
         error: Optional[CcmError] = None
         try:
             self._greet()
+            load_for_plan()
             self._converse()
         except (Cancelled, HostRebooting):
             pass

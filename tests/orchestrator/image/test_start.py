@@ -53,9 +53,18 @@ def converged(directory: Path) -> list[dict[str, Any]]:
 
 def imported(resources: list[dict[str, Any]], status: str, directory: Path, noop: bool) -> set[str]:
     """What a run of these resources imports, each of which comes out with that status."""
+    plan = {"t": "plan", "noop": noop, "diff": True, "manifest": "site", "resources": resources}
+    frames, found = session(plan, directory)
+    events = events_of([f for f in frames if isinstance(f, dict)], plan)
+    told = [(e["type"], e["name"], e["status"], e["error"]) for e in events]
+    assert told == [(one["type"], one["name"], status, []) for one in resources]
+    return found
+
+
+def session(message: dict[str, Any], directory: Path) -> tuple[list[Any], set[str]]:
+    """The frames of a session that receives one message, and what it imports."""
     runtime = directory / "runtime"
     zipfile.ZipFile(io.BytesIO(builder.build().archive)).extractall(runtime)
-    plan = {"t": "plan", "noop": noop, "diff": True, "manifest": "site", "resources": resources}
     program = _SERVE.format(lock=str(directory / "lock"), state=str(directory / "state"))
     command = [sys.executable, "-I", "-S", "-B", "-X", "importtime", "-c", program, str(runtime)]
     with subprocess.Popen(
@@ -64,17 +73,22 @@ def imported(resources: list[dict[str, Any]], status: str, directory: Path, noop
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        process.stdin.write(wire.encode(plan))
+        process.stdin.write(wire.encode(message))
         process.stdin.flush()
         out = process.stdout.read()
         err = process.stderr.read().decode()
     frames = list(wire.Decoder(wire.MAX_FROM_TARGET).feed(out[out.index(b"\n") + 1 :]))
-    events = events_of([f for f in frames if isinstance(f, dict)], plan)
-    told = [(e["type"], e["name"], e["status"], e["error"]) for e in events]
-    assert told == [(one["type"], one["name"], status, []) for one in resources]
     found = {line.rpartition("|")[2].strip() for line in err.splitlines() if "|" in line}
     assert "remote_runtime.session" in found
-    return found
+    return frames, found
+
+
+def test_what_a_push_needs_is_loaded_while_its_plan_is_made(tmp_path: Path) -> None:
+    """The modules of a push do not wait for the plan, but those of types do."""
+    _, found = session({"t": "bye"}, tmp_path)
+    assert {"remote_runtime.system.push_lock", "remote_runtime.host.host_reader"} <= found
+    assert "remote_runtime.resources.file.resource" not in found
+    assert found & HEAVY == set()
 
 
 def test_a_converged_run_imports_nothing_heavy(tmp_path: Path) -> None:
