@@ -134,9 +134,9 @@ class PushFlow:
             if read is not None:
                 self._know_facts(read, connector, by_workers=remote is not None)
             targets = Targets(hosts, connector, request.connection.forks)
-            config = self._config(masked, verify, remote)
-            if not (config.rollout.given or push.stages):
+            if not (request.rollout.given or push.stages):
                 connector.begin(chosen.hosts[: targets.forks])
+            config = self._config(masked, verify, remote)
             result = run_loop.run_push(masked, targets, config, reporter)
         if result.is_good:
             for message in dict.fromkeys(site.post_message for site in push.sites):
