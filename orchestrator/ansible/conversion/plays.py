@@ -21,7 +21,7 @@ from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.unparse import literal
-from orchestrator.ansible.modules.files import look_up_file
+from orchestrator.ansible.modules.files.templates import look_up_file
 from orchestrator.ansible.modules.mapper import Files
 from orchestrator.ansible.output.manifest_entries import (
     KEPT,

@@ -15,7 +15,7 @@ from orchestrator.ansible.conversion.variables import DataPlan, Layer, write_dat
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.scope import Fleet, Sample, Scope
 from orchestrator.ansible.jinja.template_files import template_text
-from orchestrator.ansible.modules.files import look_up_file
+from orchestrator.ansible.modules.files.templates import look_up_file
 from orchestrator.ansible.modules.mapper import Files
 from orchestrator.ansible.output.manifest_entries import Comment, Entry, Manifest, Record, numbered
 from orchestrator.ansible.problems import NotConvertible

@@ -3,9 +3,9 @@
 from importlib import import_module
 
 _MODULES = (
-    "accounts", "commands", "containers", "databases", "downloads", "edits", "files", "find",
-    "firewalls", "host_settings", "language_packages", "miscellaneous", "openssl_keys", "packages",
-    "repositories", "services", "waits",
+    "accounts", "commands", "containers", "databases", "downloads", "edits", "files.copies",
+    "files.states", "files.templates", "find", "firewalls", "host_settings", "language_packages",
+    "miscellaneous", "openssl_keys", "packages", "repositories", "services", "waits",
 )  # fmt: skip
 
 

@@ -153,7 +153,7 @@ def assemble(context: Context, arguments: Arguments) -> list[Entry]:
         affects=[target] if "{{" not in target else None,
     )
     made[0].properties = {k: v for k, v in made[0].properties.items() if v is not None}
-    from orchestrator.ansible.modules.files import attributes
+    from orchestrator.ansible.modules.files.attributes import attributes
 
     if any(arguments.raw(name) is not None for name in ("owner", "group", "mode")):
         made.append(Entry("file", target, attributes(context, arguments, "0644")))
@@ -311,7 +311,7 @@ def known_hosts(context: Context, arguments: Arguments) -> list[Entry]:
 )
 def synchronize(context: Context, arguments: Arguments) -> list[Entry]:
     """A directory of the project, file by file."""
-    from orchestrator.ansible.modules.files import tree
+    from orchestrator.ansible.modules.files.copies import tree
 
     arguments.refuse("mode", unless=("push",))
     source = arguments.source("src")

@@ -1,0 +1,1 @@
+"""Converts ``file``, ``copy`` and ``template`` (controller)."""

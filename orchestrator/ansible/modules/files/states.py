@@ -1,0 +1,176 @@
+"""``file``: directories, links and attributes (controller)."""
+
+import posixpath
+import re
+from typing import Any
+
+from orchestrator.ansible.jinja.parsing import is_template
+from orchestrator.ansible.modules.files.attributes import (
+    OF_ROOT,
+    TIMES,
+    UNSUPPORTED,
+    attributes,
+    check_above,
+    directories_above,
+)
+from orchestrator.ansible.modules.guarded_commands import shell
+from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.module_arguments import Arguments
+from orchestrator.ansible.output.manifest_entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.symbolic_modes import mode_of_new_directory, relative_mode
+
+
+@maps("file")
+def file(context: Context, arguments: Arguments) -> list[Entry]:
+    """States of paths."""
+    raw = arguments.raw("path", "dest", "name")
+    path = arguments.path("path", "dest", "name")
+    arguments.ignore("follow", "force" if arguments.raw("state") != "link" else "follow")
+    arguments.ignore("_original_basename", "_diff_peek")
+    state = arguments.literal("state")
+    if context.task.is_local:
+        context.files.on_hosts.add(path)
+    if state is None:
+        state = "directory" if arguments.raw("recurse") is not None else "file"
+    if state == "absent":
+        arguments.ignore("owner", "group", "mode", "recurse", "src")
+        if path in context.files.temporary:
+            command = {"command": f"rm -rf {path}", "onlyif": f"test -e {path}"}
+            return [context.exec(f"remove {path}", command)]
+        if is_template(raw) and re.search(r"[*?\[]", path.split("{{")[0]):
+            raise NotConvertible("a pattern as the path")
+        return [Entry("file", path, {"ensure": "absent", "force": True})]
+    if state == "directory":
+        named = [arguments.raw(one) is not None for one in ("owner", "group", "mode")]
+        recurse = arguments.flag("recurse", default=False)
+        if (context.on_found or "Asked." in path) and any(named) and not (all(named) or recurse):
+            return _existing(context, arguments, path)
+        return _directory(context, arguments, path)
+    if state == "link":
+        return _link(context, arguments, path)
+    if state == "touch":
+        times = {arguments.raw("access_time"), arguments.raw("modification_time")}
+        if times != {"preserve"}:
+            context.note("the original also sets the times of the file on each run")
+        return [Entry("file", path, attributes(context, arguments, "0644"))]
+    if state == "file":
+        return _existing(context, arguments, path)
+    raise NotConvertible(f"state {state}")
+
+
+def _directory(context: Context, arguments: Arguments, path: str) -> list[Entry]:
+    recurse = arguments.flag("recurse", default=False)
+    relative = relative_mode(arguments.raw("mode"))
+    raw = str(arguments.raw("mode"))
+    if relative:
+        arguments.replace("mode", None)
+    has_mode = arguments.raw("mode") is not None
+    complete = has_mode and None not in (arguments.raw("owner"), arguments.raw("group"))
+    owner, group = arguments.text("owner"), arguments.text("group")
+    own = attributes(
+        context, arguments, mode_of_new_directory(raw) if relative else "0755", directory=True
+    )
+    above = [] if own == OF_ROOT else directories_above(context, path, own)
+    parent = posixpath.dirname(path)
+    if own != OF_ROOT and ("{{" in parent or not parent.startswith("/")):
+        check_above(context, arguments)
+    context.directories.add(path)
+    properties: dict[str, Any] = {"ensure": "directory", **own}
+    made = [*above, Entry("file", path, properties)]
+    keeps_x = "X" in raw  # only executable files in the directory stay executable
+    if recurse and complete and str(own["mode"]).isdigit() and not keeps_x:
+        properties["recurse"] = True
+        properties["file_mode"] = own["mode"]
+    elif recurse and (owner or group or has_mode or relative):
+        mode = raw if relative or keeps_x else str(own["mode"]) if has_mode else ""
+        made.append(_below(context, path, owner=owner, group=group, mode=mode))
+    return made
+
+
+def _below(
+    context: Context, path: str, *, owner: str | None, group: str | None, mode: str
+) -> Entry:
+    """Return a resource that sets what ``recurse`` sets in a directory, if it differs."""
+    words: list[str] = []
+    tests: list[str] = []
+    if owner is not None or group is not None:
+        words.append(f"chown -R {owner or ''}{':' + group if group is not None else ''} {path}")
+        for name, value in (("user", owner), ("group", group)):
+            tests += [f"! -{name} {value}"] if value is not None else []
+    if mode:
+        words.append(f"chmod -R {mode} {path}")
+        if re.fullmatch(r"[0-7]+", mode):
+            tests.append(f"! -type l ! -perm {mode}")
+        else:
+            context.check("the mode of the directory's content is set on each push")
+            tests.append("-true")
+    test = f"find {path} {' -o '.join(tests)} | grep -q ."
+    properties = {"command": " && ".join(words), "provider": "shell", "onlyif": shell(test)}
+    return context.exec(f"set the content of {path}", properties)
+
+
+def _link(context: Context, arguments: Arguments, path: str) -> list[Entry]:
+    target = arguments.required("src")
+    if arguments.boolean("force") not in (None, False):
+        context.check("ccm replaces links and empty directories, but no files or full directories")
+    if any(arguments.raw(name) is not None for name in ("owner", "group", "mode")):
+        context.check("owner, group and mode of the link, or of its target, are not managed")
+    return [Entry("link", path, {"target": target})]
+
+
+def _existing(context: Context, arguments: Arguments, path: str) -> list[Entry]:
+    """Return the named attributes of an existing path; the others are kept."""
+    arguments.refuse(*UNSUPPORTED, *TIMES, "recurse", unless=(False, "preserve"))
+    arguments.ignore("unsafe_writes", "src")
+    owner, group = arguments.text("owner"), arguments.text("group")
+    relative = relative_mode(arguments.raw("mode"))
+    if relative and "X" in str(arguments.raw("mode")):
+        raise NotConvertible("X of a mode, which depends on the file")
+    mode = None if relative else arguments.mode("mode")
+    words, wanted = [], []
+    if owner is not None or group is not None:
+        both = f"{owner or ''}:{group}" if group is not None else str(owner)
+        words.append(f"chown {both} {path}")
+        signs = "%U" if group is None else "%G" if owner is None else "%U:%G"
+        if any(one is not None and one.isdigit() for one in (owner, group)):
+            signs = signs.replace("%U", "%u").replace("%G", "%g")
+        wanted.append((signs, str(owner) if group is None else both.lstrip(":")))
+    if mode is not None:
+        words.append(f"chmod {mode} {path}")
+        wanted.append(("%a", mode.lstrip("0") or "0" if "{{" not in mode else _without_zero(mode)))
+    if relative:
+        made = [_relative_mode(context, path, str(arguments.raw("mode")), relative)]
+        if not words:
+            return made
+        raise NotConvertible("a relative mode together with an owner")
+    if not words:
+        raise NotConvertible("state file without attributes, which only tests the path")
+    pattern, expected = " ".join(one for one, _ in wanted), " ".join(one for _, one in wanted)
+    if mode is not None and "{{" in mode:
+        context.check(
+            "a symbolic mode in the variable is set, and counts as a change, on each push"
+        )
+    properties: dict[str, Any] = {
+        "command": " && ".join(words),
+        "provider": "shell",
+        "unless": f"test \"$(stat -L -c '{pattern}' {path})\" = '{expected}'",
+        "affects": [path],
+    }
+    if "{{" in path:
+        del properties["affects"]
+    return [context.exec(f"set the mode of {path}", properties)]
+
+
+def _without_zero(mode: str) -> str:
+    """A mode from a variable, in the form that ``stat`` prints."""
+    if mode.count("{{") != 1 or not mode.startswith("{{"):
+        raise NotConvertible("a mode of several parts")
+    return "{{ (" + mode[2:-2].strip() + " | string).lstrip('0') }}"
+
+
+def _relative_mode(context: Context, path: str, mode: str, tests: list[str]) -> Entry:
+    """``chmod`` with a relative mode, unless the bits are already set."""
+    test = f"find {path} -maxdepth 0 {' '.join(tests)} | grep -q ."
+    properties = {"command": f"chmod {mode} {path}", "unless": shell(test)}
+    return context.exec(f"set the mode of {path}", properties)
