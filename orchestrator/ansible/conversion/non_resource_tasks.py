@@ -17,7 +17,13 @@ from orchestrator.ansible.conversion.loops import element_scope, read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.conversion.role_calls import include_file
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.jinja.parsing import in_role, is_template, parse_expression
+from orchestrator.ansible.jinja.parsing import (
+    in_role,
+    is_template,
+    only_expression,
+    parse_expression,
+    path_of,
+)
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.modules.module_arguments import expression_of
 from orchestrator.ansible.modules.shell_tests import opposite
@@ -272,7 +278,7 @@ def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
     applied = task.args.get("apply")
     if isinstance(applied, dict):
         outer = inherit(applied, outer)
-    if task.loop is not None:
+    if task.loop is not None and not task.loop[0].endswith("first_found"):
         role_calls.include_in_loop(builder, task, record=record, name=name, outer=outer)
         return
     if not is_template(name):
@@ -285,6 +291,11 @@ def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
 
 def _files_of(builder: Conversion, task: Task, name: str) -> list[tuple[str, list[str]]]:
     """Return the files that a computed name can refer to, with conditions; NotConvertible."""
+    if task.loop is not None:
+        whole = only_expression(name) if is_template(name) else None
+        if whole is None or path_of(whole) != ("item", []):
+            raise NotConvertible("a part of a file name by first_found")
+        return included_vars.first_files(builder, task, "tasks")
     try:
         return included_vars.candidates(builder, task, name, "tasks")
     except NotConvertible:

@@ -73,3 +73,49 @@ def test_a_test_of_another_file(tmp_path: Path) -> None:
     )
     assert [one.outcome for one in result.records] == ["not converted"]
     assert "NOT CONVERTED: include_vars if another file exists" in text
+
+
+def test_the_first_task_file_of_several(tmp_path: Path) -> None:
+    """Facts choose the file, and the one with a plain name is for all other hosts."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - include_tasks:
+            file: "{{ item }}"
+          with_first_found:
+            - "setup-{{ ansible_distribution | lower }}.yml"
+            - setup-default.yml
+        """,
+        **{
+            "tasks__setup-debian": "- package: {name: a}\n",
+            "tasks__setup-default": "- package: {name: b}\n",
+        },
+    )
+    assert {one.outcome for one in result.records} == {"converted"}
+    control = (
+        "{one}:\n            control:\n              if: Facts.host.info.platform {sign} 'debian'"
+    )
+    assert control.format(one="a", sign="==") in text
+    assert control.format(one="b", sign="!=") in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_template_named_like_its_destination(tmp_path: Path) -> None:
+    """A path without its slash is one of the templates of the role."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - template:
+            src: "{{ conf.lstrip('/') }}.j2"
+            dest: "{{ conf }}"
+            owner: root
+            group: root
+            mode: "0644"
+        """,
+        defaults__main="conf: /etc/app/app.conf\n",
+        **{"templates__etc/app/app_DOT_conf_DOT_j2": "x\n"},
+    )
+    assert [one.outcome for one in result.records] == ["converted"]
+    assert "template('role/templates/' ~ Data.conf.lstrip('/') ~ '.j2')" in text
+    assert (tmp_path / "site/roles/role/templates/etc/app/app.conf.j2").is_file()
+    check_valid(tmp_path / "site")

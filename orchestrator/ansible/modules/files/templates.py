@@ -115,9 +115,13 @@ def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
 _NO_TASK = Task("", "", {}, {}, "", 0, 0)
 
 
+_RELATIVE = re.compile(r"\{\{[^}]*(?:\|\s*basename|\.lstrip\(\s*['\"]/['\"]\s*\))\s*\}\}")
+"""An expression whose value does not begin with a slash."""
+
+
 def known_relative(context: Context, raw: Any, folder: str) -> bool:
     """Whether a path begins with a file name, or is known to be one of files of the role."""
-    if re.match(r"\{\{[^}]*\|\s*basename\s*\}\}", str(raw)):
+    if _RELATIVE.match(str(raw)):
         return True
     known = [str(one) for one in resolve(raw, context.scope).values if one]
     found = [context.files.base / folder / one for one in known if one[0] != "/"]
