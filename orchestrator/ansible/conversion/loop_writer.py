@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from jinja2 import nodes
 
@@ -9,8 +10,9 @@ from orchestrator.ansible.conversion.conditions import Conditions
 from orchestrator.ansible.conversion.edit_groups import loop_edits
 from orchestrator.ansible.conversion.loops import Loop
 from orchestrator.ansible.jinja.parsing import names_in, parse_expression, path_of
-from orchestrator.ansible.jinja.unparse import operand
-from orchestrator.ansible.output.manifest_entries import READS_ELEMENT, Entry, list_of
+from orchestrator.ansible.jinja.unparse import literal, operand
+from orchestrator.ansible.modules.omissions import CONDITION
+from orchestrator.ansible.output.manifest_entries import READS_ELEMENT, Entry, grouped, list_of
 from orchestrator.ansible.problems import NotConvertible
 
 _EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
@@ -23,17 +25,21 @@ def loop_over(
     loop: Loop,
     *,
     omits: dict[str, bool],
+    tests: list[str] | None = None,
     conditions: Conditions,
     as_list: Callable[[str], str],
 ) -> None:
     """Give resources the ``foreach`` of their loop.
 
     ``as_list`` converts an expression with braces to the form that ``foreach`` accepts. Conditions
-    on the element filter the list, because names are rendered before ``control``.
+    on the element filter the list, because names are rendered before ``control``. So do ``tests``,
+    which choose between resources of the same names.
     """
     text = loop.foreach
     for key, present in omits.items():
         text = _chosen(text, key, present)
+    if tests:
+        text = _where(text, tests)
     own = [one for one in conditions.expressions if _reads_item(one)]
     if own and not any(_reads_index(f"{e.name} {e.all_properties()}") for e in entries):
         conditions.expressions = [one for one in conditions.expressions if one not in own]
@@ -100,3 +106,55 @@ def _defined(condition: str) -> tuple[str, bool]:
     if path is None or path[0] != "item" or len(path[1]) != 1 or not isinstance(path[1][0], str):
         return "", False
     return path[1][0], (test.name == "defined") != negative
+
+
+# --- elements without some keys
+
+_FEW = 2  # keys for which all combinations get a resource
+
+
+def known_elements(loop: Loop) -> list[dict[str, Any]]:
+    """The elements of a loop, if the project has all of them; else none."""
+    sample = loop.sample
+    is_known = not sample.open and not sample.kinds
+    maps = [one for one in sample.values if isinstance(one, dict)]
+    return maps if is_known and len(maps) == len(sample.values) else []
+
+
+def branches_of(loop: Loop, omits: dict[str, bool], key: str) -> list[bool]:
+    """Whether elements with a key, and those without it, get a resource.
+
+    With many keys, only combinations that elements of the project have get one.
+    """
+    elements = known_elements(loop)
+    if not elements or len(omits) < _FEW or key.startswith(CONDITION):
+        return [True, False]
+    found = [
+        has for has in (True, False) if any(_has(one, {**omits, key: has}) for one in elements)
+    ]
+    loop.is_pruned |= len(found) == 1
+    return found
+
+
+def _has(element: dict[str, Any], omits: dict[str, bool]) -> bool:
+    return all(
+        (key in element) == has
+        for key, has in omits.items()
+        if not key.startswith(CONDITION) and "." not in key
+    )
+
+
+def known_combinations(loop: Loop, name: str) -> tuple[str, str]:
+    """An assertion that the elements have combinations of keys with a resource, and its message."""
+    known = [
+        " and ".join(
+            f"item.{key} is {'' if has else 'not '}defined"
+            for key, has in one.items()
+            if not key.startswith(CONDITION) and "." not in key
+        )
+        for one in loop.combinations
+    ]
+    either = " or ".join(f"({one})" for one in dict.fromkeys(known))
+    body = f"{{% for item in {grouped(loop.foreach)} if not ({either}) %}}x{{% endfor %}}"
+    message = f"“{name}” has no resource for an element with such keys; convert the project again"
+    return f"template({literal(body)}) == ''", message

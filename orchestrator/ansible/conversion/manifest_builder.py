@@ -6,7 +6,12 @@ from typing import Any
 
 from orchestrator.ansible.conversion import handlers, included_vars, keywords, registered_results
 from orchestrator.ansible.conversion.conditions import Conditions, read_conditions
-from orchestrator.ansible.conversion.loop_writer import loop_over
+from orchestrator.ansible.conversion.loop_writer import (
+    branches_of,
+    known_combinations,
+    known_elements,
+    loop_over,
+)
 from orchestrator.ansible.conversion.loops import Loop, by_state, read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.conversion.non_resource_tasks import STATEMENTS
@@ -18,7 +23,8 @@ from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.jinja.unparse import operand
 from orchestrator.ansible.modules import load_mappers
 from orchestrator.ansible.modules.mapper import MAPPERS, Context
-from orchestrator.ansible.modules.module_arguments import Arguments, OmitChoice, expression_of
+from orchestrator.ansible.modules.module_arguments import Arguments, expression_of
+from orchestrator.ansible.modules.omissions import CONDITION, OmitChoice, choice_test
 from orchestrator.ansible.output.manifest_entries import (
     CHECK,
     CONVERTED,
@@ -34,6 +40,7 @@ from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 from orchestrator.ansible.source.tasks import Block, Task, flat, inherit, listed
 
 _MAX_OMITTED = 4
+_MAX_COMBINATIONS = 16
 _FOUND_OUT = ("set_fact", "stat", "slurp", "getent", "service_facts", "package_facts")
 
 
@@ -278,8 +285,7 @@ class Builder(Conversion):
                 )
             ]
         tests = [
-            text_rewriter.condition(f"{key} is {'' if has else 'not '}defined", scope)
-            for key, has in omits.items()
+            text_rewriter.condition(choice_test(key, has), scope) for key, has in omits.items()
         ]
         for entry in entries if tests else ():
             if entry.foreach:
@@ -292,20 +298,43 @@ class Builder(Conversion):
         self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool]
     ) -> list[Entry]:
         """Return the resources of a loop: one for each combination of omitted properties."""
+        found = self._branches(task, record, scope=scope, loop=loop, omits=omits)
+        if loop.is_pruned:
+            that, message = known_combinations(loop, task.name or task.module)
+            self.manifest.assertions.append(
+                {"that": that, "message": text_rewriter.plain_text(message)}
+            )
+            text = "elements with other keys than those of the project are refused by ccm.assert"
+            self.mark(record, CHECK, text)
+            for one in found[:1]:
+                one.checks.append(text)
+        return found
+
+    def _branches(
+        self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool]
+    ) -> list[Entry]:
         try:
-            return self._variant(task, record, scope=scope, loop=loop, omits=omits)
+            found = self._variant(task, record, scope=scope, loop=loop, omits=omits)
         except OmitChoice as choice:
-            if sum(omits.values()) == _MAX_OMITTED or len(omits) >= _MAX_OMITTED:
+            if not known_elements(loop) and (
+                sum(omits.values()) == _MAX_OMITTED or len(omits) >= _MAX_OMITTED
+            ):
+                if choice.key.startswith(CONDITION):
+                    raise NotConvertible("a task that omits many properties") from choice
                 return self._without(
                     task, record, scope=scope, loop=loop, omits=omits, key=choice.key
                 )
             return [
                 entry
-                for has in (True, False)
-                for entry in self._choices(
+                for has in branches_of(loop, omits, choice.key)
+                for entry in self._branches(
                     task, record, scope=scope, loop=loop, omits={**omits, choice.key: has}
                 )
             ]
+        loop.combinations.append(omits)
+        if len(loop.combinations) > _MAX_COMBINATIONS:
+            raise NotConvertible("a task that omits many properties")
+        return found
 
     def _without(
         self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool],
@@ -323,7 +352,7 @@ class Builder(Conversion):
             )
         text = f"elements that have {key} are refused by ccm.assert; write their resource manually"
         self.mark(record, CHECK, text)
-        found = self._choices(task, record, scope=scope, loop=loop, omits={**omits, key: False})
+        found = self._branches(task, record, scope=scope, loop=loop, omits={**omits, key: False})
         for one in found:
             if text not in one.checks:
                 one.checks.append(text)
@@ -363,7 +392,20 @@ class Builder(Conversion):
         arguments.finish()
         if loop is not None:
             as_list = partial(self.as_list, task.name or task.module)
-            loop_over(entries, loop, omits=omits, conditions=conditions, as_list=as_list)
+            known = {key: has for key, has in omits.items() if not key.startswith(CONDITION)}
+            tests = [
+                text_rewriter.condition(choice_test(key, has), scope)
+                for key, has in omits.items()
+                if key not in known
+            ]
+            loop_over(
+                entries, loop, omits=known, tests=[*tests, *context.needed],
+                conditions=conditions, as_list=as_list,
+            )  # fmt: skip
+        elif context.needed:
+            for entry in entries:
+                entry.foreach = chosen(text_expression(entry.name), context.needed)
+                entry.name = "{{ item }}"
         more = [*arguments.checks, *conditions.checks, *scope.uses.uncertainties[uncertainties:]]
         context.checks[:] = dict.fromkeys([*context.checks, *more])
         self._finish(task, record, context=context, entries=entries, conditions=conditions)

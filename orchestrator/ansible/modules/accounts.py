@@ -185,8 +185,8 @@ def _groups(arguments: Arguments) -> Any:
 
 
 def _home(arguments: Arguments, properties: dict[str, Any]) -> None:
-    system = arguments.boolean("system")
-    create = arguments.boolean("create_home", "createhome")
+    system = arguments.boolean_or(False, "system")
+    create = arguments.boolean_or(True, "create_home", "createhome")
     if system is not None and system is not False:
         properties["system"] = system
         if create is None:
@@ -241,6 +241,9 @@ def _removal(context: Context, arguments: Arguments, properties: dict[str, Any])
     return _with_state(arguments, properties)
 
 
+_EMPTY_DEFAULT = re.compile(r"default\(\s*(\[\]|''|\"\")")
+
+
 @maps("authorized_key", root=True, ignored="validate_certs follow")
 def authorized_key(context: Context, arguments: Arguments) -> list[Entry]:
     """Keys that are allowed to log in."""
@@ -260,4 +263,9 @@ def authorized_key(context: Context, arguments: Arguments) -> list[Entry]:
     properties.update(arguments.texts_by_name("comment", "path"))
     properties.update(arguments.booleans_by_name("exclusive", default=False))
     title = context.unique(context.title(f"keys of {name}"))
-    return [Entry("authorized_key", title, _with_state(arguments, properties))]
+    entry = Entry("authorized_key", title, _with_state(arguments, properties))
+    if _EMPTY_DEFAULT.search(str(raw)):
+        context.needed.append(f"({text_expression(properties['key'])}) not in ['', []]")
+        if properties.get("exclusive"):
+            context.check("without a key, the original removes all keys; here, they are kept")
+    return [entry]

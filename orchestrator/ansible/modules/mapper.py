@@ -140,6 +140,7 @@ class Context:
     template_header: str = ""  # a first line of templates that sets how blanks are read
     template_problems: dict[str, str] = field(default_factory=dict)
     requests: dict[str, Any] = field(default_factory=dict)
+    needed: list[str] = field(default_factory=list)  # conditions without which it has no resource
 
     def check(self, text: str) -> None:
         """Mark a difference from the original."""

@@ -13,7 +13,6 @@ from orchestrator.ansible.jinja.parsing import (
     holds_vaulted,
     in_role,
     is_template,
-    members,
     only_expression,
     outputs,
     path_of,
@@ -21,6 +20,7 @@ from orchestrator.ansible.jinja.parsing import (
 from orchestrator.ansible.jinja.possible_values import loses_newline, sample_of
 from orchestrator.ansible.jinja.scope import Sample, Scope
 from orchestrator.ansible.jinja.unparse import unparse
+from orchestrator.ansible.modules.omissions import Omissions, OmitChoice, omitted
 from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 from orchestrator.ansible.source.yaml_reader import Vaulted
 
@@ -32,25 +32,16 @@ _BETWEEN = re.compile(r",(?![^{]*\}\})")
 """A comma that is not within braces."""
 
 
-class OmitChoice(Exception):  # noqa: N818 - the loop catches it; no error
-    """Some elements of a loop lack a key, and the task omits a property for these."""
-
-    def __init__(self, key: str, in_loop: bool = True) -> None:
-        super().__init__(key)
-        self.key = key
-        self.in_loop = in_loop
-
-
 class Arguments:
     """Returns arguments by name, and finally refuses those that no mapper has read."""
 
     def __init__(self, arguments: dict[str, Any], scope: Scope, omits: dict[str, bool]) -> None:
         self._args = {name: one for name, one in arguments.items() if one is not None}
         self.scope = scope
-        self._omits = omits
         self._read: set[str] = set()
         self.notes: list[str] = []
         self.checks: list[str] = []
+        self._omissions = Omissions(scope, omits, self.notes)
 
     def raw(self, *names: str) -> Any:
         """Return the unconverted value of the first of these names; None if it is omitted."""
@@ -124,7 +115,7 @@ class Arguments:
             if value is None:
                 continue
             node = only_expression(value) if is_template(value) and "omit" in value else None
-            inner = _omitted(node) if node is not None else None
+            inner = omitted(node) if node is not None else None
             if inner is None or isinstance(inner, nodes.CondExpr):
                 text = self.text(name)
                 if text is None or text == "":
@@ -150,12 +141,19 @@ class Arguments:
         try:
             return self.text(*names)
         except OmitChoice:
-            given = {one: self._args[one] for one in names if one in self._args}
-            filled = {one: _OMIT.sub(f"default({usual!r})", text) for one, text in given.items()}
-            if filled == given:
-                raise
-            self._args.update(filled)
+            self._fill(names, usual)
             return self.text(*names)
+
+    def _fill(self, names: tuple[str, ...], usual: Any) -> None:
+        """Write the usual value in place of ``omit``. To call in a handler of OmitChoice."""
+        given = {one: self._args[one] for one in names if one in self._args}
+        filled = {
+            one: _OMIT.sub(f"default({usual!r})", text) if isinstance(text, str) else text
+            for one, text in given.items()
+        }
+        if filled == given:
+            raise
+        self._args.update(filled)
 
     def required(self, *names: str) -> str:
         """The same for a required argument."""
@@ -269,6 +267,14 @@ class Arguments:
         value = self.raw(*names)
         return None if value is None else text_rewriter.boolean(value, self.scope)
 
+    def boolean_or(self, usual: bool, *names: str) -> Any:
+        """The same, with the usual value for elements that omit the argument."""
+        try:
+            return self.boolean(*names)
+        except OmitChoice:
+            self._fill(names, usual)
+            return self.boolean(*names)
+
     def flag(self, *names: str, default: bool) -> bool:
         """A boolean that must be literal."""
         value = self.raw(*names)
@@ -332,7 +338,10 @@ class Arguments:
 
     def booleans_by_name(self, *names: str, default: bool | None = None) -> dict[str, Any]:
         """The booleans that are set, except those with ccm's default value."""
-        found = {name: self.boolean(name) for name in names}
+        found = {
+            name: self.boolean(name) if default is None else self.boolean_or(default, name)
+            for name in names
+        }
         return {name: one for name, one in found.items() if one is not None and one is not default}
 
     def printed(self, name: str) -> str | None:
@@ -387,85 +396,12 @@ class Arguments:
         if isinstance(value, Vaulted) or not is_template(value) or "omit" not in value:
             return value
         node = only_expression(value)
-        found = _omitted(node) if node is not None else None
-        if found is None:
+        if node is None:
             return value
-        assert isinstance(node, (nodes.Filter, nodes.CondExpr))
-        empty = isinstance(node, nodes.Filter) and len(node.args) > 1
-        kept = self._kept(name, found, empty)
-        return None if kept is None else "{{ " + unparse(kept) + " }}"
-
-    def _kept(self, name: str, node: nodes.Expr, empty: bool) -> nodes.Expr | None:
-        """The operand of ``x | default(omit)``, or None if nothing sets x.
-
-        ``empty``: an empty value is omitted, too.
-        """
-        while isinstance(node, nodes.Filter) and node.name in ("default", "d") and node.node:
-            node = node.node  # default(none), which is as good as omitted
-        path = path_of(node)
-        if path is None and isinstance(node, nodes.Call):
-            return node  # the result of a call is never missing
-        if path is None:
-            raise NotConvertible(f"{name} is omitted under a condition")
-        root, keys = path
-        if not keys and root in self.scope.values and root not in self.scope.task_vars:
-            known = sample_of(node, self.scope)
-            closed = bool(known.values) and not known.open and not known.kinds
-            if empty and closed and not any(known.values):
-                self.notes.append(f"{name} is omitted because {root} is empty")
-                return None
-        if root in self.scope.task_vars or root in self.scope.locals:
-            return self._kept_of_element(name, node, root, keys)
-        if root in self.scope.values:
-            return self._kept_of_variable(name, node, root, keys)
-        if root.startswith("ansible_"):
-            return node
-        self.notes.append(f"{name} is omitted because nothing sets {root}")
-        return None
-
-    def _kept_of_variable(
-        self, name: str, node: nodes.Expr, root: str, keys: list[Any]
-    ) -> nodes.Expr | None:
-        if not keys:
-            return node
-        key = ".".join([root, *(str(one) for one in keys)])
-        if key in self._omits:
-            return node if self._omits[key] else None
-        outer = members(nodes.Name(root, "load"), keys[:-1])
-        sample = sample_of(outer, self.scope)
-        maps = [isinstance(one, dict) and keys[-1] in one for one in sample.values]
-        if maps and not sample.open and all(maps):
-            return node
-        if maps and not sample.open and not any(maps):
-            self.notes.append(f"{name} is omitted because nothing sets {key}")
-            return None
-        raise OmitChoice(key, in_loop=False)
-
-    def _kept_of_element(
-        self, name: str, node: nodes.Expr, root: str, keys: list[Any]
-    ) -> nodes.Expr | None:
-        if root in self.scope.task_vars:
-            found = sample_of(node, self.scope)
-            if found.values:
-                return node
-            if not found.kinds and not isinstance(self.scope.task_vars[root], str):
-                return None
-        key = ".".join(str(one) for one in keys)
-        if not keys:
-            return node
-        if key in self._omits:
-            return node if self._omits[key] else None
-        if len(keys) != 1 or not isinstance(keys[0], str):
-            raise NotConvertible(f"{name} is omitted for some elements")
-        sample = self.scope.locals.get(root)
-        if sample is not None and not sample.open and sample.values:
-            have = [isinstance(one, dict) and keys[0] in one for one in sample.values]
-            if all(have):
-                return node
-            if not any(have):
-                self.notes.append(f"{name} is omitted because no element has {key}")
-                return None
-        raise OmitChoice(key)
+        decided = self._omissions.decided(name, node)
+        if decided is node:
+            return value
+        return None if decided is None else "{{ " + unparse(decided) + " }}"
 
 
 def shell_word(text: str) -> str:
@@ -476,15 +412,6 @@ def shell_word(text: str) -> str:
     if re.search(r'["$`\\]', plain):
         raise NotConvertible("quotes around a variable in a word of a command")
     return f'"{text}"'
-
-
-def _omitted(node: nodes.Expr) -> nodes.Expr | None:
-    """Return the operand of ``default(omit)``; None for other expressions."""
-    if isinstance(node, nodes.Filter) and node.name in ("default", "d") and node.args:
-        return node.node if path_of(node.args[0]) == ("omit", []) else None
-    if isinstance(node, nodes.CondExpr) and node.expr2 is not None:
-        return node if path_of(node.expr2) == ("omit", []) else None
-    return None
 
 
 def symbolic_mode(text: str) -> str:
