@@ -237,8 +237,21 @@ def _failures(task: Task, context: Context, entries: list[Entry]) -> None:
     for entry in entries:
         if entry.type == "exec" and "interpreter" not in entry.properties:
             _never_fails(entry)
+        elif _only_stops(entry) and "command" not in entry.control:
+            entry.control["command"] = f"systemctl cat {entry.name}"
+            context.note("only if the service exists; the original ignores that it is missing")
         else:
             context.check("the original continues if this fails; here, a failure ends the run")
+
+
+def _only_stops(entry: Entry) -> bool:
+    """Whether a resource only stops or disables a service, which may be missing."""
+    own = {name: one for name, one in entry.properties.items() if name != "masked"}
+    return entry.type == "service" and own in (
+        {"ensure": "stopped", "enable": False},
+        {"ensure": "stopped"},
+        {"enable": False},
+    )
 
 
 def _tested(task: Task, context: Context, *, entry: Entry, condition: Any, word: str) -> None:

@@ -104,3 +104,21 @@ def test_handlers_at_the_end_of_a_role(tmp_path: Path) -> None:
     assert text.count("CHECK") == 1
     assert f"# CHECK: {mark}\n        - roles/a.yaml:" in text
     assert f"site.yaml: roles/a.yaml: {mark}" in result.notes
+
+
+def test_a_service_that_may_be_missing(tmp_path: Path) -> None:
+    """It is stopped only where it exists if the original ignores the failure."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - service: {name: "{{ item }}", state: stopped, enabled: false}
+          loop: "{{ others }}"
+          failed_when: false
+        - service: {name: app, state: started}
+          ignore_errors: true
+        """,
+        defaults__main="others: [ntpd, sntp]\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted", "check"]
+    assert 'command: "systemctl cat {{ item }}"' in text
+    check_valid(tmp_path / "site")
