@@ -112,7 +112,7 @@ def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str])
         for key, value in found.items():
             kept = replace(task, keywords=dict(task.keywords))
             when = listed(task.keywords.get("when"))
-            if builder.facts.get(key) is None and _is_included(builder, key):
+            if builder.facts.get(key) is None and is_included(builder, key):
                 note_unset(builder, task, key)
                 text = f"{key} is not changed, although the original sets it here"
                 builder.mark(record, CHECK, text)
@@ -122,7 +122,8 @@ def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str])
     raise NotConvertible(f"the file {names[0]} is not in the project")
 
 
-def _is_included(builder: Conversion, name: str) -> bool:
+def is_included(builder: Conversion, name: str) -> bool:
+    """Whether a file that a task before this one includes sets a variable."""
     return any(name in one for choice in builder.includes for one in choice.files.values())
 
 
@@ -244,9 +245,7 @@ def note_unset(builder: Conversion, task: Task, name: str) -> None:
     """
     uses = builder.scope.uses
     conditions = [str(one) for one in listed(task.keywords.get("when")) if one is not True]
-    known = (
-        name in builder.project_variables or name in builder.facts or _is_included(builder, name)
-    )
+    known = name in builder.project_variables or name in builder.facts or is_included(builder, name)
     if conditions and known:
         uses.uncertain[name] = (
             f"{name} has its value from before “{task.name or task.module}”, which is not "

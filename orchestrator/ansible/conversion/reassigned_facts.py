@@ -61,7 +61,9 @@ def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
         except NotConvertible:
             if re.search(rf"\b{re.escape(name)}\b", str(plain)):
                 return True
-    if not _is_known(builder, name) and _may_stay_unset(task, name):
+    if _may_stay_unset(task, name) and (
+        not _is_known(builder, name) or included_vars.is_included(builder, name)
+    ):
         return True
     read = name in builder.scope.uses.data and name not in builder.facts
     return read and name in builder.project_variables and plain is value
@@ -119,6 +121,7 @@ def set_versions(
     else:
         when = listed(task.keywords.get("when"))
         conditions = [text_rewriter.condition(one, scope) for one in when if one is not True]
+        conditions = [one for one in conditions if not _is_true(one)]
         made = {
             name: _chosen(builder, name, _expression(value, scope), conditions)
             for name, value in arguments.items()
@@ -145,6 +148,14 @@ def _expression(value: Any, scope: Scope) -> str:
     if text.startswith("{{") and text.count("{{") == 1:
         return text[2:-2].strip()
     raise NotConvertible("a fact whose parts contain statements")
+
+
+def _is_true(condition: str) -> bool:
+    """Whether a condition is true on every host."""
+    try:
+        return parse_expression(condition).as_const() is True
+    except nodes.Impossible:
+        return False
 
 
 def _chosen(builder: Conversion, name: str, value: str, conditions: list[str]) -> str:

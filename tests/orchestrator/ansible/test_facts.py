@@ -492,3 +492,27 @@ def test_a_fact_that_only_a_later_task_sets(tmp_path: Path) -> None:
     assert 'chosen: "{{ Data.base_set | list }}"' in text
     assert "foreach: Data.chosen\n" in text
     check_valid(tmp_path / "site")
+
+
+def test_a_fact_in_place_of_an_included_variable(tmp_path: Path) -> None:
+    """What follows the task reads the new value, and a condition that is always true is left out."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - include_vars: "{{ ansible_os_family }}.yml"
+        - command: before {{ unit }}
+        - set_fact: {unit: "app@{{ port }}.service"}
+          when: ansible_service_mgr == "systemd"
+        - set_fact: {conf: /etc/big}
+          when: port > 5
+        - command: after {{ unit }} {{ conf }}
+        """,
+        defaults__main="port: 1\n",
+        vars__Debian="unit: app\nconf: /etc/small\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 5
+    assert 'unit_set: "app@{{ Data.port }}.service"' in text or "'app@' ~ Data.port" in text
+    assert "'/etc/big' if Data.port > 5 else Data.conf" in text
+    assert 'command: "before {{ Data.unit }}"' in text
+    assert 'command: "after {{ Data.unit_set }} {{ Data.conf_set }}"' in text
+    check_valid(tmp_path / "site")
