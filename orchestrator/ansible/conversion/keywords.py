@@ -232,8 +232,12 @@ def _failures(task: Task, context: Context, entries: list[Entry]) -> None:
                 entry.properties["returns"] = codes
             else:
                 _tested(task, context, entry=entry, condition=opposite(failed), word="failed_when")
-    if not tolerant:
-        return
+    if tolerant:
+        _tolerate(context, entries)
+
+
+def _tolerate(context: Context, entries: list[Entry]) -> None:
+    """Let the run continue if resources fail, as far as that is possible."""
     for entry in entries:
         if entry.type == "exec" and "interpreter" not in entry.properties:
             _never_fails(entry)

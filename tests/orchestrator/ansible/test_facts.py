@@ -495,7 +495,7 @@ def test_a_fact_that_only_a_later_task_sets(tmp_path: Path) -> None:
 
 
 def test_a_fact_in_place_of_an_included_variable(tmp_path: Path) -> None:
-    """What follows the task reads the new value, and a condition that is always true is left out."""
+    """Later tasks read the new value, and a condition that is always true is left out."""
     result, text = convert_tasks(
         tmp_path,
         """
