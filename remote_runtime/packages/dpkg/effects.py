@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Seque
 from remote_runtime.changes import HASHED
 from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.packages.apt.effects import TransactionEffects
+from remote_runtime.packages.dpkg import database as dpkg_database
 from remote_runtime.packages.dpkg import triggers as dpkg_triggers
 from remote_runtime.packages.dpkg.installed_packages import Installations, InstalledPackage
 from remote_runtime.packages.dpkg.package_contents import CONFIG, TRIGGERS, Contents, Member
@@ -209,7 +210,12 @@ class DebEffects(TransactionEffects):
                 ):
                     waiting.setdefault(trigger, set()).add(name)
         changed = {change.name for change in changes}
-        for name, triggers in sorted(dpkg_triggers.triggered(waiting, paths, names).items()):
+        left: Dict[str, List[str]] = {}
+        if not versions:  # else an earlier transaction of the run completes them
+            left = dpkg_triggers.pending(dpkg_database.text())
+            names |= dpkg_triggers.unincorporated(files)
+        hit = {**left, **dpkg_triggers.triggered(waiting, paths, names)}
+        for name, triggers in sorted(hit.items()):
             if name in changed and name not in incoming:
                 continue  # it is removed
             # A push may install what is planned already in the same transaction.

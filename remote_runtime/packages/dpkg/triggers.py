@@ -35,6 +35,30 @@ def interests(files: "Files", admin: str = ADMIN) -> Dict[str, Set[str]]:
     return found
 
 
+def pending(text: str) -> Dict[str, List[str]]:
+    """Return the packages whose triggers an interrupted run of dpkg has left, each with its
+    triggers; the next run of dpkg runs them. ``text`` is dpkg's text about all packages.
+    """
+    found: Dict[str, List[str]] = {}
+    name = ""
+    for line in text.split("\n"):
+        key, _, value = line.partition(": ")
+        if key == "Package":
+            name = value
+        elif key == "Triggers-Pending":
+            found[name] = value.split()
+    return found
+
+
+def unincorporated(files: "Files", admin: str = ADMIN) -> Set[str]:
+    """Return the triggers that an interrupted run of dpkg has not assigned to packages yet."""
+    path = os.path.join(admin, "triggers", "Unincorp")
+    if files.status(path, follow=True) is None:
+        return set()
+    lines = files.read(path, _LIMIT, follow=True).decode("utf-8", "replace").splitlines()
+    return {line.split()[0] for line in lines if line.strip()}
+
+
 def _package(word: str) -> str:
     return word.partition("/")[0]
 

@@ -40,3 +40,13 @@ class Triggers(DirectoryTest):
         self.assertEqual(dpkg_triggers.declared(control, "activate"), ["c"])
         calls = [Call(("dpkg-trigger", "--no-await", "d"), True), Call(("ls", "e"), True)]
         self.assertEqual(dpkg_triggers.activated(calls), {"d"})
+
+    def test_what_an_interrupted_run_left(self):
+        """Triggers that are assigned to packages are in dpkg's text, the others in a file."""
+        text = "Package: a\nStatus: x\nTriggers-Pending: /p named\n\nPackage: b\nStatus: y\n"
+        self.assertEqual(dpkg_triggers.pending(text), {"a": ["/p", "named"]})
+        files = context().files
+        self.assertEqual(dpkg_triggers.unincorporated(files, self.root), set())
+        os.mkdir(self.path("triggers"))
+        self.write("triggers/Unincorp", b"/p pv-plugin\nnamed -\n")
+        self.assertEqual(dpkg_triggers.unincorporated(files, self.root), {"/p", "named"})
