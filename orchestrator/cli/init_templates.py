@@ -124,6 +124,22 @@ repos:
         language: system
 """
 
+_SET_UP = """\
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with: {python-version: "3.12"}
+      - run: pip install ccm-push
+"""
+
+_LOG_IN = f"""{_SET_UP}\
+      - name: Log in
+        env:
+          CCM_SSH_KEY: ${{{{ secrets.CCM_SSH_KEY }}}}
+        run: |
+          install -d -m 700 ~/.ssh
+          (umask 077; printf '%s\\n' "$CCM_SSH_KEY" > ~/.ssh/id_ed25519)
+"""
+
 GITHUB = """\
 # Checks each pull request and shows its preview there. After the merge, a person
 # approves the plan, and ccm pushes exactly this plan.
@@ -150,10 +166,7 @@ jobs:
   validate:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with: {python-version: "3.12"}
-      - run: pip install ccm-push
+      SET_UP
       - run: ccm fmt --check
       - run: ccm validate -i hosts.yaml site.yaml
 
@@ -165,16 +178,7 @@ jobs:
       contents: read
       pull-requests: write
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with: {python-version: "3.12"}
-      - run: pip install ccm-push
-      - name: Log in
-        env:
-          CCM_SSH_KEY: ${{ secrets.CCM_SSH_KEY }}
-        run: |
-          install -d -m 700 ~/.ssh
-          (umask 077; printf '%s\\n' "$CCM_SSH_KEY" > ~/.ssh/id_ed25519)
+      LOG_IN
       - name: Preview
         run: |
           ccm plan site.yaml -o change.plan
@@ -192,16 +196,7 @@ jobs:
     outputs:
       id: ${{ steps.plan.outputs.id }}
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with: {python-version: "3.12"}
-      - run: pip install ccm-push
-      - name: Log in
-        env:
-          CCM_SSH_KEY: ${{ secrets.CCM_SSH_KEY }}
-        run: |
-          install -d -m 700 ~/.ssh
-          (umask 077; printf '%s\\n' "$CCM_SSH_KEY" > ~/.ssh/id_ed25519)
+      LOG_IN
       - name: Plan
         id: plan
         run: |
@@ -215,21 +210,12 @@ jobs:
     environment: production
     concurrency: ccm-push
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with: {python-version: "3.12"}
-      - run: pip install ccm-push
-      - name: Log in
-        env:
-          CCM_SSH_KEY: ${{ secrets.CCM_SSH_KEY }}
-        run: |
-          install -d -m 700 ~/.ssh
-          (umask 077; printf '%s\\n' "$CCM_SSH_KEY" > ~/.ssh/id_ed25519)
+      LOG_IN
       - name: Push
         env:
           PLAN: ${{ needs.plan.outputs.id }}
         run: ccm push --expect "$PLAN" site.yaml
-"""
+""".replace("      SET_UP\n", _SET_UP).replace("      LOG_IN\n", _LOG_IN)
 
 GITLAB = """\
 # Checks each merge request and shows its preview there. After the merge, a person
