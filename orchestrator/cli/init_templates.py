@@ -131,10 +131,10 @@ _SET_UP = """\
       - run: pip install ccm-push
 """
 
-_LOG_IN = f"""{_SET_UP}\
+_LOG_IN = """\
       - name: Log in
         env:
-          CCM_SSH_KEY: ${{{{ secrets.CCM_SSH_KEY }}}}
+          CCM_SSH_KEY: ${{ secrets.CCM_SSH_KEY }}
         run: |
           install -d -m 700 ~/.ssh
           (umask 077; printf '%s\\n' "$CCM_SSH_KEY" > ~/.ssh/id_ed25519)
@@ -178,6 +178,7 @@ jobs:
       contents: read
       pull-requests: write
     steps:
+      SET_UP
       LOG_IN
       - name: Preview
         run: |
@@ -196,6 +197,7 @@ jobs:
     outputs:
       id: ${{ steps.plan.outputs.id }}
     steps:
+      SET_UP
       LOG_IN
       - name: Plan
         id: plan
@@ -210,6 +212,7 @@ jobs:
     environment: production
     concurrency: ccm-push
     steps:
+      SET_UP
       LOG_IN
       - name: Push
         env:

@@ -206,16 +206,16 @@ class Mounts(MountReader):
             )
 
 
-def mode_of(options: Sequence[str], key: str, usual: int, base: int = 10) -> Optional[int]:
+def mode_of(options: Sequence[str]) -> Optional[int]:
     """The mode in the options of an in-memory file system; None if it is not a number."""
     for word in options:
         name, _, value = word.partition("=")
-        if name == key:
+        if name == "mode":
             try:
-                return stat.S_IMODE(int(value, base)) if key == "mode" else int(value, base)
+                return stat.S_IMODE(int(value, 8))
             except ValueError:
                 return None
-    return usual
+    return 0o1777
 
 
 def _require_root() -> None:

@@ -77,7 +77,7 @@ class PlannedWalk(object):
         except OSError as error:
             raise failure(action, path, error) from error
 
-    def require_end(self, path: str, action: str) -> None:
+    def require_end(self, path: str) -> None:
         """Raise ``ResourceError`` if the machine would refuse the resolved form of this path, see
         ``Files.real``.
         """
@@ -94,7 +94,7 @@ class PlannedWalk(object):
             if place.by is not None:
                 _admit(place.by, there)
         except OSError as error:
-            raise failure(action, path, error) from error
+            raise failure("inspect", path, error) from error
 
     def directory_of(self, path: str) -> PlannedPath:
         """Return the directory that contains a path without links."""

@@ -177,7 +177,7 @@ class OverlayFiles(ReadOnly, Files):
         if not found.laid:
             return self._host.real(path)
         if found.links or os.geteuid() != 0:
-            self._walk.require_end(path, "inspect")
+            self._walk.require_end(path)
         return found.path
 
     def is_directory(self, path: str) -> bool:

@@ -14,7 +14,6 @@ from orchestrator.ansible.jinja.parsing import (
     in_role,
     is_template,
     only_expression,
-    outputs,
     path_of,
 )
 from orchestrator.ansible.jinja.possible_values import loses_newline, sample_of
@@ -435,22 +434,6 @@ def symbolic_mode(text: str) -> str:
 def number_or_text(text: str) -> int | str:
     """Return a string as a number if it is one."""
     return int(text) if text.isdigit() else text
-
-
-def words_of(text: str) -> list[str] | None:
-    """Return the parts of a string with templates, split at spaces; None if it has statements."""
-    parts = outputs(text)
-    if parts is None:
-        return None
-    words = [""]
-    for one in parts:
-        if not isinstance(one, nodes.TemplateData):
-            words[-1] += "{{ " + unparse(one) + " }}"
-            continue
-        pieces = re.split(r"\s+", one.data)
-        words[-1] += pieces[0]
-        words += pieces[1:]
-    return [one for one in words if one]
 
 
 def expression_of(value: Any, scope: Scope) -> str:

@@ -60,13 +60,12 @@ class GoTemplate:
         except gotpl.TemplateError as error:
             raise _explained(error, self._name, self._text) from error
         except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-            raise EvaluationError(str(error) or type(error).__name__, self._at(1, 1)) from error
+            raise EvaluationError(
+                str(error) or type(error).__name__, Position(self._name, 1, 1)
+            ) from error
         finally:
             _literals.reset(spelled)
             _rendering.reset(token)
-
-    def _at(self, line: int, column: int) -> Position:
-        return Position(self._name, line, column)
 
 
 class GoEngine(StandaloneTemplate):

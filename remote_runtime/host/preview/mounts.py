@@ -147,7 +147,7 @@ class Mounts(mount_ports.Mounts):
         percent = text[:-1] if text.endswith("%") else ""
         size = memory * int(percent) // 100 if is_number(percent) else fstab.size_of(text)
         inodes = fstab.size_of(options.get("nr_inodes", "0"))
-        mode = mount_ports.mode_of(words, "mode", 0o1777, 8)
+        mode = mount_ports.mode_of(words)
         uid, gid = (self._number(key, options.get(key, "0")) for key in ("uid", "gid"))
         if size is None or inodes is None or mode is None or "nr_blocks" in options:
             return None

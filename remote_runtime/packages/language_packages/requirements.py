@@ -231,9 +231,7 @@ class _Marker(object):
         return _wrong("", self._text, "pip does not support this condition")
 
 
-def values_of(
-    version: str, full_version: str = "", implementation: str = "cpython"
-) -> Dict[str, str]:
+def values_of(version: str, full_version: str = "") -> Dict[str, str]:
     """Return the values of markers on this host for a version of Python such as ``3.11``, or
     ``3.11.2`` if it is known.
     """
@@ -252,9 +250,9 @@ def values_of(
         "platform_release": host.release,
         "platform_version": host.version,
         "platform.version": host.version,
-        "implementation_name": implementation,
-        "platform_python_implementation": {"cpython": "CPython"}.get(implementation, "PyPy"),
-        "python_implementation": {"cpython": "CPython"}.get(implementation, "PyPy"),
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+        "python_implementation": "CPython",
         "implementation_version": full,
         "extra": "",
     }
