@@ -50,7 +50,6 @@ class Runs(Protocol):
 
     def named(self, word: str, run_id: str, hosts: Collection[str]) -> Iterable[str]:
         """Return the hosts that the word selects: in that run, or in their last pushes."""
-        ...
 
 
 class _Pattern(NamedTuple):

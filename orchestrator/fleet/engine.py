@@ -45,11 +45,9 @@ class Engine(Protocol):
 
     def maker(self, job: Job) -> Maker:
         """The factory of the task of a host, for a job."""
-        ...
 
     def close(self) -> None:
         """Release the resources of the engine after its last task, within a limited time."""
-        ...
 
 
 class ThreadEngine:

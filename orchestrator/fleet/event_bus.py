@@ -40,7 +40,6 @@ class Batching(Protocol):
 
     def handle_all(self, events: Sequence[Event]) -> None:
         """Handle each of the events as ``handle`` does."""
-        ...
 
 
 class _Listener(NamedTuple):

@@ -54,7 +54,6 @@ class Connector(Protocol):
         """The number of seconds within which a host must send its facts; after that, others do not
         wait for it.
         """
-        ...
 
 
 class Blob(Protocol):
@@ -87,81 +86,65 @@ class Plan(Protocol):
     @property
     def incoming(self) -> FileReceiver | None:
         """The receiver of the files that the target sends; None if it sends none."""
-        ...
 
     def identities(self) -> Iterator[str]:
         """The ``type#name`` of every resource in pre-order, the order of the indexes."""
-        ...
 
     def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each subscriber, with the ``type#name`` of its subscriptions."""
-        ...
 
     def requirements(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each resource that requires others, with the ``type#name`` of these."""
-        ...
 
     def members(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each ``apply`` with the ``type#name`` of the resources that it applies."""
-        ...
 
     def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
         """Return the entries to announce once the resource with that ``type#name`` is stable."""
-        ...
 
     def place(self, identity: str) -> str:
         """The position of that ``type#name`` in a manifest: ``FILE:LINE:COLUMN``."""
-        ...
 
     def implied(self, index: int) -> PlannedFields | None:
         """The implied members of the events of ``count`` converged resources, starting at an index,
         masked; None if the plan does not contain all of them.
         """
-        ...
 
     def references(self) -> int:
         """The number of references to blobs, which is the maximum number of requests."""
-        ...
 
     @property
     def total(self) -> int:
         """The number of resources that the target reports; in a preview, those of earlier plans
         have higher indexes.
         """
-        ...
 
     @property
     def rounds(self) -> int:
         """The number of passes of the target over the resources."""
-        ...
 
     @property
     def previews(self) -> bool:
         """Whether some of it is only previewed in a push, too."""
-        ...
 
     @property
     def observes(self) -> bool:
         """Whether each event must contain the observed state."""
-        ...
 
     def misprediction(self, event: Mapping[str, Any]) -> str | None:
         """The plan file's prediction for a resource with a different result; "" if it was right,
         None without a plan file.
         """
-        ...
 
     def kept(self) -> Mapping[str, Any] | None:
         """The new part of the host's record for a plan file that is being written, as JSON values;
         None if there is none.
         """
-        ...
 
     def longest(self) -> float:
         """The maximum number of seconds that one of its resources may run, according to its own
         timeouts.
         """
-        ...
 
     def payload(self, envelope: Mapping[str, Any]) -> bytes: ...
 

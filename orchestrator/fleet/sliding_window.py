@@ -21,31 +21,25 @@ class HostScheduler(Protocol[R]):
 
     def next(self) -> HostTask[R] | None:
         """The next host, which starts now; None if no host may start."""
-        ...
 
     def ended(self, name: str, answer: R) -> None:
         """Record that a host has ended."""
-        ...
 
     @property
     def waits(self) -> bool:
         """Whether more hosts may start later although none is running."""
-        ...
 
     @property
     def spare(self) -> int | None:
         """The number of additional hosts that may fail while others still start; None for
         no limit.
         """
-        ...
 
     def rest(self) -> Iterator[HostTask[R]]:
         """The hosts that will never start."""
-        ...
 
     def interrupt(self) -> None:
         """The user ends the run: the scheduler stops waiting."""
-        ...
 
 
 class SequentialScheduler(Generic[R]):

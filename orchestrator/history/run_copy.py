@@ -31,29 +31,23 @@ class RunCopyTarget(Protocol):
 
     def sizes(self) -> dict[str, int]:
         """The files of the copy with their sizes in bytes."""
-        ...
 
     def hold(self) -> bool:
         """Mark the run as in progress until ``close``; False if another process copies it."""
-        ...
 
     def append(self, name: str, at: int, data: bytes) -> int:
         """Append data that begins ``at`` this offset; return the size of the file afterwards. Data
         for another offset is not stored.
         """
-        ...
 
     def write_about(self, text: bytes) -> None:
         """Replace run.json."""
-        ...
 
     def beat(self) -> None:
         """Show that the run is still active although there is nothing new."""
-        ...
 
     def close(self) -> None:
         """Release the copy."""
-        ...
 
 
 class RunCopy:

@@ -39,15 +39,12 @@ class ValueContainer(Protocol):
 
     def holds(self, path: Entries[str], /) -> bool:
         """Whether it has a value at this path of keys, or at a parent of it."""
-        ...
 
     def known_keys(self) -> list[str]:
         """Its top-level keys."""
-        ...
 
     def expressions(self) -> list[Expression]:
         """Every expression in the container."""
-        ...
 
 
 class Layer(NamedTuple):

@@ -30,11 +30,9 @@ class EarlierResults(Protocol):
 
     def names(self) -> frozenset[str]:
         """Every ``type#name`` and ``type#alias`` that any host has had."""
-        ...
 
     def of(self, host: str, references: frozenset[str]) -> dict[str, Any]:
         """The ``earlier`` member of one host's plan, for these references."""
-        ...
 
 
 class Site:

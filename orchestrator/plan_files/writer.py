@@ -39,12 +39,10 @@ class Reader(Protocol):
 
     def files(self) -> Iterable[Path]:
         """The files read so far."""
-        ...
 
     @property
     def file_count(self) -> int:
         """A number that increases with each file read."""
-        ...
 
 
 class StagePlanMaker(NamedTuple):

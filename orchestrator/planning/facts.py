@@ -75,7 +75,6 @@ class GatheredFacts(Protocol):
     @property
     def answers(self) -> Mapping[str, Mapping[str, Any]] | None:
         """The host's answers to look-ups; None if it cannot be queried."""
-        ...
 
 
 class NoFacts(NamedTuple):

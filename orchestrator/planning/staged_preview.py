@@ -15,7 +15,6 @@ class HostPlanner(Protocol):
 
     def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
         """The plan of one host (an inventory's ``Host``). PlanError."""
-        ...
 
 
 class EarlierStage(NamedTuple):

@@ -75,7 +75,6 @@ class Gate(Protocol):
 
     def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
         """Whether the rollout may continue after these hosts."""
-        ...
 
 
 class GateRunner:

@@ -34,15 +34,12 @@ class Gates(Protocol):
 
     def ask(self, wave: int, results: Sequence[HostResult]) -> None:
         """Start running the gates for the hosts of a wave."""
-        ...
 
     def verdict(self) -> GateAnswer | None:
         """The result; None while it is unknown."""
-        ...
 
     def cancel(self) -> None:
         """Cancel the gates."""
-        ...
 
 
 class NoGates:

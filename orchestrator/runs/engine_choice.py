@@ -49,11 +49,9 @@ class Workers(Protocol):
 
     def engage(self, context: "EngineContext") -> "Engine":
         """The engine."""
-        ...
 
     def close(self) -> None:
         """Close the engine, whether or not it is in use; may be called repeatedly."""
-        ...
 
 
 class RemoteEngineSource(Protocol):
@@ -61,7 +59,6 @@ class RemoteEngineSource(Protocol):
 
     def engine(self, scheduler: str, spec: "EngineSpec") -> Workers:
         """The workers of a Dask scheduler that has responded. UsageError."""
-        ...
 
 
 class EngineSpec(NamedTuple):

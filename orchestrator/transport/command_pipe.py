@@ -20,22 +20,18 @@ class Pipe(Protocol):
 
     def write(self, data: bytes) -> None:
         """Write every byte; UnreachableError if the pipe broke or was closed in the meantime."""
-        ...
 
     def read(self, timeout: float) -> tuple[bytes, bytes]:
         """The received data of standard output and standard error; both empty at the end.
 
         TimeoutError if nothing arrived within ``timeout`` seconds.
         """
-        ...
 
     def exit_status(self) -> int | None:
         """The exit status of the command, None if it is unknown."""
-        ...
 
     def close(self) -> None:
         """Release the command; any thread may call this, and it ends a blocked write."""
-        ...
 
 
 class Link:

@@ -42,11 +42,9 @@ class StateCell(Protocol):
     @property
     def tick(self) -> float | None:
         """The seconds after which another process may have changed it; None if none can."""
-        ...
 
     def locked(self) -> contextlib.AbstractContextManager[PasswordState]:
         """The state, which nobody else can change within this context."""
-        ...
 
 
 class LocalState:

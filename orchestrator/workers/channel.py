@@ -111,11 +111,9 @@ class RpcService(Protocol):
         """Forward requests to ``ask``, which returns the result of ``answer`` on the controller; it
         may raise CcmError.
         """
-        ...
 
     def answer(self, question: Any) -> Any:
         """Return the answer for JSON; CcmError for a request that is not allowed. Thread-safe."""
-        ...
 
 
 class RpcClient:

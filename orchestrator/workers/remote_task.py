@@ -60,15 +60,12 @@ class WorkerPool(Protocol):
 
     def begin(self, task: "RemoteTask") -> None:
         """Make a worker start a host; the task receives its results."""
-        ...
 
     def finished(self, task: "RemoteTask") -> None:
         """Record that a host has ended."""
-        ...
 
     def tell(self, task: "RemoteTask", word: str) -> None:
         """Order the worker of a host to ``cancel`` or to ``abandon`` it."""
-        ...
 
 
 class RemoteTask(HostTask[HostResult]):

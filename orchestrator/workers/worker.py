@@ -28,15 +28,12 @@ class ForkableConnector(Connector, Protocol):
 
     def become_password(self) -> str | None:
         """The password for sudo, for workers that open the links."""
-        ...
 
     def share(self) -> None:
         """Share the outcomes with forks of this process."""
-        ...
 
     def begin_anew(self) -> None:
         """Stop sharing with the process of which this one is a copy."""
-        ...
 
     def close(self) -> None: ...
 
@@ -47,7 +44,6 @@ class SharedPlanner(Protocol):
 
     def share(self) -> None:
         """Share the data with forks of this process. OSError."""
-        ...
 
 
 @runtime_checkable
@@ -56,11 +52,9 @@ class StatefulPlanner(Protocol):
 
     def remembered(self) -> Any:
         """Its data, for JSON."""
-        ...
 
     def remember(self, message: Any) -> None:
         """Add the data of another planner."""
-        ...
 
 
 def stateful_planners(planners: Iterable[Planner]) -> list[StatefulPlanner]:

@@ -50,11 +50,9 @@ class WorkerProcess(Protocol):
 
     def kill(self) -> None:
         """Kill a worker that does not exit by itself."""
-        ...
 
     def ending(self) -> str:
         """Wait for its end, and return how it ended."""
-        ...
 
 
 class Link(Protocol):

@@ -116,11 +116,9 @@ class Site(Protocol):
 
     def preview(self) -> Sequence[Event]:
         """The events of ``ccm push --noop``. ProofError if it failed."""
-        ...
 
     def push(self) -> Sequence[Event]:
         """The events of ``ccm push``. ProofError if it failed."""
-        ...
 
 
 Play = Callable[[bool], "list[TaskResult]"]

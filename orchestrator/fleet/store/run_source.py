@@ -16,11 +16,9 @@ class RunSource(Protocol):
 
     def names(self) -> list[str]:
         """The names of the runs, newest first. CcmError if the runs cannot be reached."""
-        ...
 
     def path(self, name: str) -> Path:
         """Return the directory of a run. OSError or ValueError if it cannot be used."""
-        ...
 
 
 class OwnRuns:

@@ -25,11 +25,9 @@ class Rendering(Protocol):
 
     def render(self, path: Any, *context: Any) -> str:
         """The text of another template of the directory."""
-        ...
 
     def write(self, path: Any, text: Any) -> str:
         """Add a file; the returned string is empty."""
-        ...
 
 
 class Compiled(Protocol):
@@ -40,7 +38,6 @@ class Compiled(Protocol):
 
         ``context`` is the second argument of ``render()``, if any.
         """
-        ...
 
 
 class Engine(Protocol):
@@ -49,25 +46,20 @@ class Engine(Protocol):
     @property
     def openers(self) -> tuple[str, ...]:
         """The opening delimiters; a text without any of them is not a template."""
-        ...
 
     def compile(self, path: str, text: str) -> Compiled:
         """The template at a path in the directory; InputError with every mistake."""
-        ...
 
     def problems(self, path: str, text: str) -> list[Problem]:
         """The mistakes in a template that only others run, as far as they are visible
         in it alone.
         """
-        ...
 
     def unset(self, compiled: Compiled) -> list[Problem]:
         """Return unset names in a file's template that are not reported at compilation."""
-        ...
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
         """The literal paths that a template passes to ``render()``, if they are known."""
-        ...
 
 
 class StandaloneTemplate(ABC):
