@@ -11,8 +11,8 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.durations import duration_text
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.host_names import named
+from orchestrator.report.retry_options import RetryOptions, limit_of
 from orchestrator.report.summary_texts import end_reason, outcome_words
-from orchestrator.report.terminal.failure_paragraphs import RetryOptions, limit_of
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.terminal.totals import total_line

@@ -12,9 +12,9 @@ from orchestrator.fleet.store.stored_runs import ReportSource, SavedRun
 from orchestrator.report.dangerous_changes import Dangers
 from orchestrator.report.failures import SharedFailure, failures_of
 from orchestrator.report.grouping import grouping_key
+from orchestrator.report.retry_options import RetryOptions
 from orchestrator.report.run_collector import Entries, Entry, entry_of, is_reportable
 from orchestrator.report.summary_texts import change_grouping_key, without_hashes
-from orchestrator.report.terminal.failure_paragraphs import RetryOptions
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.text_groups import normalized, without_host_name
 from orchestrator.report.unfinished_resources import UnfinishedResources

@@ -263,7 +263,7 @@ def _planned(
 ) -> run_events.RolloutPlanned:
     """Return the order in which hosts start, with the command for hosts that were not started."""
     from orchestrator.fleet.store.outcome_selection import REMAINING, UNDONE
-    from orchestrator.report.terminal.failure_paragraphs import RetryOptions
+    from orchestrator.report.retry_options import RetryOptions
 
     # The failed hosts of a stage must be healthy before the next stage.
     word, words = (UNDONE, config.retry) if staged else (REMAINING, config.again)

@@ -8,7 +8,7 @@ from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.stored_runs import SavedRun
 from orchestrator.report.failures import failures_of_run
-from orchestrator.report.terminal.failure_paragraphs import RetryOptions, limit_of
+from orchestrator.report.retry_options import RetryOptions, limit_of
 from orchestrator.report.unfinished_resources import UnfinishedResources, unfinished_resources
 from orchestrator.verify.stored_results import stored_assessment
 from remote_runtime.item import SELECTION

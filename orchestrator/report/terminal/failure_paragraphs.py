@@ -2,72 +2,21 @@
 command (controller).
 """
 
-import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from orchestrator.fleet import outcome
-from orchestrator.fleet.host.stage_host import host_in, stage_in
-from orchestrator.report.failures import MAX_OTHERS, SharedFailure
+from orchestrator.report.failures import MAX_OTHERS, Failures, SharedFailure
 from orchestrator.report.host_names import fold
+from orchestrator.report.retry_options import RetryOptions, retry_line
 from orchestrator.report.summary_texts import listed, outcome_words, retry_text
 from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.support.plain_text import one_line
 
 MAX_LIMIT_LENGTH = 200  # characters of what picks the hosts
 MIN_SPACE = 8  # characters
+MAX_FAILURE_LINES = 17  # lines of a summary
 MAX_WORDS = 3  # lines of a reason's beginning, and of its end
-
-
-class RetryOptions(NamedTuple):
-    """How to repeat a run: the ``run_id`` for patterns, "" for none, and ``again``, the words of
-    the command without ``-l``, empty if unknown.
-    """
-
-    run_id: str = ""
-    again: Sequence[str] = ()
-
-    @property
-    def anew(self) -> bool:
-        """Whether failed hosts need a new plan."""
-        return tuple(self.again[1:2]) == ("plan",)
-
-    def on(self, limit: str, stage: str = "") -> str:
-        """The command for these hosts, starting with their ``stage``; "" if unknown.
-
-        A preview includes earlier stages anyway, because it shows their effects.
-        """
-        alone = {"--noop", "--stage"} & set(self.again)
-        begin = ["--from", stage] if stage and not alone else []
-        command = [*self.again[:2], "-l", limit, *self.again[2:], *begin]
-        return shlex.join(command) if self.again else ""
-
-
-def limit_of(outcome_name: str, hosts: list[str], run_id: str = "") -> str:
-    """Return the argument of ``-l`` that selects hosts with that outcome.
-
-    A long list of names would fill the screen. It is replaced by the word for all hosts with that
-    outcome in the run. Without a run, the names are kept.
-    """
-    names = ",".join(fold(dict.fromkeys(map(host_in, hosts))))
-    if not run_id or len(names) <= MAX_LIMIT_LENGTH:
-        return names
-    word = outcome.UNREACHABLE if outcome_name == outcome.UNREACHABLE else outcome.FAILED
-    return f"run:{run_id}:{word}"
-
-
-def retry_line(outcome: str, hosts: list[str], options: RetryOptions) -> tuple[str, str]:
-    """Return how to continue with failed hosts: a title, and the command, or at least the option
-    that selects the hosts.
-    """
-    limit = limit_of(outcome, hosts, options.run_id)
-    alone = limit == limit_of(outcome, hosts)
-    what = "→ plan again" if options.anew else "→ retry"
-    words = f"{what} with" if alone else f"{what} all failed hosts with"
-    stages = {stage_in(host) for host in hosts} if alone else set()
-    stage = stages.pop() if len(stages) == 1 else ""
-    return f"{words}:", options.on(limit, stage) or f"-l {shlex.quote(limit)}"
 
 
 def next_steps(failure: SharedFailure, options: RetryOptions) -> Iterator[tuple[str, str]]:
@@ -164,3 +113,32 @@ def _words(failure: SharedFailure, width: int, everything: bool) -> Iterator[str
     for part in parts:
         yield f"{name}│ {part}"
         name = " " * len(name)
+
+
+def failures_first(
+    failures: Failures, style: Style, options: RetryOptions, *, everything: bool = False
+) -> Iterator[str]:
+    """A paragraph for each failure, the most hosts first; if there is no room, a
+    failure gets one line.
+    """
+    found = failures.all()
+    space = MAX_FAILURE_LINES
+    for at, failure in enumerate(found):
+        left = len(found) - at - 1
+        lines = list(paragraph(failure, style, options, everything=everything))
+        if not everything and len(lines) > space - min(left, 2):
+            if space <= 1 and left:
+                yield _left_out(found[at:], style)
+                break
+            lines = [in_one_line(failure, style)]
+        space -= len(lines)
+        yield from lines
+    if failures.skipped:
+        what = "resources were" if failures.skipped > 1 else "resource was"
+        yield style("skipped", f"{failures.skipped:,} {what} skipped: a requirement failed")
+
+
+def _left_out(failures: list[SharedFailure], style: Style) -> str:
+    hosts = {host for failure in failures for host in failure.hosts}
+    text = f"… {len(failures):,} more failures on {len(hosts):,} hosts; -v shows all"
+    return style("faint", text)

@@ -8,7 +8,6 @@ from typing import TextIO
 
 from orchestrator.fleet import outcome
 from orchestrator.report.change_groups import ChangeList, by_manifest, heading
-from orchestrator.report.failures import Failures, SharedFailure, failures_of
 from orchestrator.report.grouping import (
     Block,
     blocks_of,
@@ -16,6 +15,7 @@ from orchestrator.report.grouping import (
     overview,
 )
 from orchestrator.report.host_names import named
+from orchestrator.report.retry_options import RetryOptions, retry_line
 from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.summary_texts import (
     INDENT,
@@ -27,49 +27,13 @@ from orchestrator.report.summary_texts import (
     retry_text,
     span,
 )
-from orchestrator.report.terminal.failure_paragraphs import (
-    RetryOptions,
-    in_one_line,
-    paragraph,
-    retry_line,
-)
 from orchestrator.report.terminal.resource_rows import DetailLevel, Rows
 from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.terminal.totals import total_lines
 from orchestrator.report.text_groups import FINGERPRINT, normalized
 from orchestrator.support.plain_text import one_line
 
-MAX_FAILURE_LINES = 17  # lines
 FEW_HOSTS = 10  # are read one by one
-
-
-def failures_first(
-    failures: Failures, style: Style, options: RetryOptions, *, everything: bool = False
-) -> Iterator[str]:
-    """A paragraph for each failure, the most hosts first; if there is no room, a
-    failure gets one line.
-    """
-    found = failures.all()
-    space = MAX_FAILURE_LINES
-    for at, failure in enumerate(found):
-        left = len(found) - at - 1
-        lines = list(paragraph(failure, style, options, everything=everything))
-        if not everything and len(lines) > space - min(left, 2):
-            if space <= 1 and left:
-                yield _left_out(found[at:], style)
-                break
-            lines = [in_one_line(failure, style)]
-        space -= len(lines)
-        yield from lines
-    if failures.skipped:
-        what = "resources were" if failures.skipped > 1 else "resource was"
-        yield style("skipped", f"{failures.skipped:,} {what} skipped: a requirement failed")
-
-
-def _left_out(failures: list[SharedFailure], style: Style) -> str:
-    hosts = {host for failure in failures for host in failure.hosts}
-    text = f"… {len(failures):,} more failures on {len(hosts):,} hosts; -v shows all"
-    return style("faint", text)
 
 
 def idle_lines(collected: RunCollector, style: Style) -> Iterator[str]:
@@ -184,6 +148,9 @@ class Summary:
         """A paragraph for each reason why hosts failed, after a blank line; empty if no
         host failed.
         """
+        from orchestrator.report.failures import failures_of
+        from orchestrator.report.terminal.failure_paragraphs import failures_first
+
         found = failures_of(self._collected.entries, self._collected.results)
         self._told = bool(found.all())
         everything = self._choice.everything

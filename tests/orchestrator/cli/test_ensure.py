@@ -253,7 +253,7 @@ OPTIONAL = {
     "orchestrator.planning.site.selection_filter", "orchestrator.planning.site.selection",
     "orchestrator.project.reader", "orchestrator.registration.entry",
     "orchestrator.registration.store", "orchestrator.report.command_output",
-    "orchestrator.report.files.json_document", "orchestrator.rollout.wave_sizes",
+    "orchestrator.report.failures", "orchestrator.report.files.json_document", "orchestrator.rollout.wave_sizes",
     "orchestrator.rollout.local_command",
     "orchestrator.rollout.scheduler", "orchestrator.rollout.gates",
     "orchestrator.rollout.shared_limits",
