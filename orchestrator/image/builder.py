@@ -63,8 +63,7 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
         raise ValueError(f"these modules exist: {', '.join(files.keys() & added.keys())}")
     tag = bootstrap.interpreter_tag()
     # An image depends on the code that builds it as much as on its content.
-    builders = {path.name: str(path) for path in sorted(_BUILDERS.glob("*.py"))}
-    key = image_cache.key({**files, **builders}, added)
+    key = image_cache.key([*files.values(), *_modules(_BUILDERS).values()], added)
     names = {"zip": f"{key}.zip", "code": f"{key}.{tag}.code", "names": f"{key}.{tag}.names"}
 
     @functools.cache
@@ -106,9 +105,14 @@ def _made(files: Mapping[str, str], added: Mapping[str, bytes]) -> dict[str, byt
 
 
 def _sources() -> dict[str, str]:
-    """Member name to file, sorted by name."""
+    """The modules of the runtime."""
+    return _modules(_ROOT)
+
+
+def _modules(root: Path) -> dict[str, str]:
+    """Member name to file of the modules in a package, sorted by name."""
     found: dict[str, str] = {}
-    left = [(_ROOT.name, str(_ROOT))]
+    left = [(root.name, str(root))]
     # Every run looks through them, and Path objects of so many files cost more than the look.
     for member, directory in left:
         with os.scandir(directory) as entries:

@@ -7,7 +7,7 @@ time.
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from orchestrator.support.atomic_file import replacing
@@ -17,14 +17,14 @@ from remote_runtime.version import VERSION
 KEPT = 15
 
 
-def key(files: Mapping[str, str], contents: Mapping[str, bytes]) -> str:
-    """A name for the state of the sources, based on the names, sizes and modification times of
+def key(files: Iterable[str], contents: Mapping[str, bytes]) -> str:
+    """A name for the state of the sources, based on the paths, sizes and modification times of
     files.
     """
     states = [VERSION]
-    for name, path in files.items():
+    for path in files:
         found = os.stat(path)
-        states.append(f"{name}\0{path}\0{found.st_size}\0{found.st_mtime_ns}\n")
+        states.append(f"{path}\0{found.st_size}\0{found.st_mtime_ns}\n")
     digest = sha256("".join(states).encode())
     for name, content in contents.items():
         digest.update(f"{name}\0{len(content)}\n".encode() + content)
