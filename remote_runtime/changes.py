@@ -3,10 +3,10 @@ conditions."""
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Sequence
 
-from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
+    from remote_runtime.effects import Effect
     from remote_runtime.system.files import Files
     from remote_runtime.system.paths import Status
 
@@ -85,9 +85,9 @@ class Action(NamedTuple):
     message: str
     call: Callable[[], None]
     changes: Sequence[Change] = ()
-    effects: Sequence[Effect] = ()
+    effects: "Sequence[Effect]" = ()
     preflight: Optional[Callable[[], None]] = None
-    unfinished: Sequence[Effect] = ()
+    unfinished: "Sequence[Effect]" = ()
 
 
 class Ended(NamedTuple):

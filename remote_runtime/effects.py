@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Callable, List, NamedTuple, Optional, Sequence, Union
 
+from remote_runtime.uncertainty import Uncertainty
+
 if TYPE_CHECKING:
     from remote_runtime.content import Content
     from remote_runtime.system.account_files import Group, User
     from remote_runtime.system.kernel.mounts import MountEntry
 
-ASSUMED, UNKNOWN = "assumed", "unknown"
-_ORDER = ("", ASSUMED, UNKNOWN)
 DATABASES = {"user": "/etc/passwd", "group": "/etc/group"}
 SHADOW = "/etc/shadow"
 ACCOUNT_FILES = (*DATABASES.values(), SHADOW, "/etc/gshadow")
@@ -16,18 +16,6 @@ _UNITS = ("/etc/systemd/system/", "/lib/systemd/system/", "/usr/lib/systemd/syst
 
 Covers = Callable[[str, str, bool], bool]
 """Tests whether an effect may change a thing, see ``UnknownEffect``."""
-
-
-class Uncertainty(NamedTuple):
-    """The uncertainty of a prediction: ``assumed``, ``unknown`` or "", and the reason in a few
-    words."""
-
-    level: str = ""
-    reason: str = ""
-
-    def worse(self, other: "Uncertainty") -> "Uncertainty":
-        """Return the greater of the two, or this one if they are equal."""
-        return other if _ORDER.index(other.level) > _ORDER.index(self.level) else self
 
 
 class PathEffect(NamedTuple):

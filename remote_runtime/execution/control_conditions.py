@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any, Dict, NamedTuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import UNKNOWN, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.reporting.events import secrets_of
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

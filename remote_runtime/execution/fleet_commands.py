@@ -9,13 +9,13 @@ import os
 from typing import List
 
 from remote_runtime.changes import Ended
-from remote_runtime.effects import Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.execution.lifecycle import Lifecycle
 from remote_runtime.item import Item, Properties
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.text import duration
+from remote_runtime.uncertainty import Uncertainty
 
 KEPT = 60 << 10  # bytes of each output, half of them from its beginning, half from its end
 MAX_OUTPUT_LENGTH = 128 << 10  # characters of both together

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from remote_runtime.changes import Action, Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, Uncertainty
+from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.effects import losses
 from remote_runtime.reporting.events import Outcome
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.managed_resources.managed_resource import ManagedResource

@@ -3,10 +3,10 @@
 from typing import List, Tuple
 
 from remote_runtime.context import Context
-from remote_runtime.effects import ASSUMED, UNKNOWN, Uncertainty
 from remote_runtime.health import own_name
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.text import shell_words
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 
 
 def predict(outcome: Outcome, context: Context) -> None:

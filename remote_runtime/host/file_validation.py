@@ -4,10 +4,11 @@ import os
 from typing import TYPE_CHECKING
 
 from remote_runtime.changes import Missing, Unknowable
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.text import shell_words
+from remote_runtime.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.overlay.host_overlay import HostOverlay

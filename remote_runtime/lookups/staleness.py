@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any, Dict
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import ASSUMED, Uncertainty
 from remote_runtime.lookups.answers import Answer, answer
 from remote_runtime.registry import Registry
+from remote_runtime.uncertainty import ASSUMED, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -32,12 +32,10 @@ from remote_runtime.base import (
 from remote_runtime.changes import Action, Ended
 from remote_runtime.context import Context
 from remote_runtime.effects import (
-    UNKNOWN,
     AccountEffect,
     Covers,
     Effect,
     PathEffect,
-    Uncertainty,
     UnknownEffect,
     below,
     everything,
@@ -49,6 +47,7 @@ from remote_runtime.host.host_reader import reader
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.item import Item, Properties
 from remote_runtime.reporting.masking import MASKED
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.host.machine.write_ahead import Upcoming

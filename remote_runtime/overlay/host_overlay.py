@@ -11,7 +11,6 @@ from remote_runtime.effects import (
     DATABASES,
     NETWORK,
     SHADOW,
-    UNKNOWN,
     AccountEffect,
     Covers,
     Effect,
@@ -19,7 +18,6 @@ from remote_runtime.effects import (
     MountEffect,
     PackageEffect,
     PathEffect,
-    Uncertainty,
     UnitEffect,
     UnknownEffect,
     below,
@@ -43,6 +41,7 @@ from remote_runtime.overlay.planned_nodes import UNTOLD
 from remote_runtime.overlay.predicted_files import OverlayFiles
 from remote_runtime.overlay.uncertainty import LinkedAction, Note, UnknownRegions
 from remote_runtime.overlay.user_commands import OverlayCommands
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts

@@ -3,7 +3,8 @@
 import re
 from typing import Callable, Dict, List, NamedTuple, Sequence
 
-from remote_runtime.effects import Uncertainty, UnknownEffect
+from remote_runtime.effects import UnknownEffect
+from remote_runtime.uncertainty import Uncertainty
 
 _NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a name
 

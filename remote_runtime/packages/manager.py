@@ -4,14 +4,7 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import (
-    UNKNOWN,
-    Covers,
-    Effect,
-    PackageEffect,
-    Uncertainty,
-    UnknownEffect,
-)
+from remote_runtime.effects import Covers, Effect, PackageEffect, UnknownEffect
 from remote_runtime.item import Item, Properties
 from remote_runtime.packages.package_info import (
     ABSENT,
@@ -28,6 +21,7 @@ from remote_runtime.packages.package_info import (
     VersionChange,
 )
 from remote_runtime.provider import FIRST
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.errors import ResourceError

@@ -7,7 +7,6 @@ plan, nothing is done. A resource with a certain prediction then does exactly th
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.changes import HASHED, Change
-from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import HostError
 from remote_runtime.item import plan_error
 from remote_runtime.plans.assertions import PlanAssertions
@@ -15,6 +14,7 @@ from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.stdlib_light import json_text
 from remote_runtime.stdlib_light.sha256_digest import sha256
 from remote_runtime.system.machine_id import machine_id
+from remote_runtime.uncertainty import UNKNOWN
 
 LENGTH = 16  # hexadecimal digits of a digest: enough, since the key is secret
 STATUS, FIRED = " status", " refreshed"  # replaces a property; no property has this name

@@ -3,7 +3,6 @@
 from typing import Dict, Iterable, List, Tuple
 
 from remote_runtime.effects import (
-    UNKNOWN,
     AccountEffect,
     Effect,
     PackageEffect,
@@ -12,6 +11,7 @@ from remote_runtime.effects import (
     UnknownEffect,
     everything,
 )
+from remote_runtime.uncertainty import UNKNOWN
 
 ABSENT, STOPPED, RESTARTED = "absent", "stopped", "restarted"
 MAX_EFFECTS = 200  # effects of one event

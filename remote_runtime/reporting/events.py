@@ -2,15 +2,18 @@
 
 import os
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Change, Ended
-from remote_runtime.effects import Effect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.registry import resource_class
 from remote_runtime.reporting.masking import MASKED, Mask, credentials_in, strings_of
 from remote_runtime.stdlib_light import json_text
+from remote_runtime.uncertainty import Uncertainty
+
+if TYPE_CHECKING:
+    from remote_runtime.effects import Effect
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
 BUCKETS = ("failed", "skipped", "changed")  # and stable is in none of these
@@ -101,7 +104,7 @@ class Outcome(object):
         self.drift: Dict[str, Any] = {}  # of a resource that is not as it was applied last
         self.changes: List[Change] = []
         self.effects: List[Dict[str, str]] = []  # in noop, what no change of it names
-        self.recorded: Sequence[Effect] = ()  # in noop, its effects on the host
+        self.recorded: "Sequence[Effect]" = ()  # in noop, its effects on the host
         self.health: List[Dict[str, Any]] = []
         self.errors: List[str] = []
         self.outputs: List[str] = []  # ends of stderr, reported after the errors

@@ -8,11 +8,12 @@ command the results of earlier ones, as if all of them were in one manifest.
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from remote_runtime.context import Context
-from remote_runtime.effects import ASSUMED, Uncertainty, UnknownEffect, everything
+from remote_runtime.effects import UnknownEffect, everything
 from remote_runtime.errors import ProtocolError
 from remote_runtime.execution.plan_executor import ResourceResult
 from remote_runtime.execution.reboot_resume import Boot
 from remote_runtime.execution.reboot_resume import parse as parse_boot
+from remote_runtime.uncertainty import ASSUMED, Uncertainty
 
 _DOUBT = Uncertainty(ASSUMED, "an earlier command of the session may change this first")
 _FLAGS = ("met", "changed", "noop")

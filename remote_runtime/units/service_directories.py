@@ -3,8 +3,9 @@
 import os
 from typing import TYPE_CHECKING, List, NamedTuple, Optional, Tuple
 
-from remote_runtime.effects import UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
+from remote_runtime.effects import Effect, PathEffect, UnknownEffect
 from remote_runtime.system.paths import is_within
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 from remote_runtime.units.unit_files import Definition
 
 if TYPE_CHECKING:

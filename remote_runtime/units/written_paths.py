@@ -4,8 +4,9 @@ previews only).
 
 from typing import TYPE_CHECKING, List
 
-from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
+from remote_runtime.effects import Effect, PathEffect, UnknownEffect
 from remote_runtime.system.paths import is_within
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 from remote_runtime.units.named_paths import (
     RELOADING,
     STARTING,

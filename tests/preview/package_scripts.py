@@ -19,13 +19,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.packages import tmpfiles
 from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
 from remote_runtime.packages.maintainer_scripts.effects import Open, ScriptEffects
 from remote_runtime.packages.maintainer_scripts.path_commands import LookupBudget
 from remote_runtime.packages.maintainer_scripts.script_sequence import Run
+from remote_runtime.uncertainty import Uncertainty
 from tests.remote_runtime.fakes import context
 
 _SECTIONS = ("admin", "net", "mail", "web", "httpd", "database", "utils")

@@ -1,6 +1,7 @@
 import unittest
 
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
+from remote_runtime.uncertainty import Uncertainty
 from tests.remote_runtime.fakes import context, item
 
 

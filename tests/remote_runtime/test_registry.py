@@ -4,9 +4,10 @@ from typing import Any, List
 from unittest import mock
 
 from remote_runtime import registry
-from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty, UnknownEffect, everything
+from remote_runtime.effects import PathEffect, UnknownEffect, everything
 from remote_runtime.packages.managers.dnf import Dnf
 from remote_runtime.registry import Registry
+from remote_runtime.uncertainty import ASSUMED, Uncertainty
 from tests.remote_runtime.fakes import context, failure_of, item
 
 

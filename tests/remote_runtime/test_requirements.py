@@ -6,10 +6,11 @@ import unittest
 
 from remote_runtime import requirements
 from remote_runtime.changes import Missing
-from remote_runtime.effects import AccountEffect, PathEffect, Uncertainty
+from remote_runtime.effects import AccountEffect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.host_reader import reader
 from remote_runtime.host.machine.contents import Contents
+from remote_runtime.uncertainty import Uncertainty
 from tests.remote_runtime.fakes import FakeAccounts, context, failure_of
 
 NOBODY = "ccm-test-nobody"

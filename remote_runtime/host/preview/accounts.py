@@ -6,16 +6,7 @@ from contextlib import contextmanager
 from typing import Iterator, List, Sequence
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import (
-    UNKNOWN,
-    AccountEffect,
-    Effect,
-    PathEffect,
-    Uncertainty,
-    UnknownEffect,
-    below,
-    once,
-)
+from remote_runtime.effects import AccountEffect, Effect, PathEffect, UnknownEffect, below, once
 from remote_runtime.host import accounts
 from remote_runtime.host.accounts import Outcome
 from remote_runtime.host.command_ports import CommandReader
@@ -29,6 +20,7 @@ from remote_runtime.system.account_files import User
 from remote_runtime.system.files import Files as Adapter
 from remote_runtime.system.paths import Status
 from remote_runtime.system.process.process_identity import service_of
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 from remote_runtime.units.unit_files import Definition
 
 _TABLES = ("passwd", "shadow", "group", "gshadow")

@@ -4,11 +4,12 @@ import os
 from typing import TYPE_CHECKING, Optional
 
 from remote_runtime import requirements
-from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty, UnknownEffect, below
+from remote_runtime.effects import PathEffect, UnknownEffect, below
 from remote_runtime.host import download_ports
 from remote_runtime.host.download_ports import Extraction
 from remote_runtime.host.machine.archives import PARENT_MODE, ArchiveReader
 from remote_runtime.host.preview.change_record import Record
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 
-from remote_runtime.effects import Covers, Effect, Uncertainty, everything
+from remote_runtime.effects import Covers, Effect, everything
+from remote_runtime.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.overlay.host_overlay import HostOverlay

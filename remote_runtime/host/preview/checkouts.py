@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, List, NoReturn, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty, UnknownEffect, below
+from remote_runtime.effects import PathEffect, UnknownEffect, below
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import checkout_ports as port
 from remote_runtime.host.checkout_ports import BRANCH, Checkout, Source, Target, refused
@@ -17,6 +17,7 @@ from remote_runtime.host.machine.checkouts import (
     new_attributes,
     require_removable,
 )
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.host.account_reader import AccountReader

@@ -3,18 +3,12 @@
 import os
 from typing import Optional, Sequence
 
-from remote_runtime.effects import (
-    ASSUMED,
-    PathEffect,
-    Uncertainty,
-    UnknownEffect,
-    below,
-    everything,
-)
+from remote_runtime.effects import PathEffect, UnknownEffect, below, everything
 from remote_runtime.host import command_ports as port
 from remote_runtime.host.command_ports import Command
 from remote_runtime.host.preview.change_record import Record
 from remote_runtime.retries import ONCE, RetryPolicy
+from remote_runtime.uncertainty import ASSUMED, Uncertainty
 
 
 class Commands(port.Commands):

@@ -3,10 +3,11 @@
 import os
 from typing import TYPE_CHECKING
 
-from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.host import condition_ports
 from remote_runtime.host.condition_ports import Condition, ConditionResult
 from remote_runtime.host.preview.change_record import Record
+from remote_runtime.uncertainty import ASSUMED, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

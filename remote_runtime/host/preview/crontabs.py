@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING
 
 from remote_runtime.content import Bytes
-from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.host import crontab_ports
 from remote_runtime.host.preview.change_record import Record
 from remote_runtime.system.process.crontabs import spool
+from remote_runtime.uncertainty import ASSUMED, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.host.account_reader import AccountReader

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING, Callable
 
-from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.host import download_ports
 from remote_runtime.host.preview.change_record import Record
 from remote_runtime.host.preview.files import Files
 from remote_runtime.retries import ONCE, RetryPolicy
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

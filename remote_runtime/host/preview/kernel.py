@@ -3,7 +3,7 @@
 import os
 from typing import Optional
 
-from remote_runtime.effects import ASSUMED, UNKNOWN, KernelEffect, Uncertainty, UnknownEffect
+from remote_runtime.effects import KernelEffect, UnknownEffect
 from remote_runtime.host import kernel_ports
 from remote_runtime.host.command_ports import CommandReader
 from remote_runtime.host.machine.kernel import require_unloadable
@@ -11,6 +11,7 @@ from remote_runtime.host.preview.change_record import Record
 from remote_runtime.overlay.kernel import MODULES
 from remote_runtime.system.kernel import parameter_rules, parameters, sysctl_files
 from remote_runtime.system.paths import is_within
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 
 
 class Kernel(kernel_ports.Kernel):

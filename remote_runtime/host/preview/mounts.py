@@ -4,15 +4,7 @@ import os
 from typing import List, Optional, Sequence
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import (
-    ASSUMED,
-    UNKNOWN,
-    Effect,
-    MountEffect,
-    Uncertainty,
-    UnknownEffect,
-    below,
-)
+from remote_runtime.effects import Effect, MountEffect, UnknownEffect, below
 from remote_runtime.host import mount_ports
 from remote_runtime.host.command_ports import CommandReader
 from remote_runtime.host.file_ports import FileReader
@@ -24,6 +16,7 @@ from remote_runtime.system.kernel.mounts import MountEntry, described, is_known_
 from remote_runtime.system.paths import is_within
 from remote_runtime.system.preconditions import PAGE
 from remote_runtime.text.numbers import is_number
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 
 _MEMORY = (
     "size", "nr_blocks", "nr_inodes", "mode", "uid", "gid", "huge", "mpol", "inode32", "inode64"

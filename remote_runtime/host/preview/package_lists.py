@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from remote_runtime.effects import ASSUMED, UNKNOWN, Uncertainty, UnknownEffect
+from remote_runtime.effects import UnknownEffect
 from remote_runtime.host import package_ports
 from remote_runtime.host.preview.change_record import Record, covers_lists
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

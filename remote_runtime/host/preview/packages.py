@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Callable, Iterable, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Missing, Unknowable
-from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect, once
+from remote_runtime.effects import UnknownEffect, once
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import package_ports
 from remote_runtime.host.preview.change_record import Record, covers_lists
@@ -16,6 +16,7 @@ from remote_runtime.packages.package_info import (
     Operation,
     VersionChange,
 )
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect
+from remote_runtime.effects import UnknownEffect
 from remote_runtime.host import kernel_ports
 from remote_runtime.host.kernel_ports import PlannedReboot
 from remote_runtime.host.preview.change_record import Record
 from remote_runtime.host.preview.post_reboot import RebootCoverage
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

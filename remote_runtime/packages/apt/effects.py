@@ -18,14 +18,11 @@ from typing import (
 
 from remote_runtime.changes import HASHED
 from remote_runtime.effects import (
-    ASSUMED,
-    UNKNOWN,
     AccountEffect,
     Covers,
     Effect,
     PackageEffect,
     PathEffect,
-    Uncertainty,
     UnitEffect,
     UnknownEffect,
 )
@@ -52,6 +49,7 @@ from remote_runtime.packages.maintainer_scripts.effects import Open
 from remote_runtime.packages.maintainer_scripts.script_sequence import Declare, Run
 from remote_runtime.packages.manager import installed_coverage
 from remote_runtime.packages.package_info import VersionChange
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

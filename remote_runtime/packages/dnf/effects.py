@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Sequence, Set
 
-from remote_runtime.effects import UNKNOWN, Effect, PackageEffect, Uncertainty, UnknownEffect
+from remote_runtime.effects import Effect, PackageEffect, UnknownEffect
 from remote_runtime.packages import affected_packages
 from remote_runtime.packages.destination_checks import DestinationChecks
 from remote_runtime.packages.dnf import isolated_run
@@ -10,6 +10,7 @@ from remote_runtime.packages.dnf.transaction import NewPackage, Table
 from remote_runtime.packages.package_info import Operation, VersionChange
 from remote_runtime.packages.rpm.effects import RpmEffects
 from remote_runtime.packages.rpm.installed_packages import RpmInstallations
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

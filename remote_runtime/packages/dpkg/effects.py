@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from remote_runtime.changes import HASHED
-from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
+from remote_runtime.effects import Effect, PathEffect, UnknownEffect
 from remote_runtime.packages.apt.effects import TransactionEffects
 from remote_runtime.packages.dpkg import database as dpkg_database
 from remote_runtime.packages.dpkg import triggers as dpkg_triggers
@@ -22,6 +22,7 @@ from remote_runtime.packages.maintainer_scripts.script_sequence import Declare
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.package_info import VersionChange
 from remote_runtime.system.paths import Status
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

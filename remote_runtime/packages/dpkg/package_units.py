@@ -5,20 +5,13 @@ import re
 from typing import TYPE_CHECKING, AbstractSet, Dict, List, Optional, Sequence, Set, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import (
-    UNKNOWN,
-    Covers,
-    Effect,
-    PathEffect,
-    Uncertainty,
-    UnitEffect,
-    UnknownEffect,
-)
+from remote_runtime.effects import Covers, Effect, PathEffect, UnitEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dpkg.installed_packages import units_below
 from remote_runtime.packages.dpkg.package_contents import UNIT_DIRECTORIES, Contents, Member
 from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts.unit_and_account_calls import UnitAndAccountCalls
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

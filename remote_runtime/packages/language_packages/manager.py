@@ -20,7 +20,7 @@ from typing import (
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import UNKNOWN, Effect, PackageEffect, Uncertainty, UnknownEffect, below
+from remote_runtime.effects import Effect, PackageEffect, UnknownEffect, below
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
 from remote_runtime.packages.language_packages import directory as places
@@ -33,6 +33,7 @@ from remote_runtime.packages.package_info import (
     Operation,
     VersionChange,
 )
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.host.file_ports import Files

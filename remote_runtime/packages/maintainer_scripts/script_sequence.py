@@ -4,7 +4,7 @@ only)."""
 from typing import TYPE_CHECKING, Callable, List, Mapping, NamedTuple, Optional, Sequence
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages import tmpfiles
 from remote_runtime.packages.maintainer_scripts import alternatives, maintscript_helper
@@ -19,6 +19,7 @@ from remote_runtime.packages.maintainer_scripts.effects import (
 )
 from remote_runtime.packages.maintainer_scripts.path_commands import LookupBudget
 from remote_runtime.packages.maintainer_scripts.shell import Call
+from remote_runtime.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

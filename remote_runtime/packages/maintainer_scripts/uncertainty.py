@@ -2,8 +2,7 @@
 
 from typing import List, Optional, Sequence
 
-from remote_runtime.effects import UNKNOWN as NOT_KNOWN
-from remote_runtime.effects import Covers, Uncertainty, UnknownEffect
+from remote_runtime.effects import Covers, UnknownEffect
 from remote_runtime.packages.maintainer_scripts.account_commands import Account, AccountCalls
 from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.effects import Open
@@ -11,6 +10,8 @@ from remote_runtime.packages.maintainer_scripts.globs import fits
 from remote_runtime.packages.maintainer_scripts.known_commands import OPEN
 from remote_runtime.packages.maintainer_scripts.unit_and_account_calls import stands_in
 from remote_runtime.system.paths import is_within
+from remote_runtime.uncertainty import UNKNOWN as NOT_KNOWN
+from remote_runtime.uncertainty import Uncertainty
 
 
 def unknown_effect(package: str, calls: Sequence[Open], own: Sequence[str]) -> List[UnknownEffect]:

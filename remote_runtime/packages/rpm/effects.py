@@ -4,14 +4,7 @@ import os
 from typing import AbstractSet, Dict, List, Mapping, Optional, Sequence, Set
 
 from remote_runtime.changes import HASHED
-from remote_runtime.effects import (
-    UNKNOWN,
-    AccountEffect,
-    Effect,
-    PathEffect,
-    Uncertainty,
-    UnknownEffect,
-)
+from remote_runtime.effects import AccountEffect, Effect, PathEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages import presets
 from remote_runtime.packages.apt.effects import TransactionEffects, declared_accounts
@@ -24,6 +17,7 @@ from remote_runtime.packages.maintainer_scripts.unit_and_account_calls import Un
 from remote_runtime.packages.package_info import VersionChange
 from remote_runtime.packages.rpm.package_contents import MISSINGOK, NOREPLACE
 from remote_runtime.system.paths import Status
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 _TMPFILES = "/usr/lib/tmpfiles.d/"
 NEW, SAVED, ORIGINAL = ".rpmnew", ".rpmsave", ".rpmorig"

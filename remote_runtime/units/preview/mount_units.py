@@ -4,18 +4,11 @@ import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import (
-    UNKNOWN,
-    Effect,
-    MountEffect,
-    PathEffect,
-    Uncertainty,
-    UnknownEffect,
-    below,
-)
+from remote_runtime.effects import Effect, MountEffect, PathEffect, UnknownEffect, below
 from remote_runtime.system.paths import content_of
 from remote_runtime.system.preconditions import PAGE, mount_points
 from remote_runtime.text.numbers import is_number
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 from remote_runtime.units.service_directories import named_directories, parsed_mode
 from remote_runtime.units.unit_files import Definition
 from remote_runtime.units.unit_text import escaped, unescaped

@@ -5,16 +5,8 @@ import os
 from typing import TYPE_CHECKING, Dict, List, Mapping, Sequence
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import (
-    UNKNOWN,
-    Effect,
-    MountEffect,
-    PathEffect,
-    Uncertainty,
-    UnitEffect,
-    UnknownEffect,
-    once,
-)
+from remote_runtime.effects import Effect, MountEffect, PathEffect, UnitEffect, UnknownEffect, once
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 from remote_runtime.units import written_paths
 from remote_runtime.units.named_paths import sockets
 from remote_runtime.units.preview import mount_units, user_units

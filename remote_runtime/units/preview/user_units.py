@@ -3,7 +3,8 @@
 from typing import List, Sequence
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import UNKNOWN, Covers, Effect, Uncertainty, UnitEffect, UnknownEffect
+from remote_runtime.effects import Covers, Effect, UnitEffect, UnknownEffect
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 from remote_runtime.units.unit_files import Definition, Places
 
 _DIRECTORIES = (

@@ -260,7 +260,7 @@ OPTIONAL = {
     "orchestrator.rollout.staged_scheduler", "orchestrator.rollout.stages",
     "orchestrator.templates.template_tree", "orchestrator.verify.stored_results",
     "remote_runtime.protocol.package_sharing",
-    "remote_runtime.context", "remote_runtime.host.file_ports",
+    "remote_runtime.context", "remote_runtime.effects", "remote_runtime.host.file_ports",
     "remote_runtime.system.files",
 }  # fmt: skip
 

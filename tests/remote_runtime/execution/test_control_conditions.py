@@ -1,7 +1,8 @@
 import unittest
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty, UnknownEffect, everything
+from remote_runtime.effects import PathEffect, UnknownEffect, everything
+from remote_runtime.uncertainty import ASSUMED, Uncertainty
 from tests.remote_runtime.fakes import DirectoryTest, Script, ScriptRegistry, item, run_items
 
 

@@ -3,8 +3,9 @@ import stat
 import unittest
 from typing import Any, Dict, List
 
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.resources.file.backups import MAX_BACKUPS, number_of
+from remote_runtime.uncertainty import Uncertainty
 from tests.remote_runtime.fakes import (
     ROOT,
     DirectoryTest,

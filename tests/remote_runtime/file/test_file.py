@@ -7,11 +7,12 @@ import unittest
 from typing import Any, Dict, List, Optional
 from unittest import mock
 
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.stdlib_light.sha256_digest import sha256
 from remote_runtime.system import files
 from remote_runtime.system.files import Files
 from remote_runtime.system.temporary_file import Temporary
+from remote_runtime.uncertainty import Uncertainty
 from tests.remote_runtime.fakes import (
     GROUP,
     OWNER,

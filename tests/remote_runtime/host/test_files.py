@@ -7,12 +7,13 @@ from unittest import mock
 
 from remote_runtime.changes import Missing
 from remote_runtime.content import Text
-from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty, UnknownEffect, below
+from remote_runtime.effects import PathEffect, UnknownEffect, below
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import NewAttributes
 from remote_runtime.host.machine import files
 from remote_runtime.host.machine.machine_host import machine
 from remote_runtime.host.preview.preview_host import Overlay
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 from tests.remote_runtime.fakes import DirectoryTest, context, failure_of, item, run_items
 from tests.texts import expect_text
 

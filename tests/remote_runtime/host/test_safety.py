@@ -5,7 +5,7 @@ import unittest
 from typing import Any, Callable, Dict, List, Tuple
 
 from remote_runtime.content import Text
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.host.accounts import Accounts
 from remote_runtime.host.command_ports import Commands, of_command
@@ -20,6 +20,7 @@ from remote_runtime.provider import Provider
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import MountEntry
 from remote_runtime.system.read_only_files import ReadOnly
+from remote_runtime.uncertainty import Uncertainty
 from tests.remote_runtime.fakes import DirectoryTest, context
 from tests.remote_runtime.host.kinds import kind_of, run, thing
 

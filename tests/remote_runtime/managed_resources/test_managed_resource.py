@@ -4,7 +4,7 @@ import unittest.mock
 from typing import Any, List, Sequence
 
 from remote_runtime.base import ActionStateType, Change, Diff, StateType, Unknowable
-from remote_runtime.effects import ASSUMED, UNKNOWN, Uncertainty, UnknownEffect, below
+from remote_runtime.effects import UnknownEffect, below
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.command_ports import of_command
 from remote_runtime.managed_resources import managed_class
@@ -12,6 +12,7 @@ from remote_runtime.managed_resources.managed_resource import ManagedResource
 from remote_runtime.provider import Provider
 from remote_runtime.reporting.masking import MASKED
 from remote_runtime.tasks import Task, TaskStateType
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import Kinds, kind_of, run, thing
 from tests.texts import expect_text

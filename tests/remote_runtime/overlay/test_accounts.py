@@ -5,16 +5,9 @@ from typing import Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import (
-    ASSUMED,
-    UNKNOWN,
-    AccountEffect,
-    PathEffect,
-    Uncertainty,
-    UnknownEffect,
-    below,
-)
+from remote_runtime.effects import AccountEffect, PathEffect, UnknownEffect, below
 from remote_runtime.system.account_files import Group, User
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 from tests.remote_runtime.fakes import context, item, run_items
 
 

@@ -9,19 +9,17 @@ from typing import List, Tuple
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import (
-    ASSUMED,
-    UNKNOWN,
     AccountEffect,
     Effect,
     MountEffect,
     PackageEffect,
     PathEffect,
-    Uncertainty,
     UnitEffect,
     UnknownEffect,
     everything,
 )
 from remote_runtime.errors import ResourceError
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 from tests.remote_runtime.fakes import context, item
 
 SURE = Uncertainty()

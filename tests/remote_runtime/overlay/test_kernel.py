@@ -3,16 +3,10 @@ from typing import List
 from unittest import mock
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import (
-    ASSUMED,
-    Effect,
-    KernelEffect,
-    Uncertainty,
-    UnknownEffect,
-    everything,
-)
+from remote_runtime.effects import Effect, KernelEffect, UnknownEffect, everything
 from remote_runtime.host.host_reader import reader
 from remote_runtime.system.kernel import parameters
+from remote_runtime.uncertainty import ASSUMED, Uncertainty
 from tests.remote_runtime.fakes import DirectoryTest, context, failure_of
 
 

@@ -6,16 +6,10 @@ import unittest
 from unittest import mock
 
 from remote_runtime.content import Text
-from remote_runtime.effects import (
-    UNKNOWN,
-    MountEffect,
-    PathEffect,
-    Uncertainty,
-    UnknownEffect,
-    below,
-)
+from remote_runtime.effects import MountEffect, PathEffect, UnknownEffect, below
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 from .. import fakes
 

@@ -13,8 +13,9 @@ from typing import Any, List
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
-from remote_runtime.effects import Effect, PackageEffect, PathEffect, Uncertainty
+from remote_runtime.effects import Effect, PackageEffect, PathEffect
 from remote_runtime.system.process.commands import CommandNotStartedError, Commands
+from remote_runtime.uncertainty import Uncertainty
 from tests.remote_runtime.fakes import DirectoryTest, context, item
 from tests.remote_runtime.mounting import possible
 from tests.texts import expect_text

@@ -8,16 +8,9 @@ from typing import Any
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import (
-    ASSUMED,
-    UNKNOWN,
-    PathEffect,
-    Uncertainty,
-    UnknownEffect,
-    below,
-    everything,
-)
+from remote_runtime.effects import PathEffect, UnknownEffect, below, everything
 from remote_runtime.errors import ResourceError
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 from tests.remote_runtime.fakes import ROOT, DirectoryTest, context, failure_of, item
 from tests.texts import expect_text
 

@@ -3,10 +3,11 @@
 import os
 import unittest
 
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.overlay import removal_checks
 from remote_runtime.system import preconditions
+from remote_runtime.uncertainty import Uncertainty
 from tests.remote_runtime.fakes import ROOT, DirectoryTest, context
 from tests.texts import expect_text
 

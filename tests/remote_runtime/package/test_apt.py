@@ -10,7 +10,7 @@ import unittest
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.changes import Missing, Unknowable
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.packages import locks
@@ -20,6 +20,7 @@ from remote_runtime.packages.dpkg import database as dpkg
 from remote_runtime.packages.manager import LISTS_OUTDATED
 from remote_runtime.registry import Registry
 from remote_runtime.system.process.commands import Result
+from remote_runtime.uncertainty import Uncertainty
 from tests.texts import expect_text
 
 from ..fake_commands import FakeCommands, make_context, notices_of

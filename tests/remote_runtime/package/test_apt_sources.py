@@ -5,8 +5,9 @@ import unittest
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.packages.apt import sources as apt_sources
+from remote_runtime.uncertainty import Uncertainty
 
 from .. import fakes
 

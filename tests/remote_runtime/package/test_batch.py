@@ -7,11 +7,12 @@ import unittest
 from typing import Any, List
 
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.effects import PackageEffect, Uncertainty
+from remote_runtime.effects import PackageEffect
 from remote_runtime.packages import batch
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.package_info import Installed, Operation, VersionChange
 from remote_runtime.system.process.commands import Result
+from remote_runtime.uncertainty import Uncertainty
 from tests.texts import expect_text
 
 from .. import fakes

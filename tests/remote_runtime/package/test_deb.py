@@ -13,7 +13,6 @@ from remote_runtime.effects import (
     AccountEffect,
     PackageEffect,
     PathEffect,
-    Uncertainty,
     UnitEffect,
     UnknownEffect,
 )
@@ -29,6 +28,7 @@ from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as
 from remote_runtime.packages.package_info import VersionChange
 from remote_runtime.packages.package_inspection import Indexed, Probe
 from remote_runtime.system.process.commands import Result
+from remote_runtime.uncertainty import Uncertainty
 from tests.texts import expect_text
 
 from .. import fakes

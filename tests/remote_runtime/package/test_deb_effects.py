@@ -6,13 +6,14 @@ import shutil
 import tempfile
 import unittest
 
-from remote_runtime.effects import ASSUMED, PackageEffect, PathEffect, Uncertainty, UnknownEffect
+from remote_runtime.effects import PackageEffect, PathEffect, UnknownEffect
 from remote_runtime.packages.dpkg.effects import DebEffects
 from remote_runtime.packages.dpkg.host_rules import Diversion, HostRules, Override
 from remote_runtime.packages.dpkg.installed_packages import Registry
 from remote_runtime.packages.dpkg.package_contents import Contents, Member
 from remote_runtime.packages.dpkg.settings import Settings
 from remote_runtime.packages.package_info import VersionChange
+from remote_runtime.uncertainty import ASSUMED, Uncertainty
 
 from .. import fakes
 

@@ -6,13 +6,14 @@ import unittest
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dpkg import host_rules as deb_host_rules
 from remote_runtime.packages.dpkg import settings as dpkg_settings
 from remote_runtime.packages.dpkg.host_rules import Diversion, HostRules, Override
 from remote_runtime.packages.dpkg.package_contents import Contents, Member
 from remote_runtime.packages.dpkg.settings import FILE, PARTS, Settings
+from remote_runtime.uncertainty import Uncertainty
 from tests.texts import expect_text
 
 from .. import fakes

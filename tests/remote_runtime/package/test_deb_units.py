@@ -3,11 +3,12 @@
 import unittest
 
 from remote_runtime.content import Text
-from remote_runtime.effects import PathEffect, Uncertainty, UnitEffect, UnknownEffect
+from remote_runtime.effects import PathEffect, UnitEffect, UnknownEffect
 from remote_runtime.packages.dpkg import package_units as deb_units
 from remote_runtime.packages.dpkg.package_contents import Contents, Member
 from remote_runtime.packages.dpkg.package_units import Units
 from remote_runtime.packages.maintainer_scripts import unit_and_account_calls as deb_scripts
+from remote_runtime.uncertainty import Uncertainty
 
 from ..fake_commands import FakeCommands, make_context
 

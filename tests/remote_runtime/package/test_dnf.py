@@ -10,7 +10,7 @@ import unittest
 from typing import Any, Dict
 
 from remote_runtime.changes import Missing, Unknowable
-from remote_runtime.effects import PackageEffect, PathEffect, Uncertainty
+from remote_runtime.effects import PackageEffect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.packages import locks
@@ -21,6 +21,7 @@ from remote_runtime.packages.rpm import database as rpm_database
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.effects import losses
 from remote_runtime.system.process.commands import Result
+from remote_runtime.uncertainty import Uncertainty
 from tests.texts import expect_text
 
 from ..fake_commands import FakeCommands, make_context, notices_of

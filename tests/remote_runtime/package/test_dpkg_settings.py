@@ -5,10 +5,11 @@ from typing import Any
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dpkg import settings as dpkg_settings
 from remote_runtime.system.process.commands import Result
+from remote_runtime.uncertainty import Uncertainty
 from tests.texts import expect_text
 
 from .. import fakes

@@ -10,13 +10,14 @@ from typing import Any
 
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import PathEffect, Uncertainty, UnknownEffect
+from remote_runtime.effects import PathEffect, UnknownEffect
 from remote_runtime.packages.apt import simulation as apt_simulation
 from remote_runtime.packages.apt.private_copy import ScratchCache
 from remote_runtime.packages.apt.readiness import Readiness
 from remote_runtime.packages.package_info import VersionChange
 from remote_runtime.system.files import Files
 from remote_runtime.system.process.commands import Result
+from remote_runtime.uncertainty import Uncertainty
 from tests.texts import expect_text
 
 from .plan import Plan, recorded_commands

@@ -2,13 +2,14 @@
 
 import unittest
 
-from remote_runtime.effects import PackageEffect, PathEffect, Uncertainty
+from remote_runtime.effects import PackageEffect, PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dpkg import file_conflicts
 from remote_runtime.packages.dpkg.host_rules import Diversion, HostRules
 from remote_runtime.packages.dpkg.package_contents import Contents, Member
 from remote_runtime.packages.dpkg.settings import Settings
 from remote_runtime.packages.package_info import VersionChange
+from remote_runtime.uncertainty import Uncertainty
 
 from ..fake_commands import FakeCommands, make_context
 

@@ -5,11 +5,12 @@ import unittest
 from typing import Any
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import MountEffect, Uncertainty
+from remote_runtime.effects import MountEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.destination_checks import DestinationChecks
 from remote_runtime.packages.dpkg.package_contents import Contents, Member
 from remote_runtime.system.inode_flags import IMMUTABLE
+from remote_runtime.uncertainty import Uncertainty
 from tests.remote_runtime.fakes import ROOT, DirectoryTest, context
 from tests.remote_runtime.system.flags import flag
 

@@ -9,7 +9,7 @@ from unittest import mock
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import AccountEffect, PathEffect, Uncertainty, UnitEffect, UnknownEffect
+from remote_runtime.effects import AccountEffect, PathEffect, UnitEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dnf import package_index as rpm_probe
 from remote_runtime.packages.dnf import transaction as dnf_transaction
@@ -23,6 +23,7 @@ from remote_runtime.packages.rpm import package_contents as rpm_contents
 from remote_runtime.packages.rpm.effects import RpmEffects
 from remote_runtime.packages.rpm.installed_packages import OWNERS, RpmInstallations
 from remote_runtime.system.process.commands import Result
+from remote_runtime.uncertainty import Uncertainty
 
 from .. import fakes
 from ..fake_commands import FakeCommands, make_context

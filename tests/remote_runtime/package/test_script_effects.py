@@ -5,9 +5,10 @@ import time
 import unittest
 
 from remote_runtime.content import Text
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts.effects import ScriptEffects
+from remote_runtime.uncertainty import Uncertainty
 
 from ..fakes import DirectoryTest, FakeAccounts, context
 

@@ -3,17 +3,15 @@
 import unittest
 
 from remote_runtime.effects import (
-    ASSUMED,
-    UNKNOWN,
     AccountEffect,
     PackageEffect,
     PathEffect,
-    Uncertainty,
     UnitEffect,
     UnknownEffect,
     everything,
 )
 from remote_runtime.reporting.effects import MAX_EFFECTS, losses
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 
 
 def told(*effects):

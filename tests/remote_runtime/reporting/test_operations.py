@@ -5,17 +5,16 @@ import unittest
 from remote_runtime.content import Bytes
 from remote_runtime.downloads.predicted_content import DownloadedContent
 from remote_runtime.effects import (
-    ASSUMED,
     AccountEffect,
     MountEffect,
     PackageEffect,
     PathEffect,
-    Uncertainty,
     UnitEffect,
     UnknownEffect,
     everything,
 )
 from remote_runtime.reporting.operations import MAX_OPERATIONS, compared, operations
+from remote_runtime.uncertainty import ASSUMED, Uncertainty
 
 A_FILE = PathEffect("/a", "file", mode=0o644, uid=0, gid=5, content=Bytes(b"x"))
 

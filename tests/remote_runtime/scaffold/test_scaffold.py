@@ -10,13 +10,14 @@ import unittest
 from typing import Any, Dict, List, Optional, Tuple
 from unittest import mock
 
-from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect
 from remote_runtime.registry import Registry
 from remote_runtime.resources.scaffold import tree_scan
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
 from remote_runtime.system.inode_flags import IMMUTABLE
 from remote_runtime.system.temporary_file import Temporary
+from remote_runtime.uncertainty import Uncertainty
 from tests.remote_runtime.fakes import ROOT, FailingFiles, PackagedContent, context, item, run_items
 from tests.remote_runtime.scaffold.case import ScaffoldTest
 from tests.remote_runtime.system.flags import flag

@@ -6,7 +6,8 @@ import unittest
 from typing import List
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import Uncertainty, UnitEffect
+from remote_runtime.effects import UnitEffect
+from remote_runtime.uncertainty import Uncertainty
 from remote_runtime.units.preview.socket_checks import SocketChecks
 
 from ..fakes import DirectoryTest, context

@@ -4,7 +4,8 @@ import os
 import unittest
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import MountEffect, PathEffect, Uncertainty, UnknownEffect
+from remote_runtime.effects import MountEffect, PathEffect, UnknownEffect
+from remote_runtime.uncertainty import Uncertainty
 from remote_runtime.units.preview import mount_units
 from remote_runtime.units.preview.mount_units import MountChecks
 from remote_runtime.units.unit_files import Definition

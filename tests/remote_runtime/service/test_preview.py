@@ -5,8 +5,9 @@ from typing import List
 
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.content import Content
-from remote_runtime.effects import Effect, PathEffect, Uncertainty, UnitEffect, UnknownEffect
+from remote_runtime.effects import Effect, PathEffect, UnitEffect, UnknownEffect
 from remote_runtime.errors import ResourceError, UnsettledError
+from remote_runtime.uncertainty import Uncertainty
 from tests.texts import expect_text
 
 from .plan import Plan, RecordedHost

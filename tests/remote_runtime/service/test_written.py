@@ -2,7 +2,8 @@
 
 import unittest
 
-from remote_runtime.effects import ASSUMED, UNKNOWN, PathEffect
+from remote_runtime.effects import PathEffect
+from remote_runtime.uncertainty import ASSUMED, UNKNOWN
 from remote_runtime.units import written_paths
 
 from ..fakes import FakeAccounts, context
