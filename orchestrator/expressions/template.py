@@ -14,7 +14,6 @@ from orchestrator.expressions.scan import UnclosedError, scan
 from orchestrator.expressions.scope import Scope
 from orchestrator.expressions.simple_paths import Runnable
 from orchestrator.language.cost_limits import MAX_TEXT
-from orchestrator.language.cursor import Positions
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.value_types import as_text
 from remote_runtime.errors import InputError, Position, Problem
@@ -89,6 +88,8 @@ class Template:
         """The template of a local file; EvaluationError, because it is read while a
         host is planned.
         """
+        from orchestrator.language.cursor import Positions  # only files need it
+
         positions = Positions(name, text)
         try:
             return Template.parse(text, lambda _, offset: positions.of(offset), lenient, extra)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.expressions import EvaluationError, Expression, Scope
 from orchestrator.expressions.template_files import TEXT, check_call, templates_of_call
 from orchestrator.language.builtin_names import LOOP_VARIABLES
-from orchestrator.language.cursor import Positions
 from orchestrator.manifest.data_files import DataFiles
 from orchestrator.manifest.data_source import DataSource, ValueContainer
 from orchestrator.manifest.declared_resource import DeclaredResource
@@ -133,6 +132,7 @@ class RunManifest:
         """Record the secrets that a template names."""
         if "secret" not in text or name == TEXT:
             return
+        from orchestrator.language.cursor import Positions
         from orchestrator.secrets.reference import SecretRead, calls_in
 
         directory, place = str(self.site.directory.path), Positions(name, text)
