@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from jinja2 import nodes
 
@@ -11,7 +10,7 @@ from orchestrator.ansible.conversion.edit_groups import loop_edits
 from orchestrator.ansible.conversion.loops import Loop
 from orchestrator.ansible.jinja.parsing import names_in, parse_expression, path_of
 from orchestrator.ansible.jinja.unparse import literal, operand
-from orchestrator.ansible.modules.omissions import CONDITION
+from orchestrator.ansible.modules.omissions import Cases
 from orchestrator.ansible.output.manifest_entries import READS_ELEMENT, Entry, grouped, list_of
 from orchestrator.ansible.problems import NotConvertible
 
@@ -110,51 +109,17 @@ def _defined(condition: str) -> tuple[str, bool]:
 
 # --- elements without some keys
 
-_FEW = 2  # keys for which all combinations get a resource
 
-
-def known_elements(loop: Loop) -> list[dict[str, Any]]:
-    """The elements of a loop, if the project has all of them; else none."""
+def cases_of(loop: Loop) -> Cases:
+    """The elements of a loop, if the project has all of them."""
     sample = loop.sample
     is_known = not sample.open and not sample.kinds
     maps = [one for one in sample.values if isinstance(one, dict)]
-    return maps if is_known and len(maps) == len(sample.values) else []
+    return Cases("item", maps if is_known and len(maps) == len(sample.values) else [])
 
 
-def branches_of(loop: Loop, omits: dict[str, bool], key: str) -> list[bool]:
-    """Whether elements with a key, and those without it, get a resource.
-
-    With many keys, only combinations that elements of the project have get one.
-    """
-    elements = known_elements(loop)
-    if not elements or len(omits) < _FEW or key.startswith(CONDITION):
-        return [True, False]
-    found = [
-        has for has in (True, False) if any(_has(one, {**omits, key: has}) for one in elements)
-    ]
-    loop.is_pruned |= len(found) == 1
-    return found
-
-
-def _has(element: dict[str, Any], omits: dict[str, bool]) -> bool:
-    return all(
-        (key in element) == has
-        for key, has in omits.items()
-        if not key.startswith(CONDITION) and "." not in key
-    )
-
-
-def known_combinations(loop: Loop, name: str) -> tuple[str, str]:
-    """An assertion that the elements have combinations of keys with a resource, and its message."""
-    known = [
-        " and ".join(
-            f"item.{key} is {'' if has else 'not '}defined"
-            for key, has in one.items()
-            if not key.startswith(CONDITION) and "." not in key
-        )
-        for one in loop.combinations
-    ]
-    either = " or ".join(f"({one})" for one in dict.fromkeys(known))
+def known_elements(loop: Loop, cases: Cases) -> str:
+    """The condition that each element has a combination of keys with a resource."""
+    either = " or ".join(f"({one})" for one in cases.tests())
     body = f"{{% for item in {grouped(loop.foreach)} if not ({either}) %}}x{{% endfor %}}"
-    message = f"“{name}” has no resource for an element with such keys; convert the project again"
-    return f"template({literal(body)}) == ''", message
+    return f"template({literal(body)}) == ''"

@@ -37,9 +37,6 @@ class Loop:
     foreach: str = ""
     elements: list[Any] | None = None
     sample: Sample = field(default_factory=lambda: OPEN)
-    # of resources that omit properties: the keys that their elements have
-    combinations: list[dict[str, bool]] = field(default_factory=list)
-    is_pruned: bool = False  # whether some combinations have no resource
 
 
 def by_state(task: Task, scope: Scope, files: Files) -> list[Task]:

@@ -7,8 +7,7 @@ from typing import Any
 from orchestrator.ansible.conversion import handlers, included_vars, keywords, registered_results
 from orchestrator.ansible.conversion.conditions import Conditions, read_conditions
 from orchestrator.ansible.conversion.loop_writer import (
-    branches_of,
-    known_combinations,
+    cases_of,
     known_elements,
     loop_over,
 )
@@ -24,7 +23,7 @@ from orchestrator.ansible.jinja.unparse import operand
 from orchestrator.ansible.modules import load_mappers
 from orchestrator.ansible.modules.mapper import MAPPERS, Context
 from orchestrator.ansible.modules.module_arguments import Arguments, expression_of
-from orchestrator.ansible.modules.omissions import CONDITION, OmitChoice, choice_test
+from orchestrator.ansible.modules.omissions import CONDITION, Cases, OmitChoice, choice_test
 from orchestrator.ansible.output.manifest_entries import (
     CHECK,
     CONVERTED,
@@ -40,7 +39,6 @@ from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 from orchestrator.ansible.source.tasks import Block, Task, flat, inherit, listed
 
 _MAX_OMITTED = 4
-_MAX_COMBINATIONS = 16
 _FOUND_OUT = ("set_fact", "stat", "slurp", "getent", "service_facts", "package_facts")
 
 
@@ -222,7 +220,7 @@ class Builder(Conversion):
             return self._first_found(task, record, scope)
         loop = read_loop(task, scope, self.files)
         if loop is None:
-            return self._alternatives(task, record, scope=scope, omits={})
+            return self._alternatives(task, record, scope)
         if loop.elements is not None:
             return self._written_out(task, record, scope, loop)
         sample = {loop.variable: loop.sample}
@@ -232,7 +230,7 @@ class Builder(Conversion):
             inner.renames[loop.variable] = "item"
         if loop.index:
             inner.renames[loop.index] = "index"
-        return self._choices(task, record, scope=inner, loop=loop, omits={})
+        return self._choices(task, record, scope=inner, loop=loop)
 
     def _first_found(self, task: Task, record: Record, scope: Scope) -> list[Entry]:
         """The resources of a task that uses the first existing file; facts may decide which one."""
@@ -257,7 +255,7 @@ class Builder(Conversion):
             for one in scopes:
                 found += self._variant(task, record, scope=one, loop=None, omits={})
             return found
-        return self._choices(task, record, scope=scopes, loop=register.loop, omits={})
+        return self._choices(task, record, scope=scopes, loop=register.loop)
 
     def _written_out(self, task: Task, record: Record, scope: Scope, loop: Loop) -> list[Entry]:
         assert loop.elements is not None
@@ -268,22 +266,35 @@ class Builder(Conversion):
             found += self._variant(task, record, scope=inner, loop=None, omits={}, extra=extra)
         return found
 
-    def _alternatives(
-        self, task: Task, record: Record, *, scope: Scope, omits: dict[str, bool]
+    def _alternatives(self, task: Task, record: Record, scope: Scope) -> list[Entry]:
+        """The resources of a task that omits properties unless a variable has a key."""
+        cases = Cases()
+        found = self._by_variable(task, record, scope=scope, omits={}, cases=cases)
+        if cases.is_pruned:
+            tests = [text_rewriter.condition(one, scope) for one in cases.tests()]
+            self._refuse_others(task, record, " or ".join(f"({one})" for one in tests), found)
+        return found
+
+    def _by_variable(
+        self, task: Task, record: Record, *, scope: Scope, omits: dict[str, bool], cases: Cases
     ) -> list[Entry]:
-        """The resources of a task that omits a property unless a variable has a key."""
         try:
             entries = self._variant(task, record, scope=scope, loop=None, omits=omits)
         except OmitChoice as choice:
-            if len(omits) == _MAX_OMITTED:
+            if not cases.root and not choice.key.startswith(CONDITION):
+                cases.root = choice.key.split(".")[0]
+                known = scope.values.get(cases.root, [])
+                cases.elements = known if all(isinstance(one, dict) for one in known) else []
+            if len(omits) == _MAX_OMITTED and not cases.elements:
                 raise NotConvertible("a task that omits many properties") from choice
             return [
                 entry
-                for has in (True, False)
-                for entry in self._alternatives(
-                    task, record, scope=scope, omits={**omits, choice.key: has}
+                for has in cases.branches(omits, choice.key)
+                for entry in self._by_variable(
+                    task, record, scope=scope, omits={**omits, choice.key: has}, cases=cases
                 )
             ]
+        cases.add(omits)
         tests = [
             text_rewriter.condition(choice_test(key, has), scope) for key, has in omits.items()
         ]
@@ -294,51 +305,57 @@ class Builder(Conversion):
             entry.name = "{{ item }}"
         return entries
 
-    def _choices(
-        self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool]
-    ) -> list[Entry]:
+    def _refuse_others(self, task: Task, record: Record, that: str, found: list[Entry]) -> None:
+        """Refuse combinations of keys without a resource."""
+        message = (
+            f"“{task.name or task.module}” has no resource for an element with such keys; "
+            "convert the project again"
+        )
+        self.manifest.assertions.append(
+            {"that": that, "message": text_rewriter.plain_text(message)}
+        )
+        text = "elements with other keys than those of the project are refused by ccm.assert"
+        self.mark(record, CHECK, text)
+        for one in found[:1]:
+            one.checks.append(text)
+
+    def _choices(self, task: Task, record: Record, *, scope: Scope, loop: Loop) -> list[Entry]:
         """Return the resources of a loop: one for each combination of omitted properties."""
-        found = self._branches(task, record, scope=scope, loop=loop, omits=omits)
-        if loop.is_pruned:
-            that, message = known_combinations(loop, task.name or task.module)
-            self.manifest.assertions.append(
-                {"that": that, "message": text_rewriter.plain_text(message)}
-            )
-            text = "elements with other keys than those of the project are refused by ccm.assert"
-            self.mark(record, CHECK, text)
-            for one in found[:1]:
-                one.checks.append(text)
+        cases = cases_of(loop)
+        found = self._branches(task, record, scope=scope, loop=loop, omits={}, cases=cases)
+        if cases.is_pruned:
+            self._refuse_others(task, record, known_elements(loop, cases), found)
         return found
 
     def _branches(
-        self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool]
-    ) -> list[Entry]:
+        self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool],
+        cases: Cases,
+    ) -> list[Entry]:  # fmt: skip
         try:
             found = self._variant(task, record, scope=scope, loop=loop, omits=omits)
         except OmitChoice as choice:
-            if not known_elements(loop) and (
+            if not cases.elements and (
                 sum(omits.values()) == _MAX_OMITTED or len(omits) >= _MAX_OMITTED
             ):
                 if choice.key.startswith(CONDITION):
                     raise NotConvertible("a task that omits many properties") from choice
                 return self._without(
-                    task, record, scope=scope, loop=loop, omits=omits, key=choice.key
+                    task, record, scope=scope, loop=loop, omits=omits, key=choice.key, cases=cases
                 )
             return [
                 entry
-                for has in branches_of(loop, omits, choice.key)
+                for has in cases.branches(omits, choice.key)
                 for entry in self._branches(
-                    task, record, scope=scope, loop=loop, omits={**omits, choice.key: has}
+                    task, record, scope=scope, loop=loop, omits={**omits, choice.key: has},
+                    cases=cases,
                 )
-            ]
-        loop.combinations.append(omits)
-        if len(loop.combinations) > _MAX_COMBINATIONS:
-            raise NotConvertible("a task that omits many properties")
+            ]  # fmt: skip
+        cases.add(omits)
         return found
 
     def _without(
         self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool],
-        key: str,
+        key: str, cases: Cases,
     ) -> list[Entry]:  # fmt: skip
         """The resources of a loop without a property that no element may have."""
         elements = operand(parse_expression(loop.foreach))
@@ -352,7 +369,9 @@ class Builder(Conversion):
             )
         text = f"elements that have {key} are refused by ccm.assert; write their resource manually"
         self.mark(record, CHECK, text)
-        found = self._branches(task, record, scope=scope, loop=loop, omits={**omits, key: False})
+        found = self._branches(
+            task, record, scope=scope, loop=loop, omits={**omits, key: False}, cases=cases
+        )
         for one in found:
             if text not in one.checks:
                 one.checks.append(text)

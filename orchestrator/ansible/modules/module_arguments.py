@@ -257,7 +257,8 @@ class Arguments:
         if not path[1]:
             is_fact = path[0].startswith("ansible_") or any(path[0] in one for one in known)
             return None if is_fact else first.value
-        if path[0] not in self.scope.locals or sample_of(inner, self.scope).values:
+        is_element = path[0] in self.scope.locals or path[0] in self.scope.place
+        if not is_element or sample_of(inner, self.scope).values:
             return None
         return first.value
 

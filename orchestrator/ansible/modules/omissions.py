@@ -1,5 +1,6 @@
 """Arguments with ``omit``: which are set, and what decides it (controller)."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from jinja2 import nodes
@@ -29,6 +30,67 @@ def choice_test(key: str, chosen: bool) -> str:
         test = key.removeprefix(CONDITION)
         return test if chosen else f"not ({test})"
     return f"{key} is {'' if chosen else 'not '}defined"
+
+
+_FEW = 2  # keys for which all combinations get a resource
+_MAX_CASES = 16
+
+
+@dataclass
+class Cases:
+    """The resources of one task that omits arguments: the keys that are set for each of them.
+
+    ``elements``: the values that the project has; with many keys, only their combinations get a
+    resource. ``root``: the variable with these keys.
+    """
+
+    root: str = ""
+    elements: list[Any] = field(default_factory=list)
+    combinations: list[dict[str, bool]] = field(default_factory=list)
+    is_pruned: bool = False  # whether some combinations have no resource
+
+    def branches(self, omits: dict[str, bool], key: str) -> list[bool]:
+        """Whether there are resources with a key and without it. NotConvertible if there are too
+        many.
+        """
+        if not self.elements or len(omits) < _FEW or key.startswith(CONDITION):
+            return [True, False]
+        found = [
+            has
+            for has in (True, False)
+            if any(self._has(one, {**omits, key: has}) for one in self.elements)
+        ]
+        self.is_pruned |= len(found) == 1
+        return found
+
+    def add(self, omits: dict[str, bool]) -> None:
+        """Add a resource. NotConvertible if there are too many."""
+        self.combinations.append(omits)
+        if len(self.combinations) > _MAX_CASES:
+            raise NotConvertible("a task that omits many properties")
+
+    def _key(self, key: str) -> str:
+        """A key of an element; empty if it is none."""
+        own = key.removeprefix(f"{self.root}.") if key.startswith(f"{self.root}.") else key
+        is_other = key.startswith(CONDITION) or "." in own
+        return "" if is_other or (self.root != "item" and own == key) else own
+
+    def _has(self, element: Any, omits: dict[str, bool]) -> bool:
+        return all(
+            (self._key(key) in element) == has for key, has in omits.items() if self._key(key)
+        )
+
+    def tests(self) -> list[str]:
+        """The combinations of keys with a resource, each as a condition in Ansible's syntax."""
+        made = [
+            " and ".join(
+                choice_test(f"{self.root}.{self._key(key)}", has)
+                for key, has in one.items()
+                if self._key(key)
+            )
+            for one in self.combinations
+        ]
+        return list(dict.fromkeys(made))
 
 
 class Omissions:

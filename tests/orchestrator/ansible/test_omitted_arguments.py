@@ -5,6 +5,13 @@ from pathlib import Path
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks
 from tests.texts import expect_text
 
+_PEOPLE = """
+people:
+- {name: a, uid: 5, comment: A, shell: /bin/sh, home: /a, group: g}
+- {name: b, shell: /bin/sh}
+- {name: c}
+"""
+
 
 def test_a_condition_that_omits_an_argument(tmp_path: Path) -> None:
     """There is a resource with the argument and one without it."""
@@ -53,16 +60,12 @@ def test_elements_with_many_keys(tmp_path: Path) -> None:
     """Combinations of keys that the project has get a resource, and others are refused."""
     keys = ("uid", "comment", "shell", "home", "group")
     arguments = "".join(f'    {one}: "{{{{ item.{one} | default(omit) }}}}"\n' for one in keys)
-    people = (
-        "people:\n- {name: a, uid: 5, comment: A, shell: /bin/sh, home: /a, group: g}\n"
-        "- {name: b, shell: /bin/sh}\n- {name: c}\n"
-    )
     result, text = convert_tasks(
         tmp_path,
         f'- user:\n    name: "{{{{ item.name }}}}"\n{arguments}'
         '    system: "{{ item.system | default(omit) }}"\n'
         '    append: "{{ item.append | default(omit) }}"\n  loop: "{{ people }}"\n',
-        defaults__main=people,
+        defaults__main=_PEOPLE,
     )
     assert [one.outcome for one in result.records] == ["check"]
     assert text.count("foreach: Data.people |") == 3
@@ -106,4 +109,26 @@ def test_users_without_keys(tmp_path: Path) -> None:
     assert [one.outcome for one in result.records] == ["check", "converted"]
     assert "for item in Data.people if (item.keys_of | default([]) | join(" in text
     assert "(Data.root_key | default('')) not in ['', []] else []" in text
+    check_valid(tmp_path / "site")
+
+
+def test_many_keys_of_an_element_of_a_task_file(tmp_path: Path) -> None:
+    """The manifest that is applied for each element has the same resources and assertion."""
+    keys = ("uid", "comment", "shell", "home", "group")
+    arguments = "".join(f'    {one}: "{{{{ user.{one} | default(omit) }}}}"\n' for one in keys)
+    result, _ = convert_tasks(
+        tmp_path,
+        """
+        - include_tasks: user.yml
+          loop: "{{ people }}"
+          loop_control: {loop_var: user}
+        """,
+        tasks__user=f'- user:\n    name: "{{{{ user.name }}}}"\n{arguments}'
+        "    update_password: \"{{ user.update_password | default('always') }}\"\n",
+        defaults__main=_PEOPLE,
+    )
+    assert {one.outcome for one in result.records} == {"converted", "check"}
+    text = (tmp_path / "site/roles/role-user.yaml").read_text()
+    assert text.count('foreach: "[Data.user.name] if ') == 3
+    assert text.count("(Data.user.uid is not defined and ") == 2
     check_valid(tmp_path / "site")
