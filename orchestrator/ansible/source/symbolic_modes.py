@@ -38,7 +38,15 @@ def _changes_of(value: Any) -> list[tuple[str, str, str]]:
 
 def mode_of_new_directory(value: str) -> str:
     """The mode of a directory that is created with 0755 and then changed."""
-    mode = 0o755
+    return _changed(0o755, value)
+
+
+def mode_of_new_file(value: str) -> str:
+    """The mode of a file that is created with 0644 and then changed."""
+    return _changed(0o644, value)
+
+
+def _changed(mode: int, value: str) -> str:
     for who, sign, bits in _changes_of(value):
         for one in who:
             number = sum(_BITS[bit] for bit in set(bits.lower()) - {"s"}) << _DIGITS[one]

@@ -10,6 +10,7 @@ from orchestrator.ansible.modules.mapper import Context, base_name, clean_path
 from orchestrator.ansible.modules.module_arguments import Arguments
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.symbolic_modes import mode_of_new_file, relative_mode
 
 UNSUPPORTED = ("attributes", "attr", "access_time_format", "modification_time_format")
 _CONTEXT = ("seuser", "serole", "setype", "selevel")
@@ -28,9 +29,12 @@ def attributes(
     arguments.ignore("unsafe_writes")
     user = context.become_user or "root"
     own = {"owner": arguments.text("owner"), "group": arguments.text("group")}
-    own["mode"] = (
-        mode if arguments.raw("mode") == "preserve" else arguments.mode("mode", directory=directory)
-    )
+    given = arguments.raw("mode")
+    if not directory and relative_mode(given) and "X" not in given:
+        own["mode"] = mode_of_new_file(given)
+        context.check(f"the mode is that of a new file; the original changes an old one by {given}")
+    else:
+        own["mode"] = mode if given == "preserve" else arguments.mode("mode", directory=directory)
     missing = [name for name, one in own.items() if one is None]
     if missing:
         what = "directory" if directory else "file"

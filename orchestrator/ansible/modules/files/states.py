@@ -68,9 +68,11 @@ def _directory(context: Context, arguments: Arguments, path: str) -> list[Entry]
     has_mode = arguments.raw("mode") is not None
     complete = has_mode and None not in (arguments.raw("owner"), arguments.raw("group"))
     owner, group = arguments.text("owner"), arguments.text("group")
-    own = attributes(
-        context, arguments, mode_of_new_directory(raw) if relative else "0755", directory=True
-    )
+    if relative:
+        arguments.replace("mode", mode_of_new_directory(raw))
+        text = f"the mode is that of a new directory; the original changes an old one by {raw}"
+        context.check(text)
+    own = attributes(context, arguments, "0755", directory=True)
     above = [] if own == OF_ROOT else directories_above(context, path, own)
     parent = posixpath.dirname(path)
     if own != OF_ROOT and ("{{" in parent or not parent.startswith("/")):
@@ -139,11 +141,11 @@ def _existing(context: Context, arguments: Arguments, path: str) -> list[Entry]:
     if mode is not None:
         words.append(f"chmod {mode} {path}")
         wanted.append(("%a", mode.lstrip("0") or "0" if "{{" not in mode else _without_zero(mode)))
+    made = []
     if relative:
         made = [_relative_mode(context, path, str(arguments.raw("mode")), relative)]
         if not words:
             return made
-        raise NotConvertible("a relative mode together with an owner")
     if not words:
         raise NotConvertible("state file without attributes, which only tests the path")
     pattern, expected = " ".join(one for one, _ in wanted), " ".join(one for _, one in wanted)
@@ -159,7 +161,8 @@ def _existing(context: Context, arguments: Arguments, path: str) -> list[Entry]:
     }
     if "{{" in path:
         del properties["affects"]
-    return [context.exec(f"set the mode of {path}", properties)]
+    what = "owner" if relative else "mode"
+    return [context.exec(f"set the {what} of {path}", properties), *made]
 
 
 def _without_zero(mode: str) -> str:
