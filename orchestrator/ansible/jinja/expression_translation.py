@@ -542,6 +542,8 @@ class _Translator:
             if method in _METHODS and not node.args:
                 other = nodes.Getattr(inner, _METHODS[method], "load")
                 return self.of(nodes.Call(other, [], [], None, None))
+            if method in _CHANGING:
+                raise NotConvertible(f"the method {method}(), which changes a value")
             if method == "has_key" and len(node.args) == 1:
                 return self.of(nodes.Compare(node.args[0], [nodes.Operand("in", inner)]))
         return self._children(node)
@@ -559,6 +561,9 @@ def _listed(node: Any) -> Any:
     return filtered(node, "list") if is_generator else node
 
 
+_CHANGING = frozenset(
+    ["append", "extend", "update", "insert", "pop", "popitem", "remove", "clear", "setdefault"]
+)
 _METHODS = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values"}
 """Methods of maps that only Python 2 has."""
 

@@ -18,6 +18,9 @@ from orchestrator.ansible.jinja.unparse import iterable, literal, unparse
 from orchestrator.ansible.problems import NotConvertible
 
 _HEADER = re.compile(r"#jinja2:[^\n]*\n")
+_CHANGE = re.compile(r"(?:set\s+\w+\s*=\s*|do\s+)(\w+)\.(append|extend|update)\((.*)\)", re.DOTALL)
+"""A statement that changes a list or a map."""
+_EMPTY_OR_LITERAL = re.compile(r"set\s+(\w+)\s*=\s*([\[{].*|dict\(\s*\))", re.DOTALL)
 
 
 @dataclass
@@ -53,7 +56,7 @@ def rewrite(
         result.problems.append((1, "a template with custom delimiters"))
         return result
     parse_template(text)
-    writer = _Writer(scope.having(whole=True), path, result)
+    writer = _Writer(scope.having(whole=True), path, result, _changed_names(text))
     if included:
         text = trailing_newline.of_included(text)
     elif "trim_blocks" not in header + own:
@@ -63,9 +66,18 @@ def rewrite(
     return result
 
 
+def _changed_names(text: str) -> set[str]:
+    """The lists and maps of a template that it changes: each becomes the value of a namespace."""
+    statements = [one.text.strip() for one in pieces(text) if one.kind == "statement"]
+    changed = {match[1] for one in statements if (match := _CHANGE.fullmatch(one))}
+    made = {match[1] for one in statements if (match := _EMPTY_OR_LITERAL.fullmatch(one))}
+    return changed & made
+
+
 class _Writer:
-    def __init__(self, scope: Scope, path: str, result: Rewritten) -> None:
+    def __init__(self, scope: Scope, path: str, result: Rewritten, changed: set[str]) -> None:
         self.scopes = [scope]
+        self.changed = changed
         self.folder = posixpath.dirname(path)
         self.result = result
 
@@ -107,6 +119,9 @@ class _Writer:
             self.scopes.append(self.scope)
 
     def _statement(self, text: str) -> str:
+        change = _CHANGE.fullmatch(text.strip())
+        if change is not None and change[1] in self.changed:
+            return self._change(*change.groups())
         word, _, rest = text.partition(" ")
         word = word.strip()
         method = getattr(self, f"_{word}_tag", None)
@@ -155,10 +170,25 @@ class _Writer:
             return f"set {rest}"
         tree, new = self._written(expression.strip())
         sample = sample_of(tree, self.scope)
+        if name.strip() in self.changed:
+            name = name.strip()
+            self._define(name, OPEN)
+            renames = {**self.scope.renames, name: f"{name}.value"}
+            self.scopes[-1] = self.scope.having(renames=renames)
+            return f"set {name} = namespace(value={new})"
         if "." not in name:
             for one in names:
                 self._define(one, sample if len(names) == 1 else OPEN)
         return f"set {name.strip()} = {new}"
+
+    def _change(self, name: str, method: str, argument: str) -> str:
+        """A change of a list or map, as a new value of its namespace."""
+        _, new = self._written(argument)
+        if method == "update":
+            return f"set {name}.value = {name}.value | combine({new})"
+        return (
+            f"set {name}.value = {name}.value + {f'[{new}]' if method == 'append' else f'({new})'}"
+        )
 
     def _define(self, name: str, sample: Sample) -> None:
         self.scopes[-1] = self.scope.with_locals({name: sample})

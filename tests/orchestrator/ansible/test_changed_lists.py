@@ -1,0 +1,53 @@
+"""Lists and maps that a template changes with methods such as ``append()``."""
+
+from pathlib import Path
+
+from jinja2 import Environment
+
+from tests.orchestrator.ansible.sites import check_valid, convert_tasks
+
+_TASK = "- template: {src: t.j2, dest: '%s', owner: root, group: root, mode: '0644'}\n"
+_TEMPLATE = """\
+{% set seen = [] %}
+{% set state = {'first': true} %}
+{% for name in names %}
+{%   if name not in seen %}
+{%     set _ = seen.append(name) %}
+{{ 'first' if state.first else 'later' }} {{ name }}
+{%     do state.update({'first': false}) %}
+{%   endif %}
+{% endfor %}
+{{ seen | length }} names
+"""
+
+
+def test_the_file_of_a_template_that_changes_a_list(tmp_path: Path) -> None:
+    """What a loop adds is there after it, as in the original."""
+    names = ["b", "a", "b"]
+    result, _ = convert_tasks(
+        tmp_path,
+        _TASK % "/t",
+        defaults__main=f"names: {names}\n",
+        templates__t_DOT_j2=_TEMPLATE,
+    )
+    assert [one.outcome for one in result.records] == ["converted"]
+    check_valid(tmp_path / "site")
+    text = (tmp_path / "site/roles/role/templates/t.j2").read_text()
+    assert "{%     set seen.value = seen.value + [name] %}" in text
+    jinja = Environment(trim_blocks=True, extensions=["jinja2.ext.do"], autoescape=False)
+    jinja.filters["combine"] = lambda one, other: {**one, **other}
+    expected = jinja.from_string(_TEMPLATE).render(names=names)
+    assert expected == "first b\nlater a\n2 names"
+    assert jinja.from_string(text).render(Data={"names": names}) == expected
+
+
+def test_a_list_that_the_template_does_not_make(tmp_path: Path) -> None:
+    """A change of a variable of the project is not converted."""
+    result, text = convert_tasks(
+        tmp_path,
+        _TASK % "/t",
+        defaults__main="names: [b]\n",
+        templates__t_DOT_j2="{% set _ = names.append('c') %}{{ names }}\n",
+    )
+    assert [one.outcome for one in result.records] == ["not converted"]
+    assert "line 1: the method append(), which changes a value" in text
