@@ -170,10 +170,10 @@ class OverlayAccounts(Accounts):
         return names[0] if names else gone
 
     def planned_identity(self, user: Optional[str]) -> Optional[Identity]:
-        """Return the identity of a command that runs as a completely planned user; None
-        for others.
+        """Return the identity of a command that runs as a completely planned user, or as one whose
+        groups may change; None for others.
         """
-        if user is None or not (("user", user) in self.planned or "user" in self.tables):
+        if user is None or not self._may_change(user):
             return None
         try:
             entry = self.user(user)
@@ -195,6 +195,13 @@ class OverlayAccounts(Accounts):
             current=entry.uid == os.geteuid(),
         )
 
+    def _may_change(self, user: str) -> bool:
+        """Return whether the user is planned, or a change of a group may change its groups."""
+        if ("user", user) in self.planned or "user" in self.tables:
+            return True
+        groups = "group" in self.tables or any(kind == "group" for kind, _ in self.planned)
+        return groups and not user.isdigit() and self._host.is_local("user", user)
+
     def identity(self, user: Optional[str] = None, group: Optional[str] = None) -> Identity:
         """See the base class. ``Unknowable`` for an account that only the push creates, and for
         attributes that it changes.
@@ -213,4 +220,7 @@ class OverlayAccounts(Accounts):
                 raise Unknowable(
                     "the %s %s does not exist until the push creates it" % (kind, name)
                 )
+        table = self.tables.get("group")
+        if user is not None and table is not None and table.entries is None:
+            raise Unknowable("the groups of the user %s depend on the new %s" % (user, table.path))
         return self._host.identity(user, group)
