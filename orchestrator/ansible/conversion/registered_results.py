@@ -310,11 +310,29 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
         register.reason = f"whether “{register.task_name}” changed, by its changed_when"
     if task.module == "tempfile":
         register.look_up = {"path": temporary_path(task)}
+    if task.loop is None and not task.variables:
+        register.members = _members_of(task)
     register.references = [builder.reference(one) for one in entries if one.changes]
     if not register.references:
         register.kind = "other"
         register.reason = f"the result of “{register.task_name}”"
     builder.scope.registers[str(name)] = register
+
+
+def _members_of(task: Task) -> dict[str, Any]:
+    """The members of a result that the arguments of the task determine."""
+    given = task.args
+    if task.module in ("copy", "get_url", "template"):
+        dest = given.get("dest")
+        return {"dest": dest} if isinstance(dest, str) and not dest.endswith("/") else {}
+    if task.module == "file":
+        path = given.get("path") or given.get("dest") or given.get("name")
+        return {"path": path, "dest": path} if path else {}
+    name = given.get("name") or given.get("user")
+    if task.module == "user" and isinstance(name, str):
+        home = given.get("home") or ("/root" if name == "root" else f"/home/{name}")
+        return {"name": name, "home": home, "group": given.get("group") or name}
+    return {}
 
 
 def _stat_path(arguments: Arguments) -> str:

@@ -330,14 +330,13 @@ class _Translator:
     # --- results of tasks
 
     def _registered(self, register: Register, keys: list[Any]) -> Any:
-        if not keys:
-            raise NotConvertible(f"the whole result of “{register.task_name}”")
-        if register.reason:
-            raise NotConvertible(register.reason)
+        if len(keys) == 1 and keys[0] in register.members:
+            return self._of_arguments(register, keys[0])
+        if not keys or register.reason:
+            whole = f"the whole result of “{register.task_name}”"
+            raise NotConvertible(register.reason if keys else whole)
         if register.element is not None and keys[0] == "item":
-            rest = {k: one for k, one in self.scope.registers.items() if one is not register}
-            scope = self.scope.having(registers=rest)
-            return members(translate(register.element, scope), keys[1:])
+            return self._of_element(register, keys[1:])
         if register.kind == "loop":
             return self._results(register, keys)
         answer = nodes.Getattr(nodes.Name("Asked", "load"), register.name, "load")
@@ -360,6 +359,19 @@ class _Translator:
             )
         self._ask(register)
         return found
+
+    def _of_element(self, register: Register, keys: list[Any]) -> Any:
+        """The element of the loop that one result is about."""
+        rest = {k: one for k, one in self.scope.registers.items() if one is not register}
+        return members(translate(register.element, self.scope.having(registers=rest)), keys)
+
+    def _of_arguments(self, register: Register, key: str) -> Any:
+        """A member of a result that the arguments of its task determine."""
+        value = register.members[key]
+        if key == "group" and value == register.members["name"]:
+            text = f"this assumes that the group of “{register.task_name}” has the user's name"
+            self.scope.uses.uncertainties.append(text)
+        return self.of(tree_of(value))
 
     def _results(self, register: Register, keys: list[Any]) -> Any:
         """``x.results`` of a loop over literal values, as a list of maps."""

@@ -65,6 +65,8 @@ class Register:
     never: bool = False  # whether it never counts as changed
     tolerant: bool = False  # whether the run continues if the task fails
     element: Any = None  # of one result of a loop: the element, as an expression
+    # what the arguments of the task say of the result, in Ansible's syntax
+    members: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass

@@ -1,0 +1,50 @@
+"""Results of tasks that their arguments determine, and of commands that only read."""
+
+from pathlib import Path
+
+from tests.orchestrator.ansible.sites import check_valid, convert_tasks
+
+
+def test_paths_and_accounts_of_results(tmp_path: Path) -> None:
+    """The home and the group of a user, and the destination of a file, are what the task says."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - user: {name: "{{ login }}", system: true}
+          register: account
+        - file:
+            path: "{{ account.home }}/conf"
+            state: directory
+            owner: "{{ account.name }}"
+            group: "{{ account.group }}"
+            mode: "0755"
+        - copy: {content: x, dest: "/srv/{{ login }}.conf", owner: a, group: a, mode: "0644"}
+          register: written
+        - command: "check {{ written.dest }}"
+        """,
+        defaults__main="login: app\n",
+    )
+    outcomes = ["converted", "check", "converted", "converted"]
+    assert [one.outcome for one in result.records] == outcomes
+    assert "- \"{{ '/home/' ~ Data.login }}/conf\":" in text
+    assert "# CHECK: this assumes that the group of “user” has the user's name" in text
+    assert "check {{ '/srv/' ~ Data.login ~ '.conf' }}" in text
+    check_valid(tmp_path / "site")
+
+
+def test_the_defaults_of_new_users(tmp_path: Path) -> None:
+    """``useradd -D`` without more words only reads them."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - shell: useradd -D | grep INACTIVE={{ days }} | cut -f2 -d=
+          register: settings
+          changed_when: false
+        - command: useradd -D -f {{ days }}
+          when: settings.stdout | length == 0
+        """,
+        defaults__main="days: 30\n",
+    )
+    assert "not converted" not in {one.outcome for one in result.records}
+    assert "useradd -D | grep INACTIVE={{ Data.days }} | cut -f2 -d=" in text
+    check_valid(tmp_path / "site")
