@@ -60,17 +60,23 @@ def _reads_what_may_be_unset(builder: Conversion, entry: Entry) -> bool:
     empty = builder.scope.uses.optional if entry.type != "exec" else set()
     if read - always or read & empty:
         return True
-    alone = re.fullmatch(r"\{\{ Data\.(\w+) \}\}", entry.name)
-    ending = re.search(r"/\{\{ \(?Data\.(\w+)\)?(?: \| basename)? \}\}$", entry.name)
+    alone = _WHOLE_NAME.fullmatch(entry.name)
+    ending = re.search(r"/\{\{ \(?Data\.(\w+)()\)?(?: \| basename)? \}\}$", entry.name)
     last = alone or ending
-    return last is not None and _may_be_empty(builder, last.group(1))
+    return last is not None and _may_be_empty(builder, last[1], last[2].split(".")[1:])
 
 
-def _may_be_empty(builder: Conversion, name: str) -> bool:
+_WHOLE_NAME = re.compile(r"\{\{ Data\.(\w+)((?:\.\w+)*)(?: \| (?:dirname|basename))? \}\}")
+
+
+def _may_be_empty(builder: Conversion, name: str, keys: list[str]) -> bool:
     conditional = builder.facts.get(name)
     if conditional is not None and all(when for _, when, _ in conditional):
         return True
-    return any(one in ("", None) for one in builder.scope.values.get(name, []))
+    values = builder.scope.values.get(name, [])
+    for key in keys:
+        values = [one.get(key) for one in values if isinstance(one, dict)]
+    return any(one in ("", None) for one in values)
 
 
 def _exist_only_where(builder: Conversion, entry: Entry, *, not_where: list[Entry]) -> None:

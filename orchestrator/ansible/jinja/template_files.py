@@ -20,7 +20,8 @@ from orchestrator.ansible.problems import NotConvertible
 _HEADER = re.compile(r"#jinja2:[^\n]*\n")
 _CHANGE = re.compile(r"(?:set\s+\w+\s*=\s*|do\s+)(\w+)\.(append|extend|update)\((.*)\)", re.DOTALL)
 """A statement that changes a list or a map."""
-_EMPTY_OR_LITERAL = re.compile(r"set\s+(\w+)\s*=\s*([\[{].*|dict\(\s*\))", re.DOTALL)
+_NEW_VALUE = re.compile(r"set\s+(\w+)\s*=\s*(?![\w.]+\s*$).*", re.DOTALL)
+"""A value that no other variable has, too."""
 
 
 @dataclass
@@ -70,7 +71,7 @@ def _changed_names(text: str) -> set[str]:
     """The lists and maps of a template that it changes: each becomes the value of a namespace."""
     statements = [one.text.strip() for one in pieces(text) if one.kind == "statement"]
     changed = {match[1] for one in statements if (match := _CHANGE.fullmatch(one))}
-    made = {match[1] for one in statements if (match := _EMPTY_OR_LITERAL.fullmatch(one))}
+    made = {match[1] for one in statements if (match := _NEW_VALUE.fullmatch(one))}
     return changed & made
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.app import main
-from tests.orchestrator.ansible.sites import convert
+from tests.orchestrator.ansible.sites import check_valid, convert, convert_tasks
 
 PLATFORMS = ("debian/debian/12.5", "rocky/rhel/9.4", "sles/suse/15.5")
 
@@ -82,3 +82,23 @@ def test_a_package_of_a_list_and_of_a_task(tmp_path: Path) -> None:
         "foreach: \"['jq'] if Facts.host.info.platformFamily == 'suse' and "
         "not (Facts.host.info.platformFamily == 'debian' and 'jq' in Data.tools) else []\"" in text
     )
+
+
+def test_a_name_from_an_empty_member(tmp_path: Path) -> None:
+    """The directory of a path that is empty by default has a resource only if its task runs."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - file:
+            path: "{{ server.socket | dirname }}"
+            state: directory
+            owner: root
+            group: root
+            mode: "0755"
+          when: server.protocol == 'socket'
+        """,
+        defaults__main="server: {protocol: http, socket: ''}\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"]
+    assert "[Data.server.socket | dirname] if Data.server.protocol == 'socket' else []" in text
+    check_valid(tmp_path / "site")

@@ -17,7 +17,9 @@ _TEMPLATE = """\
 {%     do state.update({'first': false}) %}
 {%   endif %}
 {% endfor %}
-{{ seen | length }} names
+{% set copied = names | list %}
+{% set _ = copied.extend(seen) %}
+{{ seen | length }} of {{ copied | length }} names
 """
 
 
@@ -37,7 +39,7 @@ def test_the_file_of_a_template_that_changes_a_list(tmp_path: Path) -> None:
     jinja = Environment(trim_blocks=True, extensions=["jinja2.ext.do"], autoescape=False)
     jinja.filters["combine"] = lambda one, other: {**one, **other}
     expected = jinja.from_string(_TEMPLATE).render(names=names)
-    assert expected == "first b\nlater a\n2 names"
+    assert expected == "first b\nlater a\n2 of 5 names"
     assert jinja.from_string(text).render(Data={"names": names}) == expected
 
 
@@ -51,3 +53,30 @@ def test_a_list_that_the_template_does_not_make(tmp_path: Path) -> None:
     )
     assert [one.outcome for one in result.records] == ["not converted"]
     assert "line 1: the method append(), which changes a value" in text
+
+
+def test_a_template_that_a_variable_names(tmp_path: Path) -> None:
+    """It may have filters that only Ansible has, at any place."""
+    result, text = convert_tasks(
+        tmp_path,
+        _TASK.replace("t.j2", "'{{ file }}'") % "/t",
+        defaults__main="file: t.j2\nown: {}\nmore: {}\n",
+        templates__t_DOT_j2="{% for k, v in (own | combine(more)).items() %}{{ k }}{% endfor %}\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"]
+    assert "template('role/templates/' ~ Data.file)" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_template_that_a_variable_does_not_name(tmp_path: Path) -> None:
+    """If it cannot be converted, the task is, with a mark."""
+    result, text = convert_tasks(
+        tmp_path,
+        _TASK.replace("t.j2", "'{{ file }}'") % "/t",
+        defaults__main="file: t.j2\n",
+        templates__t_DOT_j2="x\n",
+        templates__other_DOT_j2="{{ lookup('nothing', 'x') }}\n",
+    )
+    assert [one.outcome for one in result.records] == ["check"]
+    assert "# CHECK: the variable must have another value: the template other.j2" in text
+    check_valid(tmp_path / "site")

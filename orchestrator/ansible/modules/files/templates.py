@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from jinja2 import meta
+from jinja2 import nodes
 
 from orchestrator.ansible.jinja import task_scoped_variables
 from orchestrator.ansible.jinja.parsing import parse_template
@@ -62,9 +62,10 @@ def template_call(context: Context, raw: Any, source: str) -> str:
                 "or set the variable accordingly"
             )
             return f"template({expression_of(raw, context.scope)}{_keywords(context, None)})"
+        known = {str(one) for one in resolve(raw, context.scope).values}
         for one in sorted(base.rglob("*")):
             if one.is_file() and files.holds(one) and not _is_of_loop(context, one):
-                _take_template(context, one.relative_to(base).as_posix(), original=one)
+                _take_possible(context, one.relative_to(base).as_posix(), one, known)
         path = expression_of(raw, context.scope)
         prefix = literal(posixpath.join(files.prefix, "templates") + "/")
         path = f"({path})" if " if " in path or " or " in path else path
@@ -83,10 +84,21 @@ def template_call(context: Context, raw: Any, source: str) -> str:
     return f"template({literal(written)}{_keywords(context, original)})"
 
 
+def _take_possible(context: Context, name: str, original: Path, known: set[str]) -> None:
+    """A template that a variable may name; NotConvertible only if the project has that value."""
+    try:
+        _take_template(context, name, original=original)
+    except NotConvertible as error:
+        if not known or name in known:
+            raise
+        context.check(f"the variable must have another value: {error.reason}")
+
+
 def _is_of_loop(context: Context, original: Path) -> bool:
     """Whether a template reads the element of a loop, and this task has none."""
-    read = meta.find_undeclared_variables(parse_template(read_text(original)))
-    return "item" in read and "item" not in context.scope.locals
+    names = parse_template(read_text(original)).find_all(nodes.Name)
+    places = {one.ctx for one in names if one.name == "item"}  # store: a loop of its own
+    return places == {"load"} and "item" not in context.scope.locals
 
 
 def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
