@@ -9,8 +9,14 @@ from jinja2 import nodes
 
 from orchestrator.ansible.conversion import looped_vars
 from orchestrator.ansible.conversion.manifest_context import Choice, Conversion
-from orchestrator.ansible.jinja import fact_names, text_rewriter
-from orchestrator.ansible.jinja.fact_names import fact_of
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.fact_file_names import (
+    CASES,
+    has_known_facts,
+    own_expression,
+    own_values,
+    parts_of_name,
+)
 from orchestrator.ansible.jinja.parsing import (
     in_role,
     is_template,
@@ -45,16 +51,31 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
         _in_loop(builder, task, record)
         return
     names, first_found = _names(task)
+    if first_found:
+        names = _with_known_facts(builder, record, names)
     fine = _may_find_none(task)
     said = _of_names(builder, task, record=record, names=names, first_found=first_found, fine=fine)
     builder.report(task, record, said or "not needed: the role has none of these files")
+
+
+def _with_known_facts(builder: Conversion, record: Record, names: list[str]) -> list[str]:
+    """The names whose facts are known; the others are marked, unless there are only such."""
+    known = [one for one in names if not is_template(one) or has_known_facts(one)]
+    if not known:
+        return names
+    for one in names:
+        if one not in known:
+            text = f"without the file {_plain(one)}, which the original prefers where it exists"
+            builder.mark(record, CHECK, text)
+            builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+    return known
 
 
 def _in_loop(builder: Conversion, task: Task, record: Record) -> None:
     """Files of variables in a loop, each like the file of a task without a loop."""
     said = ""
     for one in looped_vars.files_of(task):
-        if is_template(one.name) and not _has_known_facts(one.name):
+        if is_template(one.name) and not has_known_facts(one.name):
             raise NotConvertible(f"a file name that depends on more than known facts: {one.name}")
         if one.optional and not is_template(one.name) and _vars_file(builder, one.name) is None:
             continue
@@ -74,7 +95,7 @@ def _of_names(
     ``fine``: the original continues without any of them. Empty if there is none.
     """
     conditions, others = _conditions(builder, task)
-    if len(names) == 1 and is_template(names[0]) and not _has_known_facts(names[0]):
+    if len(names) == 1 and is_template(names[0]) and not has_known_facts(names[0]):
         for file_name, tests in by_value(builder, task, names[0], "vars"):
             when = [*listed(task.keywords.get("when")), *tests]
             _as_facts(builder, task.with_keywords(when=when), record, [file_name])
@@ -301,7 +322,7 @@ def _by_facts(
         for one in found:
             for key in _own_words(one):
                 files.setdefault(f"vars:{key}", _read(one.path))
-        words.append(_own_expression(name))
+        words.append(own_expression(name))
     if not files and first_found:
         return False
     if not files:
@@ -337,81 +358,10 @@ def _plain(text: str) -> str:
     return re.sub(r"\{\{\s*(.*?)\s*\}\}", r"\1", text)
 
 
-_WORDS = {
-    "os_family": ("Facts.host.info.platformFamily", fact_names.FAMILIES),
-    "distribution": ("Facts.host.info.platform", fact_names.DISTRIBUTIONS),
-    "pkg_mgr": ("Facts.host.info.platformFamily", fact_names.MANAGERS),
-    "distribution_major_version": ("Facts.host.info.platformVersion.split('.')[0]", None),
-    "distribution_version": ("Facts.host.info.platformVersion", None),
-    "distribution_file_variety": ("Facts.host.info.platform", fact_names.VARIETIES),
-    "distribution_release": ("Facts.host.info.platformVersion", None),
-    "system": ("'Linux'", {"Linux": "Linux"}),
-    "architecture": ("Facts.host.info.kernelArch", None),
-    "service_mgr": ("'systemd'", {"systemd": "systemd"}),
-}
-
-
-def _parts(name: str) -> list[tuple[str, str]]:
-    """Return a file name as strings and facts: ``("text", "-")``, ``("fact", "os_family")``."""
-    parts = outputs(name)
-    if parts is None:
-        raise NotConvertible("a file name with statements")
-    flat: list[Any] = []
-    for one in parts:
-        flat += one.nodes if isinstance(one, nodes.Concat) else [one]
-    found: list[tuple[str, str]] = []
-    for one in flat:
-        cased = isinstance(one, nodes.Filter) and one.name in _CASES
-        inner = _whole_version(one.node if cased else one)
-        if isinstance(inner, (nodes.TemplateData, nodes.Const)):
-            text = inner.data if isinstance(inner, nodes.TemplateData) else str(inner.value)
-            found.append(("text", text))
-            continue
-        path = path_of(inner)
-        fact = _fact(path) if path is not None else ""
-        if fact == "role_path":
-            continue
-        if fact not in _WORDS or _WORDS[fact][0] is None:
-            raise NotConvertible(f"a file name that depends on more than known facts: {name}")
-        found.append((one.name if cased else "fact", fact))
-    return found
-
-
-def _has_known_facts(name: str) -> bool:
-    try:
-        return bool(_parts(name))
-    except NotConvertible:
-        return False
-
-
-_CASES = {"lower": str.lower, "title": str.title, "upper": str.upper, "capitalize": str.capitalize}
-
-
-def _whole_version(node: Any) -> Any:
-    """``ansible_distribution_version.split('.')[0]`` is the major version."""
-    if not isinstance(node, nodes.Getitem) or not isinstance(node.arg, nodes.Const):
-        return node
-    call = node.node
-    if node.arg.value != 0 or not isinstance(call, nodes.Call) or len(call.args) != 1:
-        return node
-    method, dot = call.node, call.args[0]
-    if not isinstance(method, nodes.Getattr) or method.attr != "split":
-        return node
-    path = path_of(method.node)
-    is_dot = isinstance(dot, nodes.Const) and dot.value == "."
-    if path is None or not is_dot or _fact(path) != "distribution_version":
-        return node
-    return nodes.Name("ansible_distribution_major_version", "load")
-
-
-def _fact(path: tuple[str, list[Any]]) -> str:
-    return "role_path" if path == ("role_path", []) else fact_of(path)
-
-
 def _candidates(builder: Conversion, name: str, folder: str) -> list[Candidate]:
     """Return the files of the role that a name with facts can refer to."""
     pattern, facts = "", []
-    for kind, text in _parts(name):
+    for kind, text in parts_of_name(name):
         if kind == "text":
             pattern += re.escape(text.lstrip("/") if not pattern else text)
         else:
@@ -437,30 +387,13 @@ def _candidates(builder: Conversion, name: str, folder: str) -> list[Candidate]:
     return found
 
 
-def _own_values(kind: str, value: str) -> list[str]:
-    """The values in ccm that correspond to Ansible's value of the fact."""
-    how, fact = kind.split(":")
-    table = _WORDS[fact][1]
-    if fact == "distribution_release":
-        return [fact_names.RELEASES[value]] if value in fact_names.RELEASES else []
-    if table is None:
-        is_version = fact.endswith("version")
-        return [value] if value[:1].isdigit() or not is_version else []
-    return [own for own, other in table.items() if _CASES.get(how, str)(other) == value]
-
-
 def _own_words(candidate: Candidate) -> list[str]:
     """Return the hierarchy entries for a file: facts with ccm's values, joined by dashes."""
     words = [""]
     for kind, value in candidate.facts:
-        own = _own_values(kind, value)
+        own = own_values(kind, value)
         words = [f"{begun}-{one}" if begun else one for begun in words for one in own]
     return [one for one in words if one]
-
-
-def _own_expression(name: str) -> str:
-    words = [_WORDS[fact][0] for kind, fact in _parts(name) if kind != "text"]
-    return " ~ '-' ~ ".join(str(one) for one in words)
 
 
 def candidates(
@@ -529,7 +462,7 @@ def _test_of(candidate: Candidate) -> str:
     tests = []
     for kind, value in candidate.facts:
         how, fact = kind.split(":")
-        word = f"ansible_{fact} | {how}" if how in _CASES else f"ansible_{fact}"
+        word = f"ansible_{fact} | {how}" if how in CASES else f"ansible_{fact}"
         tests.append(f"{word} == {literal(value)}")
     return " and ".join(tests)
 

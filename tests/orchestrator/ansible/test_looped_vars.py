@@ -119,3 +119,28 @@ def test_a_template_named_like_its_destination(tmp_path: Path) -> None:
     assert "template('role/templates/' ~ Data.conf.lstrip('/') ~ '.j2')" in text
     assert (tmp_path / "site/roles/role/templates/etc/app/app.conf.j2").is_file()
     check_valid(tmp_path / "site")
+
+
+def test_a_first_file_that_depends_on_more_than_facts(tmp_path: Path) -> None:
+    """The other files are converted, and the one that is left out is marked."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - include_vars: "{{ lookup('first_found', params) }}"
+          vars:
+            version: "{{ ansible_distribution_major_version | int - 1 }}"
+            params:
+              files:
+                - "{{ ansible_distribution }}_{{ version }}.yml"
+                - "{{ ansible_os_family }}.yml"
+                - default.yml
+              paths: ["{{ role_path }}/vars"]
+        - package: {name: "{{ pkg }}"}
+        """,
+        vars__Debian="pkg: a\n",
+        vars__default="pkg: b\n",
+    )
+    assert [one.outcome for one in result.records] == ["check", "converted"]
+    assert "# CHECK: without the file ansible_distribution_version.yml, which" in text
+    assert '"vars:debian": {pkg: a}' in text
+    check_valid(tmp_path / "site")
