@@ -16,30 +16,24 @@ if TYPE_CHECKING:
 
 _FAILED = 125  # how the script ends where it could not begin
 CACHES = ("/var/cache/dnf", "/var/cache/libdnf5")
-_DIRECTORIES = (
-    "/tmp",
-    "/var/tmp",
-    "/var/log",
-    *CACHES,
-    "/var/lib/dnf",
-    "/var/lib/rpm",
-    "/usr/lib/sysimage/rpm",
-    "/usr/lib/sysimage/libdnf5",
-)
+_OF_RPM = ("/tmp", "/var/tmp", "/var/lib/rpm", "/usr/lib/sysimage/rpm")
+_OF_DNF = ("/var/log", *CACHES, "/var/lib/dnf", "/usr/lib/sysimage/libdnf5")
 _BASES = ("/usr/src", "/usr/games", "/mnt", "/media")
 _WHY = "cannot query dnf without leaving files on the host"
 _SCRIPT = """\
 base=$1
 keep=$2
-shift 2
+layers=$3
+shift 3
 mount -n -t tmpfs -o mode=0700 ccm "$base" || exit 125
 if [ -n "$keep" ]; then
     mkdir "$base/keep" && mount -n --bind "$keep" "$base/keep" || exit 125
 fi
+(cd "$base" && exec mkdir -p $layers) || exit 125
+number=0
 while [ "$1" != -- ]; do
-    number=$#
+    number=$((number + 1))
     if [ -d "$1" ] && [ ! -L "$1" ]; then
-        mkdir -p "$base/$number/upper" "$base/$number/work" || exit 125
         options="lowerdir=$1,upperdir=$base/$number/upper,workdir=$base/$number/work"
         mount -n -t overlay -o "$options" ccm "$1" || exit 125
     fi
@@ -65,9 +59,13 @@ def isolated(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str
     if not context.noop or os.geteuid() != 0:
         return tuple(argv)
     base = next((base for base in _BASES if os.path.isdir(base)), "")
-    directories = list(_DIRECTORIES)
-    if not any(os.path.isdir(cache) for cache in CACHES):
-        directories.append(os.path.dirname(CACHES[0]))  # dnf creates one of them there
+    directories = list(_OF_RPM)
+    if argv[0] != "rpm":
+        directories += _OF_DNF
+        if not any(os.path.isdir(cache) for cache in CACHES):
+            directories.append(os.path.dirname(CACHES[0]))  # dnf creates one of them there
+    numbers = range(1, len(directories) + 1)
+    layers = ["%d/%s" % (number, name) for number in numbers for name in ("upper", "work")]
     if not base or not context.commands.find("unshare"):
         raise Unknowable("%s: unshare is not installed" % _WHY)
     return (
@@ -79,6 +77,7 @@ def isolated(context: Context, argv: Sequence[str], keep: str = "") -> Tuple[str
         "ccm",
         base,
         keep,
+        " ".join(layers),
         *directories,
         "--",
         *argv,

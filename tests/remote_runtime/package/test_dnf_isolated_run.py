@@ -42,6 +42,15 @@ class AsideTest(unittest.TestCase):
         self.assertEqual(os.listdir(directory), [])
 
     @unittest.skipUnless(ROOT, "needs root")
+    def test_rpm(self) -> None:
+        """Only the directories that rpm writes to are set aside, because each takes time."""
+        context = make_context(FakeCommands(), noop=True)
+        argv = isolated_run.isolated(context, ["rpm", "-q", "x"])
+        self.assertIn("/var/lib/rpm", argv)
+        self.assertNotIn("/var/lib/dnf", argv)
+        self.assertIn("/var/lib/dnf", isolated_run.isolated(context, ["dnf", "-q", "x"]))
+
+    @unittest.skipUnless(ROOT, "needs root")
     def test_a_directory_to_keep(self) -> None:
         """What is written to it stays, though it is where all else goes."""
         directory = tempfile.mkdtemp()
