@@ -1,7 +1,8 @@
 """dnf's view of packages: downloads and archives (target)."""
 
+import os
 import re
-from typing import TYPE_CHECKING, Callable, Sequence
+from typing import TYPE_CHECKING, Callable, Dict, Sequence
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import CcmError, ResourceError
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Result
 
 LIMIT = 16 << 20  # bytes of a query's output
-HEADER = ("rpm", "-qp", "--nosignature", "--nodigest", "--queryformat", rpm_contents.FORMAT)
+_FORM = rpm_contents.FORMAT + rpm_contents.END
+HEADER = ("rpm", "-qp", "--nosignature", "--nodigest", "--queryformat", _FORM)
 
 
 # Failures that do not depend on whether the network works at that moment.
@@ -33,24 +35,36 @@ class Rpms(Packages):
 
     def __init__(self, context: "Context", fetch: Callable[[Sequence[Indexed], str], None]) -> None:
         self._context, self._fetch = context, fetch
+        self._headers: Dict[str, str] = {}  # by path
 
     def download(self, wanted: Sequence[Indexed], directory: str) -> None:
         self._fetch(wanted, directory)
 
     def unpack(self, path: str, directory: str) -> Contents:
-        """Read an RPM: rpm reads the header without the host's settings; rpm2archive unpacks the
-        files.
+        """Read an RPM: rpm reads the header without the host's settings, once for all RPMs in its
+        directory; rpm2archive unpacks the files.
         """
+        run, parent = self._context.commands.run, os.path.dirname(path)
+        if not self._headers:
+            names = [name for name in sorted(os.listdir(parent)) if name.endswith(self.suffix)]
+            self._headers = self._read([os.path.join(parent, name) for name in names])
+        if path not in self._headers:  # perhaps because of another one
+            self._headers.update(self._read([path]))
+        header = self._headers.setdefault(path, "")
+        if not header or run(rpm_contents.unpacking(path, directory), timeout=TIMEOUT).code != 0:
+            raise ValueError("rpm cannot unpack it")
+        return rpm_contents.Header(header).contents(directory)
+
+    def _read(self, paths: Sequence[str]) -> Dict[str, str]:
+        """Return rpm's output about the header of each RPM; nothing if one cannot be read."""
         from remote_runtime.packages.dnf.isolated_run import isolated
 
-        run = self._context.commands.run
-        header = run(isolated(self._context, (*HEADER, path)), timeout=TIMEOUT, limit=64 << 20)
-        if (
-            header.code != 0
-            or run(rpm_contents.unpacking(path, directory), timeout=TIMEOUT).code != 0
-        ):
-            raise ValueError("rpm cannot unpack it")
-        return rpm_contents.Header(header.stdout).contents(directory)
+        argv = isolated(self._context, (*HEADER, *paths))
+        found = self._context.commands.run(argv, timeout=TIMEOUT, limit=64 << 20)
+        text, end, _ = found.stdout.rpartition(rpm_contents.END)
+        texts = text.split(rpm_contents.END) if len(paths) > 1 else [text]
+        read = found.code == 0 and end and len(texts) == len(paths)
+        return dict(zip(paths, texts)) if read else {}
 
 
 def refuse(error: CcmError, result: "Result") -> None:

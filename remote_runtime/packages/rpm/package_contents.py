@@ -18,11 +18,11 @@ _FLAGS = ((CONFIG, 1 << 0), (MISSINGOK, 1 << 3), (NOREPLACE, 1 << 4))
 _GHOST = 1 << 6  # the package owns it and does not bring it
 _ROOT = "root"
 _OF_SCRIPTS = 8  # words
-_END = "\x1e"  # of each package
+END = "\x1e"  # of each package
 _FILES = "[%{FILENAMES:shescape} %{FILEFLAGS} %{FILEUSERNAME:shescape} %{FILEGROUPNAME:shescape}\n]"
 _ONE = "%%{%sPROG:shescape} %%{%s:shescape} "
 FORMAT = "".join(_ONE % (tag, tag) for _, tags in _SCRIPTS for tag in tags) + _FILES
-INSTALLED = ("rpm", "-q", "--queryformat", "%{NAME:shescape} " + FORMAT + _END, "--")
+INSTALLED = ("rpm", "-q", "--queryformat", "%{NAME:shescape} " + FORMAT + END, "--")
 
 
 class Header(object):
@@ -85,7 +85,7 @@ def fingerprints(printed: str) -> Dict[str, str]:
     from remote_runtime.protocol.package_sharing import fingerprint
 
     found = {}
-    for text in printed.split(_END)[:-1]:
+    for text in printed.split(END)[:-1]:
         name, _, rest = text.strip().partition(" ")
         try:
             header = Header(rest)

@@ -440,6 +440,38 @@ if __name__ == "__main__":
 
 
 class Downloads(unittest.TestCase):
+    def headers(self, *answers):
+        """The accounts in the scripts of two RPMs, and the number of queries."""
+        directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, directory)
+        paths = [os.path.join(directory, name) for name in ("a.rpm", "b.rpm")]
+        for path in paths:
+            os.mkdir(path[:-4])
+            with open(path, "w"):
+                pass
+        commands = FakeCommands()
+        commands.on("rpm -qp", *answers)
+        commands.on("sh -c", "")
+        packages = rpm_probe.Rpms(make_context(commands, noop=True), lambda wanted, to: None)
+        found = []
+        for path in paths:
+            try:
+                found.append(packages.unpack(path, path[:-4]).scripts.get("preinst"))
+            except ValueError:
+                found.append("broken")
+        return found, commands.count("rpm -qp")
+
+    def test_headers_are_read_once(self):
+        """One query of rpm reads those of all packages; if it fails, each is read alone."""
+        scripts = ["(none) (none) /bin/sh 'useradd %s' (none) (none) (none) (none) \x1e"] * 2
+        first, second = [text % name for text, name in zip(scripts, "ab")]
+        both = ["useradd a\n", "useradd b\n"]
+        self.assertEqual(self.headers(first + second), (both, 1))
+        self.assertEqual(self.headers(Result(1, first, "b: no package"), first, second), (both, 3))
+        unreadable = Result(1, "", "no package")
+        found = self.headers(unreadable, first, unreadable)
+        self.assertEqual(found, (["useradd a\n", "broken"], 3))
+
     def test_what_cannot_be_fetched(self):
         """A file that is gone fails as in a push; a network may be better by then."""
         gone = Result(1, "", "Error opening /srv/a.rpm: No such file or directory")
