@@ -36,3 +36,18 @@ def shares(
             break
         found.append([VersionChange(operation.name, "", operation.version)])
     return found + [[] for _ in operations[len(found) :]]
+
+
+def needed(names: Sequence[str], query: Callable[..., str]) -> Set[str]:
+    """Return the packages that may be installed because packages of these names need them."""
+    found: Set[str] = set()
+    for words in (("--requires", "--recursive"), ("--recommends",)):
+        found.update(query(*words, "--resolve", *names, form="%{name}\n").split())
+    return found
+
+
+def dependent(names: Sequence[str], query: Callable[..., str]) -> Set[str]:
+    """Return the packages that may be removed because they need packages of these names."""
+    others = ",".join(names[:-1])  # nothing can leave with the last one
+    words = ("--installed", "--recursive", "--whatrequires", others)
+    return set(query(*words, form="%{name}\n").split())

@@ -14,7 +14,6 @@ installed.
 from typing import (
     TYPE_CHECKING,
     AbstractSet,
-    Callable,
     Dict,
     List,
     Optional,
@@ -476,29 +475,14 @@ class Dnf(PackageManager):
         """
         from remote_runtime.packages.dnf import batch as dnf_batch
 
-        result = self.context.commands.run(self._asking(operations), limit=_LIMIT)
-        return dnf_batch.shares(operations, result.stdout, self._package, self._follows(operations))
-
-    def _follows(self, operations: Sequence[Operation]) -> Callable[[Sequence[str]], Set[str]]:
-        """Return a function for the packages that may be added or removed because of ``operations``
-        on others.
-        """
-
-        def needed(names: Sequence[str]) -> Set[str]:
-            found: Set[str] = set()
-            for words in (("--requires", "--recursive"), ("--recommends",)):
-                found.update(self._query(*words, "--resolve", *names, form="%{name}\n").split())
-            return found
-
-        def leaving(names: Sequence[str]) -> Set[str]:
-            others = ",".join(names[:-1])  # nothing can leave with the last one
-            dependent = self._query(
-                "--installed", "--recursive", "--whatrequires", others, form="%{name}\n"
-            )
+        def follows(names: Sequence[str]) -> Set[str]:
+            if not operations[0].removal:
+                return dnf_batch.needed(names, self._query)
             automatic = {name for name in names if self.status(name).automatic}
-            return automatic | set(dependent.split())
+            return automatic | dnf_batch.dependent(names, self._query)
 
-        return leaving if operations[0].removal else needed
+        result = self.context.commands.run(self._asking(operations), limit=_LIMIT)
+        return dnf_batch.shares(operations, result.stdout, self._package, follows)
 
     def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
         first = operations[0]._replace(version=self.shown(operations[0].version))
