@@ -21,9 +21,9 @@ from typing import Any
 
 from inventory import load
 from orchestrator.expressions.inventory_view import InventoryView
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions
-from orchestrator.planning.facts import NoFacts
 
 from .report import machine
 
@@ -74,7 +74,7 @@ def planned(directory: Path, kind: str) -> float:
     planner.see(InventoryView.of(inventory))
     size = 0
     for host in inventory.hosts.values():
-        plan = planner.plan(host, NoFacts({"host": {"info": {}}}))
+        plan = planner.plan(host, HostFacts({"host": {"info": {}}}))
         failed = [item.deferred_error for item in plan.items if item.deferred_error]
         if failed:
             raise RuntimeError(failed[0])

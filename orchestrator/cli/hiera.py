@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from inventory import Host
     from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.planning import PlanOptions
-    from orchestrator.planning.facts import NoFacts
     from orchestrator.planning.hiera_file import Hierarchy
     from remote_runtime.errors import CcmError
 
@@ -212,12 +211,11 @@ def _hierarchy(file: str, options: "PlanOptions", with_environ: bool) -> "Hierar
     return hierarchy
 
 
-def _answer(host: "Host", answers: "Mapping[str, HostFacts | CcmError]") -> "HostFacts | NoFacts":
+def _answer(host: "Host", answers: "Mapping[str, HostFacts | CcmError]") -> "HostFacts":
     """The gathered facts of a host; CcmError if that failed."""
-    from orchestrator.planning.facts import NoFacts
     from remote_runtime.errors import CcmError
 
-    answer = answers.get(host.name, NoFacts())
+    answer = answers.get(host.name, HostFacts())
     if isinstance(answer, CcmError):
         raise answer
     return answer

@@ -17,9 +17,9 @@ from orchestrator.cli.shared_options import (
 )
 
 if TYPE_CHECKING:
+    from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.planning import Planner
     from orchestrator.planning.explanation import Explanation
-    from orchestrator.planning.facts import GatheredFacts
     from orchestrator.runs.fleet_facts import FactReads
     from orchestrator.runs.request import ConnectionOptions
     from orchestrator.runs.wiring import TargetSelection
@@ -54,7 +54,7 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Plan the selected host, and write the plan as a manifest."""
-    from orchestrator.planning.facts import NoFacts
+    from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.planning.resolved_manifest import resolved_manifest
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import max_age, show_hosts
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     site, planner = wiring.planner(args.manifest, data)
     oldest = None if args.offline else max_age(data.facts_max_age)
     read = show_hosts([planner], chosen.inventory, oldest)
-    gathered: GatheredFacts = NoFacts()
+    gathered: HostFacts = HostFacts()
     if not args.offline:
         gathered = _gather(chosen, read, read_connection(args), planner)
     plan = planner.plan(chosen.hosts[0], gathered)
@@ -98,7 +98,7 @@ def _check_one(chosen: "TargetSelection") -> None:
 
 def _gather(
     chosen: "TargetSelection", read: "FactReads", options: "ConnectionOptions", planner: "Planner"
-) -> "GatheredFacts":
+) -> "HostFacts":
     """The facts of the host, after those of other hosts that its templates read."""
     from orchestrator.cli.fact_requests import gather
     from orchestrator.runs.fleet_facts import take_answers

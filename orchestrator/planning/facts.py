@@ -2,11 +2,13 @@
 (controller).
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -24,6 +26,9 @@ from orchestrator.manifest.merge import merge_facts
 from orchestrator.planning.plan_options import assignments
 from orchestrator.support.plain_text import plain_value
 from remote_runtime.errors import InputError, Problem, ProtocolError
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.host.host_facts import HostFacts
 
 MAX_CUSTOM = 1 << 20
 MAX_BRACKETS = 200
@@ -53,40 +58,6 @@ def load_fact_files(
     return facts
 
 
-class GatheredFacts(Protocol):
-    """The data that a host reports about itself. It is not trusted.
-
-    ``unavailable`` maps a family to the reason why it is missing. ``custom`` are (path on the
-    target, text) of the user's own fact files, least important first.
-    """
-
-    @property
-    def facts(self) -> Mapping[str, Any]: ...
-
-    @property
-    def unavailable(self) -> Mapping[str, str]: ...
-
-    @property
-    def custom(self) -> Sequence[tuple[str, str]]: ...
-
-    @property
-    def warnings(self) -> Sequence[str]: ...
-
-    @property
-    def answers(self) -> Mapping[str, Mapping[str, Any]] | None:
-        """The host's answers to look-ups; None if it cannot be queried."""
-
-
-class NoFacts(NamedTuple):
-    """Replaces the facts of a host that was not contacted."""
-
-    facts: Mapping[str, Any] = {}
-    unavailable: Mapping[str, str] = {}
-    custom: Sequence[tuple[str, str]] = ()
-    warnings: Sequence[str] = ()
-    answers: Mapping[str, Mapping[str, Any]] | None = None
-
-
 class FactOverlay:
     """The facts from ``--facts``, the inventory's vars and ``--fact``, which override a host's
     facts in that order.
@@ -109,12 +80,12 @@ class FactOverlay:
         self._pairs = assignments("--fact", pairs)
         self._below = below
 
-    def __call__(self, host: Any, gathered: GatheredFacts) -> tuple[Facts, list[str]]:
+    def __call__(self, host: Any, gathered: HostFacts) -> tuple[Facts, list[str]]:
         """The facts of a host (an inventory's ``Host``), and the warnings about them."""
         return merge_host_facts(gathered, self._below, self._files, host.vars, self._pairs)
 
 
-def merge_host_facts(gathered: GatheredFacts, *above: Mapping[str, Any]) -> tuple[Facts, list[str]]:
+def merge_host_facts(gathered: HostFacts, *above: Mapping[str, Any]) -> tuple[Facts, list[str]]:
     """The facts of one host and the warnings about them; later maps in ``above`` override earlier
     ones.
     """

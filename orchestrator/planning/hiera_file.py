@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from inventory.yaml_document import Mapping, parse_document, read_data
 from orchestrator.expressions.environment_variables import Environ
-from orchestrator.fleet.host.host_facts import NeedAnswersError
+from orchestrator.fleet.host.host_facts import HostFacts, NeedAnswersError
 from orchestrator.language.manifest_files import Directory
 from orchestrator.manifest.data_source import KEYS, DataSource, refuse_unknown_keys
 from orchestrator.manifest.lookups import Asks, read_asks
 from orchestrator.manifest.resource_types import types_beside
 from orchestrator.planning.explanation import Explanation, hidden, masked
-from orchestrator.planning.facts import FactOverlay, GatheredFacts
+from orchestrator.planning.facts import FactOverlay
 from orchestrator.planning.plan_options import PlanOptions, load_environ
 from orchestrator.planning.remote_data import fetched
 from orchestrator.planning.run_data import ManifestData, RunData, plan_error
@@ -79,7 +79,7 @@ class Hierarchy:
         """Set the hosts that templates can read as ``Groups`` and ``Hosts``."""
         self._run_data.see(inventory)
 
-    def require_answers(self, host: Any, gathered: GatheredFacts) -> None:
+    def require_answers(self, host: Any, gathered: HostFacts) -> None:
         """NeedAnswersError if a host must answer look-ups before its data is known."""
         if self._asks:
             facts, _ = self._overlay(host, gathered)
@@ -88,7 +88,7 @@ class Hierarchy:
             if of_host.open:
                 raise NeedAnswersError(of_host.open)
 
-    def resolve(self, host: Any, gathered: GatheredFacts) -> tuple[dict[str, Any], list[str]]:
+    def resolve(self, host: Any, gathered: HostFacts) -> tuple[dict[str, Any], list[str]]:
         """The resolved data of an inventory's ``Host``, masked, and the warnings; PlanError."""
         facts, warnings = self._overlay(host, gathered)
         look_ups = Lookups(gathered.answers).of(self._asks)
@@ -99,7 +99,7 @@ class Hierarchy:
         return data, warnings
 
     def explain(
-        self, host: Any, gathered: GatheredFacts, keys: Sequence[str]
+        self, host: Any, gathered: HostFacts, keys: Sequence[str]
     ) -> tuple[Explanation, list[str]]:
         """The origin of the value at these keys on an inventory's ``Host``, masked, and the
         warnings; PlanError.

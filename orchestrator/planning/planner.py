@@ -12,9 +12,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import Scope
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.site import Site
-from orchestrator.planning.facts import FactOverlay, GatheredFacts
+from orchestrator.planning.facts import FactOverlay
 from orchestrator.planning.plan_options import PlanOptions
 from orchestrator.planning.run_data import RunData, plan_error
 from orchestrator.planning.site.lookups import Lookups, ManifestLookups
@@ -102,7 +103,7 @@ class Planner:
         if problems:
             raise InputError(problems)
 
-    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
+    def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
         """The plan of one host (an inventory's ``Host``); PlanError with every problem found,
         NeedAnswersError if the host must answer look-ups first.
         """
@@ -140,7 +141,7 @@ class Planner:
         return plan
 
     def _walked(
-        self, host: Any, facts: Facts, before: Sequence[str], gathered: GatheredFacts
+        self, host: Any, facts: Facts, before: Sequence[str], gathered: HostFacts
     ) -> tuple[Walk, tuple[CompiledResource, ...]]:
         """The visit of a host's manifests. It is repeated after the missing secrets have been read
         in parallel.
@@ -203,7 +204,7 @@ class Planner:
 
         return list(inline_reads(self._sources()))
 
-    def require_answers(self, host: Any, gathered: GatheredFacts) -> None:
+    def require_answers(self, host: Any, gathered: HostFacts) -> None:
         """NeedAnswersError if the host must answer look-ups before its plan can be made."""
         asks = any(part.site.asks for part in self._all())
         if asks or not self.survey.is_whole:
@@ -265,11 +266,10 @@ class Planner:
         ``--fact``.
         """
         from orchestrator.manifest.assertions import needs_host
-        from orchestrator.planning.facts import NoFacts
         from orchestrator.planning.site.manifest_walk import Walk
         from orchestrator.planning.site.site_check import HostCheck, UnknownFacts
 
-        walk = Walk(host, UnknownFacts(self._overlay(host, NoFacts())[0]))
+        walk = Walk(host, UnknownFacts(self._overlay(host, HostFacts())[0]))
         resources, problems = walk.examine(self._root)
         unknown = walk.unknown()
         if self._marker is not None:
@@ -341,19 +341,16 @@ class Planner:
 
     def _known_facts(self, host: Any) -> Iterator[str]:
         """The names of facts that a host has from the inventory and the command line."""
-        from orchestrator.planning.facts import NoFacts
-
-        yield from dict.keys(self._overlay(host, NoFacts())[0])
+        yield from dict.keys(self._overlay(host, HostFacts())[0])
 
     def _reached(self, part: RunManifest, hosts: Sequence[Any]) -> set[str] | None:
         """Return the names of a manifest's order on these hosts; None if they depend on facts."""
         from orchestrator.expressions import EvaluationError, NeedFileError
-        from orchestrator.planning.facts import NoFacts
         from orchestrator.planning.site.site_check import UnknownFacts
 
         names: set[str] = set()
         for host in hosts:
-            facts = UnknownFacts(self._overlay(host, NoFacts())[0])
+            facts = UnknownFacts(self._overlay(host, HostFacts())[0])
             try:
                 names.update(part.data.reached(host, facts))
             except (EvaluationError, NeedFileError):
@@ -423,12 +420,11 @@ class Planner:
 
     def examined(self, host: Any) -> ExaminedResources:
         """The results of a host's resources, if known without contacting it."""
-        from orchestrator.planning.facts import NoFacts
         from orchestrator.planning.site.manifest_walk import Walk
         from orchestrator.planning.site.secret_use import examine_resources
         from orchestrator.planning.site.site_check import UnknownFacts
 
-        facts = UnknownFacts(self._overlay(host, NoFacts())[0])
+        facts = UnknownFacts(self._overlay(host, HostFacts())[0])
         return examine_resources(Walk(host, facts), self._root)
 
     @property
@@ -474,7 +470,7 @@ class Planner:
         """A number that increases with each file read."""
         return sum(part.file_count for part in self._all())
 
-    def _look_ups(self, gathered: GatheredFacts) -> ManifestLookups:
+    def _look_ups(self, gathered: HostFacts) -> ManifestLookups:
         """The look-ups of the manifest itself."""
         return Lookups(gathered.answers).of(self.site.asks)
 
@@ -484,7 +480,7 @@ class Planner:
     def _sources(self) -> RunSources:
         return RunSources(self._all(), self._run_data.sources, self._run_data.files)
 
-    def explanations(self, host: Any, gathered: GatheredFacts) -> list[Explanation]:
+    def explanations(self, host: Any, gathered: HostFacts) -> list[Explanation]:
         """The origin of each value of the manifest's data on a host, masked; PlanError."""
         from orchestrator.planning.explanation import hidden
 
@@ -495,7 +491,7 @@ class Planner:
         explained = (data.explain(host, facts, (key,), look_ups) for key in resolved.data)
         return [hidden(one, secrets) for one, secrets in explained]
 
-    def scope(self, host: Any, gathered: GatheredFacts) -> tuple[Scope, list[str]]:
+    def scope(self, host: Any, gathered: HostFacts) -> tuple[Scope, list[str]]:
         """Return the facts and data that a host's templates see, and their secret strings.
 
         PlanError.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from orchestrator.planning.facts import GatheredFacts
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.planning.host_plan import EarlierPlan, HostPlan
 from remote_runtime.errors import PlanError
 
@@ -13,7 +13,7 @@ from remote_runtime.errors import PlanError
 class HostPlanner(Protocol):
     """Creates the plans for a manifest's hosts; thread-safe."""
 
-    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
+    def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
         """The plan of one host (an inventory's ``Host``). PlanError."""
 
 
@@ -35,7 +35,7 @@ class StagedPlanner:
         self._planner = planner
         self._before = before
 
-    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
+    def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
         """The plan of one host, after its plans of earlier stages.
 
         PlanError, also if one of these is missing, because its results are then unknown.
@@ -50,7 +50,7 @@ class StagedPlanner:
         return plan
 
 
-def _plan_of(stage: EarlierStage, host: Any, gathered: GatheredFacts) -> HostPlan:
+def _plan_of(stage: EarlierStage, host: Any, gathered: HostFacts) -> HostPlan:
     try:
         return stage.planner.plan(host, gathered)
     except PlanError as error:

@@ -49,9 +49,7 @@ class _Facts(Subscriber):
         record: Any = event.record
         facts = record.get("facts") if isinstance(record, Mapping) else None
         if isinstance(facts, dict):
-            self.known[event.host] = HostFacts(
-                facts, unavailable={}, custom=[], warnings=[], hello={}
-            )
+            self.known[event.host] = HostFacts(facts, answers={})
 
     def answer(self, name: str, result: HostResult) -> HostFacts | CcmError:
         """The result of a host."""

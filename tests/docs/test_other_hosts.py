@@ -7,10 +7,10 @@ import pytest
 
 from inventory import load
 from orchestrator.expressions.inventory_view import InventoryView
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.language.other_hosts import PackedFacts
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions
-from orchestrator.planning.facts import NoFacts
 from orchestrator.planning.site.fact_references import hosts_read
 from tests.docs.pages import DOCS
 
@@ -52,7 +52,7 @@ def test_the_templates_come_out(directory: Path) -> None:
         ]
         facts = {"network": {"addresses": addresses}}
         view.facts.known[f"mq{number}"] = PackedFacts.of("now", facts)
-    plan = planner.plan(inventory.hosts["mq1"], NoFacts({"host": {}}))
+    plan = planner.plan(inventory.hosts["mq1"], HostFacts({"host": {}}))
     found = {item.name: item for item in plan.items}
     assert not [item.deferred_error for item in plan.items if item.deferred_error]
     texts = {

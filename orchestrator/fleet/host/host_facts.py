@@ -4,8 +4,7 @@ Everything here comes from the host: it is data, and never used as a template or
 controller.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.support.plain_text import one_line, plain_json_value, plain_value
@@ -38,21 +37,21 @@ class NeedAnswersError(CcmError):
 
 
 class HostFacts(NamedTuple):
-    """The facts of one host.
+    """The facts of one host; there are none of a host that was not contacted.
 
     ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
     target, content) of custom fact files, in ascending precedence; ``hello`` is the greeting of the
     runtime, ``host_key`` the fingerprint of the verified host key, "" on this machine; ``answers``
-    are those of look-ups, by their questions as JSON.
+    are those of look-ups, by their questions as JSON, None if the host cannot be queried.
     """
 
-    facts: dict[str, Any]
-    unavailable: dict[str, str]
-    custom: list[tuple[str, str]]
-    warnings: list[str]
-    hello: dict[str, Any]
+    facts: Mapping[str, Any] = {}
+    unavailable: Mapping[str, str] = {}
+    custom: Sequence[tuple[str, str]] = ()
+    warnings: Sequence[str] = ()
+    hello: Mapping[str, Any] = {}
     host_key: str = ""
-    answers: Mapping[str, Answer] = MappingProxyType({})
+    answers: Mapping[str, Answer] | None = None
 
 
 def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, Any]:
@@ -93,6 +92,7 @@ def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> HostFacts:
         custom=[_custom(entry) for entry in custom],
         warnings=[one_line(str(text)) for text in warnings[:100]],
         hello=hello,
+        answers={},
     )
 
 

@@ -7,7 +7,8 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
-from orchestrator.planning.facts import GatheredFacts, merge_host_facts
+from orchestrator.fleet.host.host_facts import HostFacts
+from orchestrator.planning.facts import merge_host_facts
 from orchestrator.planning.host_plan import HostPlan
 
 
@@ -22,7 +23,7 @@ class FactRequest:
         """The record from which a worker creates the same request; a command has members."""
         return {}
 
-    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
+    def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
         """Store the facts of the host, including custom ones."""
         facts, _ = merge_host_facts(gathered)
         plan = HostPlan(

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.fleet.host.fetch_target import FetchTarget
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.planning.compiled_resource import CompleteResource
-from orchestrator.planning.facts import GatheredFacts
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import UsageError
 from remote_runtime.execution.fleet_commands import FETCH
@@ -37,7 +37,7 @@ class FetchCommand:
         """Share the size limit with copies of this process that are created later."""
         self._landing.share()
 
-    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
+    def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
         """The plan of a host, with the destinations of its files."""
         plan = HostPlan(
             self._whole,

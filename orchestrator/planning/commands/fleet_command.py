@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.planning.compiled_resource import CompleteResource
 from orchestrator.planning.content.blobs import Blob, FileBlobs
-from orchestrator.planning.facts import GatheredFacts
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import UsageError
 from remote_runtime.item import Item
@@ -119,7 +119,7 @@ class FleetCommand:
         """The record from which a worker creates the same command."""
         return self.said._asdict()
 
-    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
+    def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
         """The plan of any host."""
         item = Item(index=0, type=TYPE, name=self.title, properties=self._properties)
         whole = [CompleteResource.alone(item, self._blobs)]

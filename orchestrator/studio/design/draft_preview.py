@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.manifest import load_site
 from orchestrator.manifest.identity import identity
 from orchestrator.manifest.site import Site
-from orchestrator.planning.facts import NoFacts
 from orchestrator.planning.resolved_manifest import resolved_manifest
 from orchestrator.project.discovery import FILE as PROJECT_FILE
 from orchestrator.runs.fleet_facts import show_hosts
@@ -56,11 +56,11 @@ def render(desk: Desk, draft: Draft, hosts: FleetHosts, name: str) -> Rendering:
     show_hosts([planner], inventory)
     record = hosts.facts(name)
     gathered, facts = (
-        NoFacts(),
+        HostFacts(),
         f"No facts of {name} are stored. To gather them, run: ccm facts -l {name}",
     )
     if record is not None:
-        gathered = NoFacts(record.facts, record.unavailable)
+        gathered = HostFacts(record.facts, record.unavailable)
         facts = f"Rendered with the facts of {record.moment}."
     plan = planner.plan(host, gathered)
     document = resolved_manifest(site, plan)

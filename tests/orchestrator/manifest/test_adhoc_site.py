@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 import schemas
 from inventory import this_host
 from inventory.yaml_document import Mapping, Source, parse_document
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.run_settings import RunSettings
 from orchestrator.manifest.adhoc_site import (
     Argument,
@@ -20,7 +21,6 @@ from orchestrator.manifest.adhoc_site import (
 )
 from orchestrator.manifest.site import Site
 from orchestrator.planning import Planner
-from orchestrator.planning.facts import NoFacts
 from remote_runtime.errors import InputError
 from remote_runtime.options import RunOptions
 from remote_runtime.plans.plan import parse
@@ -52,7 +52,7 @@ def made(properties: str, directory: Path) -> Site:
 def plan_of(site: Site, **options: Any) -> dict[str, Any]:
     """The plan frame for this host, valid by its schema."""
     (host,) = this_host().hosts.values()
-    plan = Planner(site).plan(host, NoFacts())
+    plan = Planner(site).plan(host, HostFacts())
     settings = RunSettings("r", "u", RunOptions(**options))
     frame: dict[str, Any] = json.loads(plan.payload(settings.envelope()))
     Draft202012Validator(schemas.load("plan")).validate(frame)

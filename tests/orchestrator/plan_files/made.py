@@ -40,7 +40,7 @@ class FakeHost(NamedTuple):
 
 def gathered(host_id: str = "m1", key: str = "SHA256:k", user: str = "root") -> HostFacts:
     facts = {"host": {"info": {"hostId": host_id}}}
-    return HostFacts(facts, {}, [], [], {"user": user, "uid": 0}, key)
+    return HostFacts(facts, {}, [], [], {"user": user, "uid": 0}, key, {})
 
 
 def planner(directory: Path, text: str = SITE, **options: Any) -> Planner:

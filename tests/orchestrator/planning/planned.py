@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions
-from orchestrator.planning.facts import NoFacts
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import InputError, PlanError
 
@@ -26,8 +26,8 @@ class FakeHost(NamedTuple):
 FACTS = {"host": {"info": {"os": "linux", "hostname": "web1"}}, "evil": "{{ 1 }}"}
 
 
-def gathered(facts: dict[str, Any] | None = None, **more: Any) -> NoFacts:
-    return NoFacts(FACTS if facts is None else facts, **more)
+def gathered(facts: dict[str, Any] | None = None, **more: Any) -> HostFacts:
+    return HostFacts(FACTS if facts is None else facts, **more)
 
 
 def planner(directory: Path, text: str, **options: Any) -> Planner:
@@ -60,7 +60,7 @@ def refused(directory: Path, text: str, **options: Any) -> str:
     return str(caught.value)
 
 
-def refused_host(directory: Path, text: str, made: NoFacts | None = None) -> PlanError:
+def refused_host(directory: Path, text: str, made: HostFacts | None = None) -> PlanError:
     """Why one host gets no plan."""
     with pytest.raises(PlanError) as caught:
         planner(directory, text).plan(FakeHost(), made or gathered())

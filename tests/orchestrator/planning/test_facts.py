@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.planning.facts import FactOverlay, NoFacts, parse_custom
+from orchestrator.fleet.host.host_facts import HostFacts
+from orchestrator.planning.facts import FactOverlay, parse_custom
 from orchestrator.planning.plan_options import load_environ
 
 from .planned import FakeHost
@@ -14,7 +15,7 @@ from .planned import FakeHost
 def test_layers_win_in_their_order(tmp_path: Path) -> None:
     """Custom facts, --facts, inventory vars and --fact merge over gathered ones, in that order."""
     (tmp_path / "f.yaml").write_text("{c: file, d: file, e: file, m: {y: 2}, l: [9]}")
-    said = NoFacts(
+    said = HostFacts(
         dict.fromkeys("abcde", "host") | {"m": {"x": 1}, "l": [1]},
         custom=(("/etc/a.json", '{"b": "custom", "c": "custom"}'), ("/etc/b.yaml", "c: later")),
     )
@@ -77,7 +78,7 @@ def test_custom_facts_are_plain_text() -> None:
 )
 def test_a_bad_custom_file_is_reported_and_left_out(path: str, text: str, words: str) -> None:
     """What a host ships as its own facts cannot end the host's run or expand without bounds."""
-    said = NoFacts({"a": "host"}, custom=((path, text),))
+    said = HostFacts({"a": "host"}, custom=((path, text),))
     facts, warnings = FactOverlay()(FakeHost(), said)
     assert dict(facts) == {"a": "host"}
     assert len(warnings) == 1

@@ -21,7 +21,7 @@ def needing(*rounds: dict[str, Any]) -> Callable[[HostFacts], HostFacts]:
 
     def then(gathered: HostFacts) -> HostFacts:
         for questions in rounds:
-            if not set(questions) <= set(gathered.answers):
+            if not set(questions) <= set(gathered.answers or ()):
                 raise NeedAnswersError(questions)
         return gathered
 
@@ -53,6 +53,7 @@ def test_a_host_is_asked_all_at_once() -> None:
     found = answered(script, QUESTIONS, more)
     assert received == [list(QUESTIONS.values()), list(more.values())]
     assert found.facts == {"host": {"info": {"os": "linux"}}}
+    assert found.answers is not None
     assert found.answers["a"] == {"exists": False}
     assert found.answers["b"] == {"error": "denied there"}
     assert found.answers["c"]["stdout"] == "ab\tc\n"
@@ -81,7 +82,8 @@ def test_facts_are_gathered_with_answers() -> None:
     def require(gathered: HostFacts) -> None:
         needing(QUESTIONS)(gathered)
 
-    assert set(gather(FramedLink(FakeLink(script)), require=require).answers) == {"a", "b"}
+    found = gather(FramedLink(FakeLink(script)), require=require)
+    assert set(found.answers or ()) == {"a", "b"}
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from orchestrator.fleet.host.fetch_target import FetchTarget
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.planning.commands.fetch_command import FetchCommand
-from orchestrator.planning.facts import NoFacts
 from remote_runtime.errors import UsageError
 
 
@@ -20,7 +20,7 @@ def test_every_host_gets_the_same_paths(tmp_path: Path) -> None:
     """They are sent as they are, with the bounds; what arrives lies below each host's name."""
     command = FetchCommand(["/var/log/a b", "/etc/{{ x }}/"], FetchTarget(tmp_path, 5, 9), True)
     for name in ("web1", "web2"):
-        plan = command.plan(Named(name), NoFacts())
+        plan = command.plan(Named(name), HostFacts())
         (entry,) = json.loads(plan.payload({}))["resources"]
         assert (entry["type"], entry["name"]) == ("fetch", "'/var/log/a b' '/etc/{{ x }}/'")
         assert entry["properties"] == {

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.planning.commands.fleet_command import FleetCommand
-from orchestrator.planning.facts import NoFacts
 from remote_runtime.errors import UsageError
 from tests.texts import expect_text
 
 
 def sent(command: FleetCommand) -> dict[str, Any]:
     """The one resource of the plan."""
-    plan = json.loads(command.plan(None, NoFacts()).payload({}))
+    plan = json.loads(command.plan(None, HostFacts()).payload({}))
     (entry,) = plan["resources"]
     assert plan["secrets"] == []
     found: dict[str, Any] = entry
@@ -41,7 +41,7 @@ def test_a_line_is_for_the_shell() -> None:
     entry = sent(command)
     assert entry["name"] == "df -h | tail"
     assert entry["properties"] == {"argv": ["/bin/sh", "-c", "df -h | tail"], "timeout": "90s"}
-    assert command.plan(None, NoFacts()).longest() >= 90
+    assert command.plan(None, HostFacts()).longest() >= 90
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_scripts_first_line_says_what_runs_it(tmp_path: Path, head: str, argv:
     expect_text(entry["name"])
     assert (properties["argv"], properties["arguments"]) == (argv, ["a b"])
     assert properties["file"] == "check me.sh"
-    plan = command.plan(None, NoFacts())
+    plan = command.plan(None, HostFacts())
     blob = plan.blob(properties["script"]["$blob"])
     assert b"".join(blob.chunks()).decode() == head
 
