@@ -33,19 +33,13 @@ class Span(NamedTuple):
 class Spans(NamedTuple):
     """The scalars of a document by path. ``maps`` has, for each block map, the position where a key
     can be added and its indentation. An aliased value is listed at its anchor; ``aliases`` has the
-    paths of the aliases.
+    paths of the aliases, ``nodes`` the identity of each node.
     """
 
-    scalars: Mapping[Path, Span]
-    maps: Mapping[Path, tuple[int, int]]
-    aliases: frozenset[Path] = frozenset()
-
-
-class _Collection(NamedTuple):
     scalars: dict[Path, Span]
     maps: dict[Path, tuple[int, int]]
     aliases: set[Path]
-    seen: set[int]  # the nodes, by their identity
+    nodes: set[int]
 
 
 def spans_of(text: str, name: str) -> Spans:
@@ -56,19 +50,19 @@ def spans_of(text: str, name: str) -> Spans:
         mark = getattr(error, "problem_mark", None)
         at = f" (line {mark.line + 1})" if mark else ""
         raise SecretError(f"{name} is not YAML{at}", hint="fix it, or restore it") from error
-    found = _Collection({}, {}, set(), set())
+    found = Spans({}, {}, set(), set())
     if root is None:
         found.maps[()] = (len(text), 0)
     else:
         _walk(text, root, path=(), found=found, flow=False)
-    return Spans(found.scalars, found.maps, frozenset(found.aliases))
+    return found
 
 
-def _walk(text: str, node: Any, *, path: Path, found: _Collection, flow: bool) -> None:
-    if id(node) in found.seen:
+def _walk(text: str, node: Any, *, path: Path, found: Spans, flow: bool) -> None:
+    if id(node) in found.nodes:
         found.aliases.add(path)
         return
-    found.seen.add(id(node))
+    found.nodes.add(id(node))
     if isinstance(node, yaml.ScalarNode):
         start, end = node.start_mark.index, node.end_mark.index
         if node.style in ("|", ">"):  # its end is where the next token begins

@@ -2,7 +2,7 @@
 
 import os
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Union
 
 from remote_runtime.cancellation import Cancellation, Cancelled
 from remote_runtime.system.process.output_capture import Capture
@@ -23,15 +23,6 @@ Moment = Callable[[], Optional[float]]
 """The time on the monotonic clock by which something must have ended; None if it is not
 known yet.
 """
-
-
-class ProcessEnd(NamedTuple):
-    """The end of a process, with its outputs as text."""
-
-    code: int
-    stdout: str
-    stderr: str
-    timed_out: bool
 
 
 class _Pipe(object):
@@ -106,9 +97,12 @@ class ProcessIO(object):
         for descriptor in self._streams:
             os.set_blocking(descriptor, False)
 
-    def wait(self, timeout: Optional[float], until: Optional[Moment] = None) -> ProcessEnd:
+    def wait(
+        self, timeout: Optional[float], until: Optional[Moment] = None
+    ) -> Tuple[int, str, str, bool]:
         """Exchange data until the process has ended, for at most ``timeout`` seconds and not beyond
-        the time that ``until`` returns. ``Cancelled``.
+        the time that ``until`` returns; return its code, stdout and stderr as text, and whether its
+        time was up. ``Cancelled``.
         """
         deadline = time.monotonic() + timeout if timeout else None
         stdout, stderr = list(self._captures.values())
@@ -129,7 +123,7 @@ class ProcessIO(object):
         code = self._process.wait()
         if self._cancellation.is_set() and not self._cancellation.protecting:
             raise Cancelled(self._cancellation.reason)
-        return ProcessEnd(code, stdout.text(), stderr.text(), timed_out)
+        return code, stdout.text(), stderr.text(), timed_out
 
     def _until_exit(self, deadline: Optional[float], until: Optional[Moment]) -> bool:
         """Exchange data until the process has ended; False if the time is up first."""
