@@ -114,7 +114,7 @@ class HistoryApi:
             try:
                 return await asyncio.to_thread(handler, call)
             except RefusalError as error:
-                self._audit.write(
+                self._audit.write_routine(
                     "post refused" if request.method == "POST" else "read refused",
                     user=token.name,
                     address=address,
@@ -170,7 +170,9 @@ class HistoryApi:
         request, token, body = call
         run = request.path_params["run"]
         sizes = self._inbox.begin(token, run, body)
-        self._audit.write("run posted", user=token.name, address=address_of(request), run=run)
+        self._audit.write_routine(
+            "run posted", user=token.name, address=address_of(request), run=run
+        )
         return JSONResponse({"sizes": sizes})
 
     def _append(self, call: ApiCall) -> Response:

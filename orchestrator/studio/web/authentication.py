@@ -136,7 +136,7 @@ class Access:
 
     def note(self, action: str, request: Request, session: Session, status: int) -> None:
         """Write a request and its status to the audit log."""
-        self._audit.write(
+        self._audit.write_routine(
             action,
             user=session.user,
             address=address_of(request),

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from starlette.requests import Request
@@ -24,7 +25,7 @@ from orchestrator.fleet import events as run_events
 from orchestrator.fleet.run_origin import Origin as RunOrigin
 from orchestrator.fleet.store.fact_cache import FactCache
 from orchestrator.studio.web import request_checks, sessions
-from orchestrator.studio.web.audit import MAX_REFUSALS, PERIOD, AuditLog
+from orchestrator.studio.web.audit import MAX_REFUSALS, MAX_ROUTINE, PERIOD, AuditLog
 from orchestrator.studio.web.authentication import Access, Origin
 from orchestrator.studio.web.event_stream import MAX_STREAMS_OF_USER, LiveStreams
 from orchestrator.studio.web.server import BoundedProtocol, listen, serve
@@ -153,7 +154,7 @@ def test_failed_logins_are_limited(site: Site, state: Path) -> None:
 
 
 def test_refused_requests_do_not_fill_the_audit_log(tmp_path: Path) -> None:
-    """They are recorded up to a number in an hour; requests of users always are."""
+    """They are recorded up to a number in an hour; logins always are."""
     now = [0.0]
     log = AuditLog(tmp_path, lambda: now[0])
     for _ in range(MAX_REFUSALS + 5):
@@ -164,6 +165,26 @@ def test_refused_requests_do_not_fill_the_audit_log(tmp_path: Path) -> None:
     lines = (tmp_path / "audit.jsonl").read_text().splitlines()
     assert [json.loads(line)["action"] for line in lines[MAX_REFUSALS - 2 :]] == [
         "token refused", "refusals not recorded", "login", "token refused",
+    ]  # fmt: skip
+
+
+def test_a_user_does_not_fill_the_audit_log(tmp_path: Path, site: Site, state: Path) -> None:
+    """The pages of one user, or the posts of one token, are recorded up to a number in an hour."""
+    log = AuditLog(tmp_path, lambda: 0.0)
+    for _ in range(MAX_ROUTINE + 5):
+        log.write_routine("post refused", user="ci", address="192.0.2.1")
+    log.write_routine("page", user="alice", address="192.0.2.2")
+    lines = (tmp_path / "audit.jsonl").read_text().splitlines()
+    assert [json.loads(line)["action"] for line in lines[MAX_ROUTINE - 2 :]] == [
+        "post refused", "requests not recorded", "page",
+    ]  # fmt: skip
+    browser = site.log_in()
+    for _ in range(3):
+        with mock.patch("orchestrator.studio.web.audit.MAX_ROUTINE", 2):
+            assert browser.get("/").status_code == 200
+    told = (state / "studio" / "audit.jsonl").read_text().splitlines()
+    assert [json.loads(line)["action"] for line in told] == [
+        "login", "page", "requests not recorded",
     ]  # fmt: skip
 
 
