@@ -222,6 +222,8 @@ class DeviceTest(DirectoryTest):
                 with unittest.mock.patch("os.open", opened):
                     error = failure_of(call, *given)
                 self.assertEqual(error.kind, "resource.file.kind", path)
+        os.symlink(os.devnull, self.path("masked"))
+        self.assertEqual(files.read(self.path("masked"), 10, follow=True), b"")
         self.assertTrue(names)
         self.assertTrue({"fifo", "zero"}.isdisjoint(names))
 
