@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY_BYTES = 64 << 10
 BODY_TIME = 10.0  # seconds
+MAX_HELD_BYTES = 100 << 20  # of the bodies of all requests in progress, beyond those of forms
 MAX_TARGET_LENGTH = 4_096  # characters of a path with its query
 
 
@@ -69,6 +70,7 @@ class Guard:
         self._secure = scheme == "https"
         self._body_time = body_time
         self._limit = limit
+        self._held_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -81,18 +83,39 @@ class Guard:
         send = self._with_headers(send)
         limit = self._limit(scope)
         refusal = self._refusal(scope, limit.size)
-        if refusal is None and scope["method"] == "POST":
-            try:
-                time = limit.seconds if self._body_time is None else self._body_time
-                body = await asyncio.wait_for(_body(receive, limit.size), time)
-            except asyncio.TimeoutError:
-                refusal = PlainTextResponse("The request took too long.\n", 408)
-            else:
-                if body is None:
-                    refusal = PlainTextResponse("The request is too large.\n", 413)
-                else:
-                    receive = _replay(body, receive)
-        await (refusal or self._app)(scope, receive, send)
+        body = _Body(receive)
+        try:
+            if refusal is None and scope["method"] == "POST":
+                refusal = await self._read(body, limit)
+                receive = _replay(bytes(body.data), receive)
+            await (refusal or self._app)(scope, receive, send)
+        finally:
+            self._held_bytes -= len(body.data)
+
+    async def _read(self, body: "_Body", limit: BodyLimit) -> ASGIApp | None:
+        """Read a complete body, or return the reason why it is refused."""
+        time = limit.seconds if self._body_time is None else self._body_time
+        try:
+            await asyncio.wait_for(self._read_all(body, limit.size), time)
+        except asyncio.TimeoutError:
+            return PlainTextResponse("The request took too long.\n", 408)
+        if len(body.data) > limit.size:
+            return PlainTextResponse("The request is too large.\n", 413)
+        if self._is_full(body):
+            return PlainTextResponse("There are too many large requests.\n", 503)
+        return None
+
+    async def _read_all(self, body: "_Body", maximum: int) -> None:
+        """Read a body, or more than its maximum, or until there are too many bytes in all."""
+        goes_on = True
+        while goes_on and len(body.data) <= maximum and not self._is_full(body):
+            before = len(body.data)
+            goes_on = await body.read()
+            self._held_bytes += len(body.data) - before
+
+    def _is_full(self, body: "_Body") -> bool:
+        """Whether there is no room for a large body; there always is for that of a form."""
+        return self._held_bytes > MAX_HELD_BYTES and len(body.data) > MAX_BODY_BYTES
 
     def _refusal(self, scope: Scope, maximum: int) -> ASGIApp | None:
         headers = Headers(scope=scope)
@@ -133,18 +156,20 @@ class Guard:
         return sending
 
 
-async def _body(receive: Receive, maximum: int) -> bytes | None:
-    """Return the complete body; None if it is too large."""
-    found = bytearray()
-    while True:
-        message = await receive()
+class _Body:
+    """The body of a request, as far as it was read."""
+
+    def __init__(self, receive: Receive) -> None:
+        self.data = bytearray()
+        self._receive = receive
+
+    async def read(self) -> bool:
+        """Read the next part; return whether there is more."""
+        message = await self._receive()
         if message["type"] == "http.disconnect":
-            return bytes(found)
-        found += message.get("body", b"")
-        if len(found) > maximum:
-            return None
-        if not message.get("more_body", False):
-            return bytes(found)
+            return False
+        self.data += message.get("body", b"")
+        return bool(message.get("more_body", False))
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

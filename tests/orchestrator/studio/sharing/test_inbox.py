@@ -9,6 +9,7 @@ import json
 import os
 import stat
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,6 +22,7 @@ from orchestrator.history.factory import copy_of, run_source_of
 from orchestrator.history.location import HistoryError, HistoryLocation
 from orchestrator.history.run_copy import MARK
 from orchestrator.history.run_names import OWNER
+from orchestrator.studio.web import request_checks
 from orchestrator.studio.web.api import POSTED
 from orchestrator.studio.web.request_checks import Guard
 from tests.orchestrator.studio.sharing.conftest import RUN, Studio, kept, post
@@ -472,6 +474,43 @@ def test_a_slow_post_is_not_waited_for(studio: Studio) -> None:
     }  # fmt: skip
     asyncio.run(app(scope, receive, send))
     assert sent[0]["status"] == 408
+
+
+def test_many_large_posts_at_once(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are refused once they take too much memory together; small ones are not."""
+    monkeypatch.setattr(request_checks, "MAX_HELD_BYTES", 1 << 20)
+    headers = [
+        (b"host", b"x"), (b"authorization", f"Bearer {studio.token('alice')}".encode()),
+    ]  # fmt: skip
+    app = Guard(studio.parts.app, ["x"], scheme="http", limit=lambda scope: POSTED)
+    scope = {
+        "type": "http", "method": "POST", "path": PATH, "query_string": b"", "headers": headers,
+    }  # fmt: skip
+
+    async def status(size: int) -> int:
+        """The answer to a body of this size, whose parts come with those of others."""
+        sent: list[Any] = []
+        parts = iter([b"x" * (16 << 10)] * (size >> 14) or [b"x" * size])
+
+        async def receive() -> Any:
+            await asyncio.sleep(0)
+            part = next(parts, b"")
+            return {"type": "http.request", "body": part, "more_body": bool(part)}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await app(scope, receive, send)
+        return int(sent[0]["status"])
+
+    async def together(sizes: Sequence[int]) -> list[int]:
+        return list(await asyncio.gather(*map(status, sizes)))
+
+    found = asyncio.run(together([400 << 10] * 8 + [1 << 10]))
+    read = 421  # the pages have another name
+    assert set(found) == {503, read}
+    assert found[-1] == read
+    assert asyncio.run(together([400 << 10])) == [read]
 
 
 def test_a_form_of_a_browser_is_no_post(studio: Studio, alice: Client) -> None:
