@@ -176,16 +176,20 @@ def test_a_user_does_not_fill_the_audit_log(tmp_path: Path, site: Site, state: P
     log.write_routine("page", user="alice", address="192.0.2.2")
     lines = (tmp_path / "audit.jsonl").read_text().splitlines()
     assert [json.loads(line)["action"] for line in lines[MAX_ROUTINE - 2 :]] == [
-        "post refused", "requests not recorded", "page",
-    ]  # fmt: skip
+        "post refused",
+        "requests not recorded",
+        "page",
+    ]
     browser = site.log_in()
     for _ in range(3):
         with mock.patch("orchestrator.studio.web.audit.MAX_ROUTINE", 2):
             assert browser.get("/").status_code == 200
     told = (state / "studio" / "audit.jsonl").read_text().splitlines()
     assert [json.loads(line)["action"] for line in told] == [
-        "login", "page", "requests not recorded",
-    ]  # fmt: skip
+        "login",
+        "page",
+        "requests not recorded",
+    ]
 
 
 def test_failed_logins_at_the_same_time_are_limited(tmp_path: Path) -> None:

@@ -480,12 +480,17 @@ def test_many_large_posts_at_once(studio: Studio, monkeypatch: pytest.MonkeyPatc
     """They are refused once they take too much memory together; small ones are not."""
     monkeypatch.setattr(request_checks, "MAX_HELD_BYTES", 1 << 20)
     headers = [
-        (b"host", b"x"), (b"authorization", f"Bearer {studio.token('alice')}".encode()),
-    ]  # fmt: skip
+        (b"host", b"x"),
+        (b"authorization", f"Bearer {studio.token('alice')}".encode()),
+    ]
     app = Guard(studio.parts.app, ["x"], scheme="http", limit=lambda scope: POSTED)
     scope = {
-        "type": "http", "method": "POST", "path": PATH, "query_string": b"", "headers": headers,
-    }  # fmt: skip
+        "type": "http",
+        "method": "POST",
+        "path": PATH,
+        "query_string": b"",
+        "headers": headers,
+    }
 
     async def status(size: int) -> int:
         """The answer to a body of this size, whose parts come with those of others."""
