@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from orchestrator.sources.address import SourceError
 from orchestrator.support.plain_text import one_line
+from remote_runtime.archives.member_reader import MemberContent, TarStream
 
 MAX_UNPACKED = 64 << 20
 MAX_MEMBERS = 10_000
@@ -31,6 +32,7 @@ class _Bounded(io.RawIOBase):
     def __init__(self, data: bytes, maximum: int) -> None:
         self._stream = gzip.GzipFile(fileobj=io.BytesIO(data))
         self._left = maximum
+        self._position = 0
 
     def readable(self) -> bool:
         return True
@@ -39,9 +41,14 @@ class _Bounded(io.RawIOBase):
         """Read; ``_TooLargeError`` once more bytes result than are allowed."""
         found = self._stream.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
         self._left -= len(found)
+        self._position += len(found)
         if self._left < 0:
             raise _TooLargeError
         return found
+
+    def tell(self) -> int:
+        """The number of bytes read."""
+        return self._position
 
 
 class _TooLargeError(Exception):
@@ -55,24 +62,19 @@ def files_of(data: bytes, display_name: str) -> dict[str, File]:
     """
     found: dict[str, File] = {}
     try:
-        # As a stream: nothing is read twice, and no member has the position of another.
-        with tarfile.open(fileobj=_Bounded(data, MAX_UNPACKED + _HEADERS), mode="r|") as archive:
-            for number, member in enumerate(archive):
-                if number >= MAX_MEMBERS:
-                    raise _refused(display_name, f"it has more than {MAX_MEMBERS:,} members")
-                path = _path(member, display_name)
-                archive.members = []  # type: ignore[attr-defined]  # they are not needed again
-                if member.isdir():
-                    continue
-                if path in found or not path:
-                    raise _refused(
-                        display_name, f"{one_line(path, 80)!r} is in it twice or has no name"
-                    )
-                stream = archive.extractfile(member)
-                content = b"" if stream is None else stream.read()
-                if len(content) != member.size:
-                    raise EOFError
-                found[path] = File(content, bool(member.mode & 0o100))
+        for number, (member, content) in enumerate(_members(data)):
+            if number >= MAX_MEMBERS:
+                raise _refused(display_name, f"it has more than {MAX_MEMBERS:,} members")
+            path = _path(member, display_name)
+            if member.isdir():
+                continue
+            if path in found or not path:
+                raise _refused(
+                    display_name, f"{one_line(path, 80)!r} is in it twice or has no name"
+                )
+            found[path] = File(content.read(member.size), bool(member.mode & 0o100))
+            if len(found[path].data) != member.size:
+                raise EOFError
     except _TooLargeError as error:
         text = f"it unpacks to more than {MAX_UNPACKED >> 20} MiB"
         raise _refused(display_name, text) from error
@@ -85,6 +87,22 @@ def files_of(data: bytes, display_name: str) -> dict[str, File]:
                     display_name, f"{one_line(above, 80)!r} is both a file and a directory"
                 )
     return found
+
+
+def _members(data: bytes) -> Iterator[tuple[tarfile.TarInfo, MemberContent]]:
+    """The members of an archive, each with its content, which is read before the next one.
+
+    Read as a stream: nothing is read twice, and no member has the position of another.
+    """
+    stream = TarStream(_Bounded(data, MAX_UNPACKED + _HEADERS))
+    archive = tarfile.TarFile(fileobj=stream, mode="r")  # type: ignore[arg-type]  # it has what tarfile calls
+    while True:
+        stream.begin_member()
+        member = archive.next()
+        if member is None:
+            return
+        archive.members = []  # type: ignore[attr-defined]  # they are not needed again
+        yield member, MemberContent(stream, member)
 
 
 def write(files: Mapping[str, File], directory: Path) -> None:

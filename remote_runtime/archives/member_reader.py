@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 import sys
-from typing import Any, Callable, List
+from typing import Any, Callable, List, Optional
 
 from remote_runtime.archives.member_filter import (
     BLOCK,
@@ -15,6 +15,7 @@ from remote_runtime.archives.member_filter import (
     Member,
     Members,
 )
+from remote_runtime.archives.tar_headers import HeaderCheck
 from remote_runtime.errors import ResourceError
 
 _LARGEST_HEADER = 1 << 20  # of tar; it is read at once, and its size may be any number
@@ -80,14 +81,24 @@ def members(
     return _tar(_unpacked(kind, file), heartbeat, maximum)
 
 
-class _Stream(object):
-    """An unpacked stream that is skipped in blocks, and whose headers are read with a size
-    limit; ``headers_left`` is how many bytes those of the next member may still have."""
+class TarStream(object):
+    """An unpacked stream that is skipped in blocks, and whose headers are checked and read with a
+    size limit.
+    """
 
-    def __init__(self, raw: Any, heartbeat: ProgressCallback) -> None:
+    def __init__(self, raw: Any, heartbeat: ProgressCallback = lambda: None) -> None:
         self._raw = raw
         self._beat = heartbeat
-        self.headers_left = _LARGEST_HEADERS
+        self._headers: Optional[HeaderCheck] = HeaderCheck()
+        self._headers_left = _LARGEST_HEADERS
+
+    def begin_member(self) -> None:
+        """Expect the headers of the next member."""
+        self._headers, self._headers_left = HeaderCheck(), _LARGEST_HEADERS
+
+    def begin_content(self) -> None:
+        """Expect content, which tarfile reads like headers, until the next member."""
+        self._headers, self._headers_left = None, sys.maxsize
 
     def tell(self) -> int:
         return int(self._raw.tell())
@@ -95,10 +106,13 @@ class _Stream(object):
     def read(self, size: int) -> bytes:
         if not 0 <= size <= _LARGEST_HEADER:
             raise ValueError("a header has an invalid size of %d bytes" % size)
-        self.headers_left -= size
-        if self.headers_left < 0:
+        self._headers_left -= size
+        if self._headers_left < 0:
             raise ValueError("a member has headers of more than %d bytes" % _LARGEST_HEADERS)
-        return self.content(size)
+        data = self.content(size)
+        if self._headers is not None:
+            self._headers.check(data)
+        return data
 
     def content(self, size: int) -> bytes:
         """Read the next bytes of the content, which is not a header."""
@@ -144,7 +158,7 @@ def _tar_of_program(
 def _tar(unpacked: Any, heartbeat: ProgressCallback, maximum: int) -> Members:
     import tarfile
 
-    stream = _Stream(unpacked, heartbeat)
+    stream = TarStream(unpacked, heartbeat)
     archive: Any = tarfile.TarFile(
         fileobj=stream,  # type: ignore[arg-type]  # it has what tarfile calls
         mode="r",
@@ -152,7 +166,7 @@ def _tar(unpacked: Any, heartbeat: ProgressCallback, maximum: int) -> Members:
         errors="surrogateescape",
     )
     while True:
-        stream.headers_left = _LARGEST_HEADERS
+        stream.begin_member()
         entry = archive.next()
         if entry is None:
             break
@@ -206,7 +220,7 @@ def _unpacked(kind: str, file: Any) -> Any:
     return getattr(module, opener)(file)
 
 
-def _check_end(archive: Any, stream: _Stream) -> None:
+def _check_end(archive: Any, stream: TarStream) -> None:
     """Check the end: tarfile mistakes a broken header for it; the true end is zeros, or the end of
     the file.
     """
@@ -238,12 +252,12 @@ def _of_tar(archive: Any, entry: Any) -> Member:
 
 def _content(archive: Any, entry: Any) -> Any:
     if not entry.issparse():
-        return _Part(archive.fileobj, entry)
-    archive.fileobj.headers_left = sys.maxsize  # tarfile reads the content like headers
+        return MemberContent(archive.fileobj, entry)
+    archive.fileobj.begin_content()
     return archive.extractfile(entry)
 
 
-class _Part(object):
+class MemberContent(object):
     """The content of one member, read from its position in the archive."""
 
     def __init__(self, stream: Any, entry: Any) -> None:
@@ -251,7 +265,7 @@ class _Part(object):
         self._left: int = entry.size
         stream.seek(entry.offset_data)
 
-    def __enter__(self) -> "_Part":
+    def __enter__(self) -> "MemberContent":
         return self
 
     def __exit__(self, *failure: Any) -> None:

@@ -104,6 +104,14 @@ def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
     expect_text(raised.value)
 
 
+def test_headers_that_take_long() -> None:
+    """Rows of digits and overlapping records, for which Python takes hours or all memory."""
+    for records in (b"1" * 1_000_000, b"5 aa" * 200_000 + b"=\n"):
+        with pytest.raises(SourceError) as refused:
+            files_of(packed(member("x", records, type=tarfile.XHDTYPE), member("a")), "a")
+        expect_text(refused.value)
+
+
 def test_what_is_no_archive() -> None:
     """Other bytes, and one that was cut, are refused in one sentence."""
     whole = packed(member("a", os.urandom(5000)))

@@ -307,6 +307,13 @@ class ExtractionTest(ArchiveTest):
         less = tar([*APP, member("n", pax_headers={"size": "-512"})], style=tarfile.PAX_FORMAT)
         self.assert_refused(less, "negative size|not a complete tar.gz")
 
+    def test_headers_that_take_long(self) -> None:
+        """Rows of digits and overlapping records, for which Python takes hours or all memory."""
+        for records in (b"1" * 1_000_000, b"5 aa" * 200_000 + b"=\n"):
+            for kind in (tarfile.XHDTYPE, tarfile.XGLTYPE):
+                entries = [member("x", records, type=kind), member("a")]
+                self.assert_refused(tar(entries), "is not a complete tar.gz archive: a")
+
     def test_bombs_of_headers(self) -> None:
         """Headers that Python keeps as a whole, whatever they unpack to, are bounded."""
         text = "k%d=" + "v" * 900000 + "\n"

@@ -1,0 +1,60 @@
+"""Headers that some versions of Python take very long to parse, or much memory."""
+
+import io
+import tarfile
+import unittest
+
+from remote_runtime.archives.tar_headers import HeaderCheck
+
+
+def extended(records: bytes) -> bytes:
+    """A tar archive with an extended header before its member."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, kind, data in (("x", tarfile.XHDTYPE, records), ("a", tarfile.REGTYPE, b"")):
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.size = kind, len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return out.getvalue()
+
+
+class HeaderCheckTest(unittest.TestCase):
+    def checked(self, records: bytes) -> int:
+        """Check the parts of an archive as tarfile reads them; return their number."""
+        data = extended(records)
+        end = 512 + -(-len(records) // 512) * 512
+        headers = HeaderCheck()
+        parts = data[:512], data[512:end], data[end : end + 512]
+        for part in parts:
+            headers.check(part)
+        return len(parts)
+
+    def test_what_tar_writes(self) -> None:
+        """The records of tarfile and of other programs are as they should be."""
+        fields = {"path": "ä" * 300 + "9" * 255, "mtime": "1.5", "SCHILY.xattr.user.x": "a\n=\0b"}
+        written = tarfile.TarInfo.create_pax_global_header(fields)
+        headers = HeaderCheck()
+        headers.check(written[:512])
+        headers.check(written[512:])
+        for records in (b"", b"6 a=b\n", b"6 a=b\n9 c=d\ne=\n", b"5 a=\n\0\0"):
+            self.assertEqual(self.checked(records), 3)
+
+    def test_what_takes_long(self) -> None:
+        """Long rows of digits, and records that overlap or do not end, are refused."""
+        for records in (
+            b"9" * 256,
+            b"6 a=b\n" + b"1" * 500_000 + b" hdrcharset",
+            b"270 a=" + b"9" * 263 + b"\n",
+            b"5 aa" * 100_000 + b"=\n",
+            b"5 aa=\n",
+            b"0 a=b\n",
+            b"7 a=b\n",
+            b"6 abc\n",
+            b"a=b\n",
+        ):
+            with self.assertRaises(ValueError, msg=records[:20]):
+                self.checked(records)
+
+
+if __name__ == "__main__":
+    unittest.main()
