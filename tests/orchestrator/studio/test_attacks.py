@@ -140,6 +140,17 @@ def test_a_login_link_logs_in_once(site: Site) -> None:
     assert not any(token.encode() in text or site.token.encode() in text for text in files)
 
 
+def test_a_cookie_that_takes_long(site: Site) -> None:
+    """A cookie that Python unquotes in quadratic time is not unquoted, and others are found."""
+    name = "ccm_studio_8700"
+    cookie, browser = site.log_in().cookies[name], site.other_browser()
+    quoted = 'x="' + "\\" * 15_000 + '"'
+    with mock.patch("starlette.requests.cookie_parser", side_effect=AssertionError):
+        assert browser.get("/", headers={"cookie": quoted}).status_code == 303
+        both = f"{quoted}; {name}={cookie}"
+        assert browser.get("/", headers={"cookie": both}).status_code == 200
+
+
 def test_failed_logins_are_limited(site: Site, state: Path) -> None:
     """The sixth is refused, even with the right link; the audit log has them."""
     browser = site.other_browser()
