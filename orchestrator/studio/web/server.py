@@ -20,16 +20,31 @@ MAX_CONNECTIONS = 200
 
 class BoundedProtocol(H11Protocol):
     """Closes a connection whose request does not arrive in time, because uvicorn would
-    wait forever.
+    wait forever. If there are too many connections, it closes the one that has been waited for
+    the longest, because uvicorn would refuse all requests.
     """
 
     header_time = HEADER_TIME
     _patience: asyncio.TimerHandle | None = None
+    _since = 0.0
 
     def connection_made(self, transport: Any) -> None:
         """Start waiting for a request."""
         super().connection_made(transport)
         self._wait()
+        connections: list[Any] = list(self.connections)  # all of this class
+        if len(connections) >= MAX_CONNECTIONS:
+            unfinished = [one for one in connections if one.is_unfinished()]
+            min(unfinished, key=lambda one: one.waited_since()).transport.close()
+
+    def is_unfinished(self) -> bool:
+        """Whether its request has not arrived completely."""
+        is_open = not self.transport.is_closing()
+        return is_open and self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+
+    def waited_since(self) -> float:
+        """The time at which its request was first waited for."""
+        return self._since
 
     def data_received(self, data: bytes) -> None:
         """Continue reading; the time limit ends once the head of the request is complete."""
@@ -45,6 +60,7 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _wait(self) -> None:
+        self._since = self.loop.time()
         self._patience = self.loop.call_later(self.header_time, self._give_up)
 
     def _end_wait(self) -> None:

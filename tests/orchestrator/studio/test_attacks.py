@@ -28,7 +28,7 @@ from orchestrator.studio.web import request_checks, sessions
 from orchestrator.studio.web.audit import MAX_REFUSALS, MAX_ROUTINE, PERIOD, AuditLog
 from orchestrator.studio.web.authentication import Access, Origin
 from orchestrator.studio.web.event_stream import MAX_STREAMS_OF_USER, LiveStreams
-from orchestrator.studio.web.server import BoundedProtocol, listen, serve
+from orchestrator.studio.web.server import MAX_CONNECTIONS, BoundedProtocol, listen, serve
 from orchestrator.studio.web.users import UserFile
 from tests.orchestrator.report.runs import Kept
 from tests.orchestrator.studio.history import ADDRESS, FIRST, THIRD, Site, write_run
@@ -485,6 +485,36 @@ def test_a_slow_client_is_not_waited_for(site: Site) -> None:
                 slow.sendall(begin)
                 assert slow.recv(1000).partition(b"\r\n")[0] in (b"", b"HTTP/1.1 400 Bad Request")
         with socket.create_connection(("127.0.0.1", port), 30) as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert b"fine" in b"".join(iter(lambda: client.recv(1000), b""))
+    finally:
+        stop.set()
+        thread.join(30)
+
+
+def test_many_connections_keep_nobody_out() -> None:
+    """Connections without a complete request make room for others, the oldest first."""
+    listener = listen("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        """Answer once the body is there."""
+        while (await receive()).get("more_body"):
+            pass
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"fine"})
+
+    stop = threading.Event()
+    settings: dict[str, Any] = {"tls": None, "is_over": stop.is_set}
+    thread = threading.Thread(target=serve, args=(app, listener), kwargs=settings)
+    thread.start()
+    post = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1"
+    try:
+        with contextlib.ExitStack() as held:
+            for begin in (b"", post) * MAX_CONNECTIONS:
+                slow = socket.create_connection(("127.0.0.1", port), 30)
+                held.enter_context(slow).sendall(begin)
+            client = held.enter_context(socket.create_connection(("127.0.0.1", port), 30))
             client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             assert b"fine" in b"".join(iter(lambda: client.recv(1000), b""))
     finally:
