@@ -80,7 +80,7 @@ def _floods() -> Iterator[tuple[str, Callable[[int], object]]]:
     yield "before the runtime, errors", lambda count: _open(_Flood(b"", count, 1))
     yield "in its first line", lambda count: _open(_Flood(_READY[:-1], count, 0))
     yield "in place of frames", lambda count: _read(_Flood(_READY, count, 0))
-    yield "beside frames, errors", lambda count: _read(_Flood(_READY, count, 1))
+    yield "along with frames, errors", lambda count: _read(_Flood(_READY, count, 1))
     yield "output of a command", _command
 
 

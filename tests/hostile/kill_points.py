@@ -181,7 +181,7 @@ def run(seconds: float, seed: int) -> Figures:
                 site.renew()
                 broken += [f"killed at {at}, {place}: {text}" for text in _problems(site, at)]
                 tried["kills"] += 1
-            tried["of so many calls"] = len(points)
+            tried["possible calls"] = len(points)
     finally:
         web.close()
     return Figures(dict(tried), broken)

@@ -206,7 +206,7 @@ def run(seconds: float, seed: int, choose: Callable[[str], bool] = lambda victim
                 found = _killed(place, route, victim, chance) + _again(place, route)
                 broken += [f"{victim}, {route}: {text}" for text in found]
                 tried["kills"] += 1
-                tried[f"of {victim}"] += 1
+                tried[victim] += 1
                 if time.monotonic() >= deadline:
                     break
     return Figures(dict(tried), broken)

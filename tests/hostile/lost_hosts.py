@@ -167,5 +167,5 @@ def run(seconds: float, seed: int, choose: Callable[[str], bool] = lambda way: T
                 found = lose_one(lab, way, how, chance)
                 broken += [f"{way}, then {how}: {text}" for text in found]
                 tried["losses"] += 1
-                tried[f"of {way}"] += 1
+                tried[way] += 1
     return Figures(dict(tried), broken)

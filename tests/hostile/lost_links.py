@@ -270,7 +270,7 @@ def run(seconds: float, seed: int, choose: Callable[[str], bool] = lambda way: T
                     found += tell_later(here, run_id, how)
                 broken += [f"{way}, then {how}: {text}" for text in found]
                 tried["links"] += 1
-                tried[f"of {way.partition(' at ')[0]}"] += 1
+                tried[way.partition(" at ")[0]] += 1
                 if time.monotonic() >= deadline:
                     break
     return Figures(dict(tried), broken)
