@@ -92,7 +92,8 @@ class CheckoutReader(OnHost):
         try:
             super()._unreachable(source, done)
         except ResourceError as error:
-            said = (done.stderr.strip().splitlines() or [""])[-1]
+            lines = done.stderr.strip().splitlines() or [""]
+            said = next((line for line in lines if line.startswith("fatal: ")), lines[-1])
             reason = "%s%s" % (error.message, said and ": " + said)
             raise Unknowable(reason, hint=error.hint) from error
 

@@ -37,8 +37,7 @@ def tasks(
         unmet.append(
             Missing(
                 "the directory %s is not empty: it contains %s" % (path, _some(left)),
-                hint="not removed. See `ccm docs file` for removing directories with their "
-                "contents",
+                hint="see `ccm docs file` for how to remove a directory with its contents",
             )
         )
     return [Task("Would have removed the directory", remove, [change])], unmet

@@ -159,7 +159,9 @@ class CheckoutTest(DirectoryTest):
         expect_text(self.refused(ref="nope"), self)
         self.assertIn("needs its full hash of 40 digits", self.refused(ref=self.commits[0][:10]))
         url = self.path("nowhere")
-        self.assertEqual(self.run_one(noop=True, url=url)["prediction"], "unknown")
+        preview = self.run_one(noop=True, url=url)
+        self.assertEqual(preview["prediction"], "unknown")
+        self.assertIn("does not appear to be a git repository", preview["prediction_reason"])
         expect_text(self.run_one(url=url)["error"][0], self)
         self.assertEqual([name for name in os.listdir(self.root) if name != "source"], [])
 
