@@ -415,7 +415,7 @@ class Conversation:
         if cancelled and self._link.expired:
             raise self._link.expired
         if cancelled and not self._link.cancelling:
-            raise UnreachableError("the run was cancelled on the host", kind="run.cancelled")
+            raise UnreachableError("the run was canceled on the host", kind="run.cancelled")
         if cancelled:
             raise InterruptedRunError
         if self.tally.failed or self.tally.unmet:

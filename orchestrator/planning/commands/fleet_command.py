@@ -66,7 +66,7 @@ class FleetCommand:
         _check(words)
         if words[0] in WORDS_OF_SHELLS:
             raise UsageError(
-                f"run: {words[0]} is a shell keyword, not a program", hint="give --shell"
+                f"run: {words[0]} is a shell keyword, not a program", hint="use --shell"
             )
         if len(words) == 1 and len(words[0].split()) > 1:
             raise UsageError(
