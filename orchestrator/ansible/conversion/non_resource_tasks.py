@@ -228,8 +228,7 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
         return
     task = plain_task
     variables = {**builder.scope.task_vars, **task.variables}
-    for name, value in given.items():
-        included_vars.check_fact(builder, task, name=name, value=value, variables=variables)
+    given = _convertible(builder, task, record=record, given=given, variables=variables)
     for name, value in given.items():
         when = listed(task.keywords.get("when"))
         plain = included_vars.own_default(name, value)
@@ -239,6 +238,29 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
         kept = task.with_keywords(vars={**now, **task.variables})
         builder.facts.setdefault(name, []).append((plain, when, kept))
     builder.report(task, record, f"in data: {', '.join(given)}")
+
+
+def _convertible(
+    builder: Conversion, task: Task, *, record: Record, given: dict[str, Any],
+    variables: dict[str, Any],
+) -> dict[str, Any]:  # fmt: skip
+    """The facts of a task that can be converted; the others are marked. NotConvertible if none
+    can.
+    """
+    found: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    for name, value in given.items():
+        try:
+            included_vars.check_fact(builder, task, name=name, value=value, variables=variables)
+            found[name] = value
+        except NotConvertible as error:
+            reasons[name] = error.reason
+    if not found:
+        raise NotConvertible(next(iter(reasons.values())))
+    for name, reason in reasons.items():
+        included_vars.note_unset(builder, task, name)
+        _uncertain(builder, record, [f"{name} is not set: {reason}"])
+    return found
 
 
 def getent(builder: Conversion, task: Task, record: Record) -> None:

@@ -157,12 +157,10 @@ class _Tests:
         return f'printf "%s\\n" "$out" | grep -qF -- {self._word(node.args[0])}'
 
     def _contained(self, left: Any, negative: bool, right: Any) -> str:
-        member = self._member(left)
-        if member == "rc" and isinstance(right, (nodes.List, nodes.Tuple)):
-            values = [one.value for one in right.items if isinstance(one, nodes.Const)]
-            if len(values) == len(right.items):
-                test = " || ".join(f"[ $rc -eq {one} ]" for one in values)
-                return f"! {{ {test}; }}" if negative else test
+        if isinstance(right, (nodes.List, nodes.Tuple)) and self._member(left):
+            member = self._member(left)
+            either = " || ".join(self._plain(member, "eq", one) for one in right.items)
+            return f"! {{ {either}; }}" if negative else either
         member = self._member(right)
         if isinstance(right, nodes.Filter) and right.node is not None:
             member = member or self._member(right.node)  # `| default('')`, `| lower`

@@ -15,6 +15,10 @@ TESTED = {
         "failed_when: r.rc != 0 and 'exists' not in r.stderr",
         "[ $rc -ne 0 ] && ! { printf",
     ),
+    "one of several": (
+        "until: r.stdout in ['up', 'down']\n  retries: 5\n  delay: 2",
+        '[ "$out" = up ] || [ "$out" = down ]',
+    ),
     "number": ("failed_when: r.stdout | int > 3", '[ "$out" -gt 3 ]'),
     "list": ("failed_when: [r.rc > 1, r.stdout == 'a']", '[ $rc -gt 1 ] && [ "$out" = a ]'),
 }

@@ -516,3 +516,22 @@ def test_a_fact_in_place_of_an_included_variable(tmp_path: Path) -> None:
     assert 'command: "before {{ Data.unit }}"' in text
     assert 'command: "after {{ Data.unit_set }} {{ Data.conf_set }}"' in text
     check_valid(tmp_path / "site")
+
+
+def test_facts_of_which_one_is_not_converted(tmp_path: Path) -> None:
+    """The others are, and only tasks that read this one are not."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - set_fact:
+            now: "{{ ansible_date_time.iso8601 }}"
+            path: "/srv/{{ name }}"
+        - command: "use {{ path }}"
+        - command: "use {{ now }}"
+        """,
+        defaults__main="name: a\n",
+    )
+    assert [one.outcome for one in result.records] == ["check", "converted", "not converted"]
+    assert "# CHECK: now is not set: ccm has no fact like ansible_date_time.iso8601" in text
+    assert 'path: "/srv/{{ Data.name }}"' in text
+    check_valid(tmp_path / "site")
