@@ -554,6 +554,8 @@ class _Translator:
             if method in _METHODS and not node.args:
                 other = nodes.Getattr(inner, _METHODS[method], "load")
                 return self.of(nodes.Call(other, [], [], None, None))
+            if method == "copy" and not node.args:
+                return self.of(inner)  # a value never changes
             if method in _CHANGING:
                 raise NotConvertible(f"the method {method}(), which changes a value")
             if method == "has_key" and len(node.args) == 1:

@@ -80,3 +80,19 @@ def test_a_template_that_a_variable_does_not_name(tmp_path: Path) -> None:
     assert [one.outcome for one in result.records] == ["check"]
     assert "# CHECK: the variable must have another value: the template other.j2" in text
     check_valid(tmp_path / "site")
+
+
+def test_a_copy_that_the_template_changes(tmp_path: Path) -> None:
+    """A copy of a map is the map itself, which never changes."""
+    result, _ = convert_tasks(
+        tmp_path,
+        _TASK % "/t",
+        defaults__main="usual: {a: 1}\nown: {b: 2}\n",
+        templates__t_DOT_j2="{% set all = usual.copy() %}{% set _ = all.update(own) %}\n"
+        "{{ all | length }} keys\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"]
+    text = (tmp_path / "site/roles/role/templates/t.j2").read_text()
+    assert "{% set all = namespace(value=Data.usual) %}" in text
+    assert "{% set all.value = all.value | combine(Data.own) %}" in text
+    check_valid(tmp_path / "site")
