@@ -121,5 +121,7 @@ def cases_of(loop: Loop) -> Cases:
 def known_elements(loop: Loop, cases: Cases) -> str:
     """The condition that each element has a combination of keys with a resource."""
     either = " or ".join(f"({one})" for one in cases.tests())
+    absent = " and ".join(f"item.{key} is not defined" for key in sorted(loop.absent))
+    either = f"({either}) and {absent}" if absent else either
     body = f"{{% for item in {grouped(loop.foreach)} if not ({either}) %}}x{{% endfor %}}"
     return f"template({literal(body)}) == ''"

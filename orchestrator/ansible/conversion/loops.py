@@ -37,6 +37,7 @@ class Loop:
     foreach: str = ""
     elements: list[Any] | None = None
     sample: Sample = field(default_factory=lambda: OPEN)
+    absent: set[str] = field(default_factory=set)  # keys that the task reads and no element has
 
 
 def by_state(task: Task, scope: Scope, files: Files) -> list[Task]:

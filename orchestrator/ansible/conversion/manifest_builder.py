@@ -410,6 +410,7 @@ class Builder(Conversion):
             raise
         arguments.finish()
         if loop is not None:
+            loop.absent |= arguments.omissions.absent
             as_list = partial(self.as_list, task.name or task.module)
             known = {key: has for key, has in omits.items() if not key.startswith(CONDITION)}
             tests = [

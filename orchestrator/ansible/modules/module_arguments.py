@@ -40,7 +40,7 @@ class Arguments:
         self._read: set[str] = set()
         self.notes: list[str] = []
         self.checks: list[str] = []
-        self._omissions = Omissions(scope, omits, self.notes)
+        self.omissions = Omissions(scope, omits, self.notes)
 
     def raw(self, *names: str) -> Any:
         """Return the unconverted value of the first of these names; None if it is omitted."""
@@ -398,7 +398,7 @@ class Arguments:
         node = only_expression(value)
         if node is None:
             return value
-        decided = self._omissions.decided(name, node)
+        decided = self.omissions.decided(name, node)
         if decided is node:
             return value
         return None if decided is None else "{{ " + unparse(decided) + " }}"

@@ -7,7 +7,7 @@ from jinja2 import nodes
 
 from orchestrator.ansible.jinja.parsing import members, names_in, parts_of, path_of
 from orchestrator.ansible.jinja.possible_values import sample_of
-from orchestrator.ansible.jinja.scope import Sample, Scope
+from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.problems import NotConvertible
 
@@ -103,6 +103,7 @@ class Omissions:
         self.scope = scope
         self._omits = omits
         self.notes = notes
+        self.absent: set[str] = set()  # keys that no element has
 
     def decided(self, name: str, node: nodes.Expr) -> nodes.Expr | None:
         """An expression without ``omit``, or None if it is omitted.
@@ -127,26 +128,19 @@ class Omissions:
         return self.decided(name, yes if self._omits[key] else no)
 
     def _never(self, name: str, test: nodes.Expr) -> bool:
-        """Whether a condition is false with all values that the project has."""
+        """Whether a condition asks for a key that no element of the project has."""
         for one in parts_of(test, nodes.And):
-            is_set = isinstance(one, nodes.Test) and one.name == "defined"
-            read = one.node if isinstance(one, nodes.Test) and is_set else one
-            path = path_of(read)
-            if path is None:
+            if not isinstance(one, nodes.Test) or one.name != "defined":
                 continue
-            root, keys = path
-            if not keys and not is_set and root in self.scope.values:
-                known = sample_of(read, self.scope)
-                why = f"{root} is empty"
-            elif len(keys) == 1 and root in self.scope.locals:
-                outer = self.scope.locals[root]
-                have = [isinstance(each, dict) and keys[0] in each for each in outer.values]
-                known = Sample(list(have), open=outer.open)
-                why = f"no element has {keys[0]}"
-            else:
+            root, keys = path_of(one.node) or ("", [])
+            outer = self.scope.locals.get(root)
+            if outer is None or len(keys) != 1 or outer.open or not outer.values:
                 continue
-            if known.values and not (known.open or known.kinds or any(known.values)):
-                self.notes.append(f"a condition of {name} is false, because {why}")
+            if not any(isinstance(each, dict) and keys[0] in each for each in outer.values):
+                self.notes.append(
+                    f"a condition of {name} is false, because no element has {keys[0]}"
+                )
+                self.absent.add(str(keys[0]))
                 return True
         return False
 
@@ -219,6 +213,7 @@ class Omissions:
                 return node
             if not any(have):
                 self.notes.append(f"{name} is omitted because no element has {key}")
+                self.absent.add(key)
                 return None
         raise OmitChoice(key)
 

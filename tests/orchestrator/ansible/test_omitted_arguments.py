@@ -69,12 +69,13 @@ def test_elements_with_many_keys(tmp_path: Path) -> None:
     )
     assert [one.outcome for one in result.records] == ["check"]
     assert text.count("foreach: Data.people |") == 3
+    assert ") and item.system is not defined) %}" in text
     expect_text(result.records[0].reasons)
     check_valid(tmp_path / "site")
 
 
 def test_what_no_element_has(tmp_path: Path) -> None:
-    """A condition that is false for all that the project has omits the argument, with a note."""
+    """A condition that asks for a key that no element has omits the argument, with a note."""
     _, text = convert_tasks(
         tmp_path,
         """
@@ -87,8 +88,8 @@ def test_what_no_element_has(tmp_path: Path) -> None:
         defaults__main="people: [{name: a}]\nshell: ''\n",
     )
     assert "# a condition of group is false, because no element has group" in text
-    assert "# a condition of shell is false, because shell is empty" in text
-    assert text.count("foreach: Data.people") == 1
+    assert text.count('- "{{ item.name }}":') == 2
+    assert text.count('shell: "{{ Data.shell }}"') == 1
     check_valid(tmp_path / "site")
 
 
