@@ -280,3 +280,45 @@ def fetched(url: Any, scope: Scope, options: str = "") -> Any:
         "controller sends the request"
     )
     return nodes.Getattr(nodes.Name("Asked", "load"), name, "load")
+
+
+def has_key(value: Any, key: Any) -> bool:
+    """Whether a literal value contains an element."""
+    if isinstance(value, dict):
+        return key in value
+    return isinstance(value, list) and isinstance(key, int) and -1 < key < len(value)
+
+
+def constants(node: Any) -> list[Any] | None:
+    """The strings of a literal string or list; None for other expressions."""
+    if isinstance(node, nodes.Const) and isinstance(node.value, str):
+        return [node.value]
+    if not isinstance(node, (nodes.List, nodes.Tuple)):
+        return None
+    found = [one.value for one in node.items if isinstance(one, nodes.Const)]
+    is_whole = len(found) == len(node.items) and all(isinstance(one, str) for one in found)
+    return found if is_whole else None
+
+
+def extracted(node: nodes.Filter, of: Translate, hostvars: Callable[[Any, list[Any]], Any]) -> Any:
+    """``extract`` of a member of ``hostvars``, also for each host of a list; otherwise None."""
+    start = int(node.name == "map" and node.args[:1] == [nodes.Const("extract")])
+    given = node.args[start:]
+    is_extract = node.name == "extract" or start == 1
+    if not is_extract or not given or path_of(given[0]) != ("hostvars", []):
+        return None
+    keys = [key for one in given[1:] for key in _literal_keys(one)]
+    found = path_of(hostvars(nodes.Const(""), keys))
+    assert found is not None
+    more = [nodes.Const(key) for key in found[1][1:]]
+    words = [*node.args[:start], nodes.Name("Hosts", "load"), *more]
+    return nodes.Filter(of(node.node), node.name, words, [], None, None)
+
+
+def _literal_keys(node: nodes.Expr) -> list[Any]:
+    """A literal key, or those of a literal list. NotConvertible."""
+    try:
+        found = node.as_const()
+    except nodes.Impossible:
+        raise NotConvertible("extract with a computed key") from None
+    return list(found) if isinstance(found, (list, tuple)) else [found]

@@ -6,7 +6,15 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names, task_scoped_variables
-from orchestrator.ansible.jinja.call_translation import computed, filter_of, look_up, test_of
+from orchestrator.ansible.jinja.call_translation import (
+    computed,
+    constants,
+    extracted,
+    filter_of,
+    has_key,
+    look_up,
+    test_of,
+)
 from orchestrator.ansible.jinja.fact_names import fact_of, is_there, may_be_empty, other_host
 from orchestrator.ansible.jinja.filter_substitutes import filtered
 from orchestrator.ansible.jinja.parsing import (
@@ -125,8 +133,8 @@ class _Translator:
             name, keys = first, keys[1:]
         elif name == "vars" and keys and isinstance(keys[0], str):
             name, keys = keys[0], keys[1:]
-        elif name == "hostvars" and keys:
-            return self._hostvars(nodes.Const(keys[0]), keys[1:])
+        elif name == "hostvars":
+            return self._hostvars(nodes.Const(keys[0] if keys else ""), keys[1:])
         return self._name(name, keys)
 
     def _name(self, name: str, keys: list[Any]) -> Any:
@@ -202,7 +210,7 @@ class _Translator:
     def _in_place(self, value: Any, keys: list[Any], scope: Scope) -> Any:
         """The value of a definition in this task, or its member ``keys``."""
         keys = list(keys)
-        while keys and _has(value, keys[0]):
+        while keys and has_key(value, keys[0]):
             value = value[keys.pop(0)]
         return members(translate(tree_of(value), scope), keys)
 
@@ -430,7 +438,7 @@ class _Translator:
         lower = isinstance(left, nodes.Filter) and left.name == "lower" and left.node is not None
         path = path_of(left.node if lower else left)
         name = fact_of(path) if path is not None else ""
-        values = _constants(right)
+        values = constants(right)
         if name not in fact_names.TABLES or values is None or path is None:
             return None
         if path[0] in self.scope.locals or path[0] in self.scope.values:
@@ -500,6 +508,8 @@ class _Translator:
         return not path[1] and renamed.removeprefix("Data.") in self.scope.uses.optional
 
     def _filter(self, node: nodes.Filter) -> Any:
+        if (hosts := extracted(node, self.of, self._hostvars)) is not None:
+            return hosts
         inner, arguments = node.node, node.args
         path = path_of(inner) if inner is not None else None
         if path is not None and path[0] in self.scope.registers and node.name in _SUCCESS:
@@ -580,20 +590,3 @@ _CHANGING = frozenset(
 )
 _METHODS = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values"}
 """Methods of maps that only Python 2 has."""
-
-
-def _has(value: Any, key: Any) -> bool:
-    """Whether a literal value contains an element."""
-    if isinstance(value, dict):
-        return key in value
-    return isinstance(value, list) and isinstance(key, int) and -1 < key < len(value)
-
-
-def _constants(node: Any) -> list[Any] | None:
-    if isinstance(node, nodes.Const) and isinstance(node.value, str):
-        return [node.value]
-    if not isinstance(node, (nodes.List, nodes.Tuple)):
-        return None
-    found = [one.value for one in node.items if isinstance(one, nodes.Const)]
-    is_whole = len(found) == len(node.items) and all(isinstance(one, str) for one in found)
-    return found if is_whole else None

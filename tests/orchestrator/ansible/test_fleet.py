@@ -140,3 +140,32 @@ def test_parts_of_urls(tmp_path: Path) -> None:
     assert result.records[0].outcome == "converted"
     assert "Data.url | urlsplit('hostname')" in text
     check_valid(tmp_path / "site")
+
+
+def test_a_member_of_each_host_of_a_group(tmp_path: Path) -> None:
+    """``map('extract', hostvars, …)`` reads addresses, facts and variables of the inventory."""
+    task = """
+            - copy:
+                content: "%s"
+                dest: /etc/%s
+                owner: root
+                group: root
+                mode: "0644"
+"""
+    listed = "{{ groups['web'] | map('extract', hostvars, %s) | join(',') }}"
+    contents = [
+        listed % "['ansible_host']",
+        listed % "'rack'",
+        listed % "['ansible_default_ipv4', 'address']",
+        "{{ hostvars | length }}",
+    ]
+    tasks = "".join(task % (one, number) for number, one in enumerate(contents))
+    play = f"        - hosts: all\n          become: true\n          tasks:{tasks}"
+    result, site = convert(tmp_path, {**PROJECT, "site.yml": play}, "site.yml")
+    text = (site / "site.yaml").read_text()
+    outcomes = ["converted", "converted", "check", "not converted"]
+    assert [one.outcome for one in result.records] == outcomes
+    assert "Groups.web | map('extract', Hosts, 'address') | join(',')" in text
+    assert "Groups.web | map('extract', Hosts, 'vars', 'rack') | join(',')" in text
+    assert "map('extract', Hosts, 'facts', 'network', 'default_ipv4')" in text
+    check_valid(site, "-i", str(site / "hosts.yaml"))
