@@ -1,7 +1,7 @@
 """The predicted users and groups when a resource runs (target)."""
 
 import os
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import SHADOW, AccountEffect
@@ -10,6 +10,7 @@ from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.account_files import Group, User, with_password
 from remote_runtime.system.accounts import Accounts, Identity
 
+_OWN_GROUP = -1  # for a primary group with the name of its user
 _FIRST = -1000  # numbers below stand for accounts that get theirs when they are made
 
 
@@ -74,12 +75,21 @@ class OverlayAccounts(Accounts):
             effect = None
         if kind == "user":
             on_host = self._with_password(name, on_host, since)
-        found = on_host if effect is None else effect.entry
+        found = on_host if effect is None else self._numbered(effect)
         there = found is not None if effect is None else effect.present
         self._unknown_regions.record_read(kind, name, there, since)
         if effect is not None and effect.present and effect.entry is None:
             raise Unknowable("%s %s is not known until it is created" % (kind, name))
         return found if there else None
+
+    def _numbered(self, effect: AccountEffect) -> "Union[User, Group, None]":
+        """Return the entry of an account; numbers that the push chooses are stand-ins."""
+        entry = effect.entry
+        if not isinstance(entry, User) or min(entry.uid, entry.gid) >= 0:
+            return entry
+        uid = self._planned(effect)
+        gid = entry.gid if entry.gid != _OWN_GROUP else self.number("group", entry.name)
+        return entry._replace(uid=-1 if uid is None else uid, gid=-1 if gid is None else gid)
 
     def _with_password(self, name: str, user: Optional[User], since: int) -> Optional[User]:
         """Return a user with its planned password. ``Unknowable`` if it depends on a new
@@ -127,7 +137,7 @@ class OverlayAccounts(Accounts):
             if not effect.present:
                 entries.pop(name, None)
             elif effect.entry is not None:
-                entries[name] = effect.entry
+                entries[name] = self._numbered(effect)
             else:  # of a package
                 entry = User(name, effect.number, gid=-1) if kind == "user" else None
                 entries[name] = entry or Group(name, effect.number)

@@ -46,10 +46,11 @@ class Accounts(accounts.Accounts):
                     "%s, but an earlier resource may change this" % error.message
                 ) from error
             raise error
+        new = self._record.overlay.accounts.is_new("user", user.name)
         for unit in planned.started():
-            if _runs_as(unit, user):
+            if new or _runs_as(unit, user):
                 raise Unknowable(
-                    "an earlier resource starts %s, which runs as the user %s"
+                    "an earlier resource starts %s, which may run as the user %s"
                     % (unit.name, user.name)
                 )
 

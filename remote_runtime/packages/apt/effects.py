@@ -53,6 +53,7 @@ from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.system.account_files import User
 
 # Files that dpkg removes with a configuration file.
 _COPIES = ("~", ".~", ".bak", "%", ".dpkg-tmp", ".dpkg-new", ".dpkg-old", ".dpkg-dist")
@@ -376,7 +377,23 @@ class TransactionEffects(object):
             for account in declared_accounts(contents):
                 found.append(account._replace(number=-1) if self._is_taken(account) else account)
         lacking = self._context.accounts.lacking
-        return [AccountEffect(*account) for account in found if lacking(*account[:2])[0]]
+        amended = calls.accounts.amended
+        return [
+            AccountEffect(
+                *account[:3],
+                entry=None
+                if amended is None or account.name in amended
+                else self._user_entry(account, found),
+            )
+            for account in found
+            if lacking(*account[:2])[0]
+        ]
+
+    def _user_entry(
+        self, account: script_accounts.Account, created: Sequence[script_accounts.Account]
+    ) -> "Optional[User]":
+        """Return the entry of a new user; None for a group, and if the entry is not known."""
+        return None
 
     def _failing(self, created: Sequence[script_accounts.Account]) -> List[script_accounts.Account]:
         """Return the accounts that are not created because another one has the number; the group

@@ -10,9 +10,11 @@ from remote_runtime.changes import HASHED
 from remote_runtime.effects import Effect, PathEffect, UnknownEffect
 from remote_runtime.packages.apt.effects import TransactionEffects
 from remote_runtime.packages.dpkg import database as dpkg_database
+from remote_runtime.packages.dpkg import new_users
 from remote_runtime.packages.dpkg import triggers as dpkg_triggers
 from remote_runtime.packages.dpkg.installed_packages import Installations, InstalledPackage
 from remote_runtime.packages.dpkg.package_contents import CONFIG, TRIGGERS, Contents, Member
+from remote_runtime.packages.maintainer_scripts import account_commands as script_accounts
 from remote_runtime.packages.maintainer_scripts import conditional_expressions as script_tests
 from remote_runtime.packages.maintainer_scripts import maintscript_helper, script_sequence
 from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.overlay.host_overlay import HostOverlay
     from remote_runtime.packages.dpkg.host_rules import HostRules
+    from remote_runtime.system.account_files import User
 
 _NEW = "newconffile"  # dpkg's word for the hash of one that it has not put there yet
 _DIST, _OLD = ".dpkg-dist", ".dpkg-old"
@@ -69,6 +72,11 @@ class DebEffects(TransactionEffects):
         if read.level == ASSUMED:
             found.append(_unknown_effect(read, set(paths)))
         return found
+
+    def _user_entry(
+        self, account: script_accounts.Account, created: Sequence[script_accounts.Account]
+    ) -> "Optional[User]":
+        return new_users.entry(account, created, self._context)
 
     def _on_host(self, contents: Contents, package: str) -> Contents:
         return self._rules.applied(contents, package)

@@ -5,7 +5,10 @@ user's name, but ``adduser --system`` does not.
 """
 
 import re
-from typing import Iterable, List, NamedTuple, Sequence, Set, Tuple
+import shlex
+from typing import Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 
 _MAKING = {"adduser": "user", "useradd": "user", "addgroup": "group", "groupadd": "group"}
 _REMOVING = {"deluser": "user", "userdel": "user", "delgroup": "group", "groupdel": "group"}
@@ -28,16 +31,47 @@ _LETTERS = {
     "adduser": "cdgGukKsb",
     "addgroup": "gcdkKsb",
 }
+# Options of useradd with a known effect on the entry of the user.
+_FLAGS = {
+    "-r",
+    "--system",
+    "-M",
+    "--no-create-home",
+    "-m",
+    "--create-home",
+    "-N",
+    "--no-user-group",
+}
+_VALUES = {"-c", "--comment", "-d", "--home-dir", "-s", "--shell", "-g", "--gid", "-u", "--uid"}
+# Commands that may change the entry of a user or its groups; some read the name from elsewhere.
+_AMENDING = (
+    "usermod", "gpasswd", "chsh", "chfn", "passwd", "chage", "groupmems", "adduser", "addgroup",
+    "deluser", "delgroup",
+)  # fmt: skip
+_AMENDING_ANY = ("chpasswd", "newusers", "vipw", "vigr", "pwck", "homectl")
+
+
+class NewUser(NamedTuple):
+    """The fields of a user that ``tool`` creates, "" for its default. ``group`` is the primary
+    group, "" for the user's own.
+    """
+
+    tool: str
+    comment: str
+    home: str
+    shell: str
+    group: str = ""
 
 
 class Account(NamedTuple):
     """A user or group (``kind``) that is created with a package; -1 for a number that is chosen
-    then.
+    then. ``user`` has the fields of a user, None if they are not known.
     """
 
     kind: str
     name: str
     number: int = -1
+    user: Optional[NewUser] = None
 
 
 class Parsed(NamedTuple):
@@ -93,10 +127,33 @@ def _created(words: Sequence[str]) -> List[Account]:
     if tool == "adduser" and "--group" in given.flags and not system:
         kind = "group"  # the same as addgroup
     number = given.value("--uid", "-u") if kind == "user" else given.value("--gid", "-g")
-    found = [Account(kind, name, int(number) if _NUMBER.match(number) else -1)]
+    user = _new_user(given, number) if tool == "useradd" else None
+    found = [Account(kind, name, int(number) if _NUMBER.match(number) else -1, user)]
     if kind == "user" and _has_its_own_group(tool, given, system):
         found.append(Account("group", name))
     return found
+
+
+def _new_user(given: Parsed, number: str) -> Optional[NewUser]:
+    """Return the fields of a user that ``useradd`` creates; None if an option makes them
+    unknown.
+    """
+    values = [value for _, value in given.values]
+    if not given.flags <= _FLAGS or not {option for option, _ in given.values} <= _VALUES:
+        return None
+    if any(UNKNOWN in value for value in values):
+        return None
+    group = given.value("-g", "--gid")
+    system = bool(given.flags & {"-r", "--system"})
+    if (given.flags & {"-N", "--no-user-group"} and not group) or not (system or number):
+        return None
+    return NewUser(
+        "useradd",
+        comment=given.value("-c", "--comment"),
+        home=given.value("-d", "--home-dir"),
+        shell=given.value("-s", "--shell"),
+        group=group,
+    )
 
 
 def _has_its_own_group(tool: str, given: Parsed, system: bool) -> bool:
@@ -148,13 +205,25 @@ def _is_nameless(words: Sequence[str]) -> bool:
 
 class AccountCalls(NamedTuple):
     """The effects of script commands on accounts; ``nameless``: they create one with an unknown
-    name.
+    name. ``amended`` are words that may name users whose entries they change otherwise, None if
+    these may be any.
     """
 
     created: List[Account]
     removed: Set[Tuple[str, str]]
     renamed: Set[Tuple[str, str]]
     nameless: bool
+    amended: Optional[Set[str]]
+
+
+def _amended(commands: Sequence[Sequence[str]]) -> Optional[Set[str]]:
+    found: Set[str] = set()
+    for words in commands:
+        if words[0] in _AMENDING_ANY:
+            return None
+        if words[0] in _AMENDING:
+            found.update(words[1:])
+    return None if any(UNKNOWN in word for word in found) else found
 
 
 def read(commands: Iterable[Sequence[str]]) -> AccountCalls:
@@ -166,18 +235,41 @@ def read(commands: Iterable[Sequence[str]]) -> AccountCalls:
         removed={one for words in known for one in _removed(words)},
         renamed={one for words in known for one in _renamed(words)},
         nameless=any(_is_nameless(words) for words in known),
+        amended=_amended(named),
     )
 
 
 def sysusers(text: str) -> List[Account]:
     """Return the accounts of a sysusers.d file."""
     found = []
-    for line in text.splitlines():
-        words = line.split()
-        if len(words) < 2 or words[0].rstrip("!+-") not in ("u", "g"):
+    lines = [words for words in map(_words, text.splitlines()) if len(words) >= 2]
+    members = {words[1] for words in lines if words[0].startswith("m")}
+    for words in lines:
+        if words[0].rstrip("!+-") not in ("u", "g"):
             continue
         given = words[2].partition(":")[0] if len(words) > 2 else "-"
         number = int(given) if _NUMBER.match(given) else -1
-        kinds = ("user", "group") if words[0].startswith("u") else ("group",)
-        found += [Account(kind, words[1], number) for kind in kinds]
+        if words[0].startswith("u"):
+            plain = words[0] == "u" and words[1] not in members
+            user = _declared_user(words) if plain else None
+            found.append(Account("user", words[1], number, user))
+        found.append(Account("group", words[1], number))
     return found
+
+
+def _words(line: str) -> List[str]:
+    try:
+        return shlex.split(line, comments=line.lstrip().startswith("#"))
+    except ValueError:
+        return line.split()
+
+
+def _declared_user(words: Sequence[str]) -> Optional[NewUser]:
+    """Return the fields of a user in a line of sysusers.d: its type, name, ID, comment, home and
+    shell.
+    """
+    number, *fields = [*words[2:6], "-", "-", "-", "-"][:4]
+    if (number != "-" and not _NUMBER.match(number)) or any("%" in word for word in fields):
+        return None
+    comment, home, shell = ("" if word == "-" else word for word in fields)
+    return NewUser("sysusers", comment=comment, home=home, shell=shell)

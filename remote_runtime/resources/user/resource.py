@@ -4,6 +4,7 @@ import re
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import AccountStateType, Diff, Properties
+from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
 from remote_runtime.host.login_defs import NOWHERE, LoginRules
@@ -84,6 +85,8 @@ class Resource(AccountStateType):
             groups = [group for group in groups if group in wanted]
         found: Dict[str, Any] = {"uid": user.uid, "comment": user.comment, "groups": groups}
         by_number = self.properties.get("group", "").isdigit()
+        if (user.uid < 0 and uid is not None) or (user.gid < 0 and by_number):
+            raise Unknowable("the numbers of %s are not known until it is created" % self.name)
         name = "" if by_number else host.accounts.group_name(user.gid)
         found["group"] = name or str(user.gid)
         if self.properties.get("move_home") and host.files.lstat(home) is None:

@@ -104,10 +104,34 @@ class Accounts(unittest.TestCase):
             "# x\nu web 4711 'a b' /srv\ng team -\nu! own 7:team\nm web team\n"
         )
         self.assertEqual(
-            [tuple(account) for account in found],
+            [tuple(account[:3]) for account in found],
             [("user", "web", 4711), ("group", "web", 4711), ("group", "team", -1),
              ("user", "own", 7), ("group", "own", 7)],
         )  # fmt: skip
+
+    def test_fields_of_sysusers(self):
+        """A line has comment, home and shell; specifiers and memberships leave them unknown."""
+        text = "u a 7 'a b' /srv\nu b - - - /bin/sh\nu c - %H\nu d /etc\nu! e -\nu f -\nm f team\n"
+        users = {one.name: one.user for one in script_accounts.sysusers(text) if one.kind == "user"}
+        self.assertEqual(users["a"], script_accounts.NewUser("sysusers", "a b", "/srv", ""))
+        self.assertEqual(users["b"], script_accounts.NewUser("sysusers", "", "", "/bin/sh"))
+        self.assertEqual({users[name] for name in "cdef"}, {None})
+
+    def test_fields_of_useradd(self):
+        """Options that change anything else leave them unknown, and so do other commands."""
+        user = script_accounts.NewUser("useradd", "x", "/srv", "/bin/sh", "users")
+        found = read("useradd -r -M -c x -d /srv -s /bin/sh -g users app").created
+        self.assertEqual([one.user for one in found], [user])
+        for line in (
+            "useradd app",
+            "useradd -r -G adm app",
+            "useradd -r -N app",
+            "adduser --system app",
+        ):
+            self.assertIsNone(read(line).created[0].user)
+        self.assertEqual(read("useradd -r app").amended, set())
+        self.assertIn("app", read("useradd -r app", "usermod -aG adm app").amended or ())
+        self.assertIsNone(read("chpasswd").amended)
 
     def test_numbers_that_are_none(self):
         """Other digits, or more than a number has, make an account of an unknown number."""
