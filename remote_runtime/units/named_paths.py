@@ -21,6 +21,8 @@ RELOADING = ("ExecReload",)
 _LISTENED = ("ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO", "Symlinks")
 _STREAMS = ("StandardOutput", "StandardError")
 _HARMLESS = ("sleep", "true", "false", "test", "[", "cat", "echo")
+_JOINING = set(";|&<>`")  # characters with which a command may do more than its program
+_SHELL = re.compile(r"#!\s*/\S*/(?:sh|bash|dash)(?:\s+-\w+)?\s*\Z")
 _READERS_OF_SCRIPTS = re.compile(
     r"^(?:sh|bash|dash|ash|ksh|zsh|python[\d.]*|perl|ruby|env|exec|nice|setpriv|su|sudo|timeout)$"
 )
@@ -103,11 +105,26 @@ class _Reader(object):
                 if "$" in text:
                     text += " " + " ".join(self._unit.text.all("Service", "Environment"))
                 program = text.lstrip("@-:+!| ").partition(" ")[0]
-                plain = not set(text) & set(";|&<>`")
-                harmless = harmless and plain and os.path.basename(program) in _HARMLESS
+                plain = not set(text) & _JOINING
+                harmless = harmless and plain and self._writes_nothing(program)
                 self._take(text.lstrip("@-:+!| "), _DEPTH)
         whole = tuple(sorted(self._whole))[:_MAX_PATHS]
         return NamedPaths(whole, tuple(sorted(self._begun))[:_MAX_PATHS], harmless)
+
+    def _writes_nothing(self, program: str) -> bool:
+        """Return whether a program is known to write nothing, or a script that only starts such
+        programs.
+        """
+        if os.path.basename(program) in _HARMLESS:
+            return True
+        first, *lines = self._text(program).split("\n")
+        commands = [line.split() for line in lines if line.strip() and line.strip()[0] != "#"]
+        named = [words[1] if words[0] == "exec" and words[1:] else words[0] for words in commands]
+        return (
+            _SHELL.match(first) is not None
+            and not any(set(line) & {*_JOINING, *"$("} for line in lines)
+            and all(os.path.basename(name) in _HARMLESS for name in named)
+        )
 
     def _take(self, text: str, depth: int) -> None:
         """Record the paths in a command line or a script, and continue with the scripts that it
