@@ -1,8 +1,9 @@
 """Reboots in a preview (target): none is performed."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Optional
 
 from remote_runtime.effects import UnknownEffect
+from remote_runtime.errors import ResourceError
 from remote_runtime.host import kernel_ports
 from remote_runtime.host.kernel_ports import PlannedReboot
 from remote_runtime.host.preview.change_record import Record
@@ -28,4 +29,13 @@ class Reboots(kernel_ports.Reboots):
         planned = self._context.one(PlannedReboot)
         planned.index, planned.by = self._context.position, by
         reason = "%s would have rebooted the host first" % by
-        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, reason), RebootCoverage()))
+        coverage = RebootCoverage(self._table())
+        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, reason), coverage))
+
+    def _table(self) -> Optional[str]:
+        """Return the text of fstab at this point; None if it is unknown."""
+        try:
+            with self._context.ignoring():
+                return self._record.overlay.mounts.read_table()
+        except ResourceError:
+            return None
