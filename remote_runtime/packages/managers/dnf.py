@@ -26,7 +26,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Covers, Effect
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.manager import PackageManager, removed_coverage
 from remote_runtime.packages.package_info import (
     Available,
     Installed,
@@ -342,6 +342,21 @@ class Dnf(PackageManager):
             if one.name != name:  # with an architecture, under which it is planned, too
                 share += [c._replace(name=one.name) for c in share if c.name == name]
         return found
+
+    def removal_coverage(self, name: str) -> Covers:
+        """See the base class. rpm may save a copy of an edited configuration file."""
+        own: List[Covers] = []
+
+        def covers(kind: str, value: str, present: bool) -> bool:
+            """Return whether it may change; the installed files are listed for the first copy."""
+            if removed_coverage(kind, value, present):
+                return True
+            if kind != "path" or not value.endswith(".rpmsave"):
+                return False
+            own[:] = own or [self.own_coverage(name)]
+            return own[0](kind, value, present)
+
+        return covers
 
     def own_coverage(self, name: str) -> Covers:
         from remote_runtime.packages import affected_packages

@@ -191,6 +191,20 @@ class Reading(unittest.TestCase):
         ):
             self.assertEqual(fog.covers(kind, value, present), covered, (value, present))
 
+    def test_an_unknown_removal_may_save_configuration(self):
+        """The copies of its own files that rpm makes, but no others."""
+        plan = plan_of(("ccm-shell", {"ensure": "absent"}))
+        plan.commands.on("rpm -ql ccm-shell", "/etc/shell.conf\n")
+        with plan.noop():
+            fog = plan.provider.effects(Operation("ccm-shell", removal=True), ())[0]
+        for value, present, covered in (
+            ("/etc/shell.conf", True, True),
+            ("/etc/shell.conf.rpmsave", False, True),
+            ("/etc/other.conf.rpmsave", False, False),
+            ("/etc/shell.conf.d", False, False),
+        ):
+            self.assertEqual(fog.covers("path", value, present), covered, value)
+
     def test_an_upgrade_whose_contents_are_known(self):
         """The files come and go as rpm's records and the new package have it."""
         row = " ccm-hello    noarch            2.0-2.el9          lab                  6.5 k\n"
