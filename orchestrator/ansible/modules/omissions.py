@@ -60,7 +60,7 @@ class Cases:
             for has in (True, False)
             if any(self._has(one, {**omits, key: has}) for one in self.elements)
         ]
-        self.is_pruned |= len(found) == 1
+        self.is_pruned |= found != [True, False]
         return found
 
     def add(self, omits: dict[str, bool]) -> None:

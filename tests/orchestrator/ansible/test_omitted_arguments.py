@@ -133,3 +133,31 @@ def test_many_keys_of_an_element_of_a_task_file(tmp_path: Path) -> None:
     assert text.count('foreach: "[Data.user.name] if ') == 3
     assert text.count("(Data.user.uid is not defined and ") == 2
     check_valid(tmp_path / "site")
+
+
+def test_a_combination_that_no_element_has_at_all(tmp_path: Path) -> None:
+    """Elements with two keys are refused if no element of the project has both."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - user:
+            name: "{{ item.name }}"
+            uid: "{{ item.uid | default(omit) }}"
+            comment: "{{ item.comment | default(omit) }}"
+            shell: "{{ item.shell | default(omit) }}"
+          loop: "{{ people }}"
+        """,
+        defaults__main="""
+        people:
+        - {name: a, uid: 5, shell: /bin/sh}
+        - {name: b, uid: 6}
+        - {name: c, comment: C, shell: /bin/sh}
+        - {name: d, comment: D}
+        - {name: e, shell: /bin/sh}
+        - {name: f}
+        """,
+    )
+    assert [one.outcome for one in result.records] == ["check"]
+    assert "item.uid is defined and item.comment is defined" not in text
+    assert "has no resource for an element with such keys" in text
+    check_valid(tmp_path / "site")
