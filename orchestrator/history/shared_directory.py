@@ -15,6 +15,7 @@ import stat
 from pathlib import Path
 
 from orchestrator.history.location import HistoryError, HistoryUnreachableError
+from orchestrator.history.run_copy import RunCopyTarget
 from orchestrator.history.run_names import is_run_id
 from remote_runtime.errors import UsageError
 
@@ -140,7 +141,7 @@ class SharedDirectory:
                     shutil.rmtree(path)
 
 
-class DirectoryCopy:
+class DirectoryCopy(RunCopyTarget):
     """A run in a shared directory, while it is copied. OSError if it cannot be written."""
 
     max_data = 1 << 20  # bytes at once
@@ -152,7 +153,6 @@ class DirectoryCopy:
         self._held: list[int] = []
 
     def sizes(self) -> dict[str, int]:
-        """The files of the copy with their sizes in bytes."""
         with os.scandir(self._directory) as entries:
             return {
                 entry.name: entry.stat(follow_symlinks=False).st_size
@@ -161,7 +161,6 @@ class DirectoryCopy:
             }
 
     def hold(self) -> bool:
-        """Mark the run as in progress until ``close``; False if another process copies it."""
         handle = self._open("events.jsonl", os.O_CREAT | os.O_APPEND)
         self._held.append(handle)
         try:
@@ -173,9 +172,6 @@ class DirectoryCopy:
         return True
 
     def append(self, name: str, at: int, data: bytes) -> int:
-        """Append data that begins ``at`` this offset; the size of the file afterwards. Data for
-        another offset is not written.
-        """
         handle = self._open(name, os.O_CREAT | os.O_APPEND)
         try:
             size = os.fstat(handle).st_size
@@ -187,7 +183,6 @@ class DirectoryCopy:
             os.close(handle)
 
     def write_about(self, text: bytes) -> None:
-        """Replace run.json."""
         beside = f".run.json.{os.urandom(6).hex()}.new"
         handle = self._open(beside, os.O_CREAT | os.O_EXCL)
         try:

@@ -21,6 +21,7 @@ from orchestrator.history.location import (
     HistoryLocation,
     HistoryUnreachableError,
 )
+from orchestrator.history.run_copy import RunCopyTarget
 from orchestrator.support.background_call import BackgroundCall
 from orchestrator.support.plain_text import one_line
 from orchestrator.support.private_file import read_private
@@ -226,7 +227,7 @@ def _from_command(command: str) -> str:
     return done.stdout[:MAX_CHARACTERS].decode("utf-8", "replace")
 
 
-class StudioCopy:
+class StudioCopy(RunCopyTarget):
     """A run at a studio, while it is copied. CcmError if it cannot be stored."""
 
     max_data = 256 << 10  # bytes at once
@@ -239,7 +240,6 @@ class StudioCopy:
         self._sizes = self._read(self._post(self._path, about))
 
     def sizes(self) -> dict[str, int]:
-        """The files of the copy with their sizes in bytes."""
         return self._sizes
 
     def hold(self) -> bool:
@@ -247,9 +247,6 @@ class StudioCopy:
         return True
 
     def append(self, name: str, at: int, data: bytes) -> int:
-        """Append data that begins ``at`` this offset; the size of the file afterwards. Data for
-        another offset is not stored.
-        """
         answer = self._post(f"{self._path}/{name}?at={at}", data)
         size = answer.document().get("size")
         if type(size) is not int or size < 0:
@@ -257,7 +254,6 @@ class StudioCopy:
         return size
 
     def write_about(self, text: bytes) -> None:
-        """Replace run.json."""
         if self._post(self._path, text).status != 200:
             raise HistoryError(
                 "the studio has another run with this ID", hint="the run is kept on this machine"
