@@ -213,6 +213,7 @@ def _hierarchy(file: str, options: "PlanOptions", with_environ: bool) -> "Hierar
 
 def _answer(host: "Host", answers: "Mapping[str, HostFacts | CcmError]") -> "HostFacts":
     """The gathered facts of a host; CcmError if that failed."""
+    from orchestrator.fleet.host.host_facts import HostFacts
     from remote_runtime.errors import CcmError
 
     answer = answers.get(host.name, HostFacts())
