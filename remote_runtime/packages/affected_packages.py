@@ -106,10 +106,12 @@ def _listed(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Tuple[Lis
     except dpkg.UnclearError:
         installed = False
     registry = Registry(packages.native if packages is not None else "", admin)
-    kept = registry.kept(name)
+    package = registry.kept(name)
     owners = registry.owners()
-    alone = [path for path in kept.paths if owners.get(path, 0) < 2 or path in kept.conffiles]
-    return alone, installed
+    unshared = [
+        path for path in package.paths if owners.get(path, 0) < 2 or path in package.conffiles
+    ]
+    return unshared, installed
 
 
 def _listed_by_rpm(context: "Context", name: str) -> List[str]:

@@ -37,18 +37,18 @@ def planned_changes(
     A push that is bound to a plan file changes each package alone.
     """
     context = manager.context
-    found: List[PlannedChange] = []
+    planned: List[PlannedChange] = []
     if context.promised or context.observes or context.halts or not manager.batches:
-        return found
+        return planned
     for item, change in upcoming:
         if not manager.takes(item):
             break
         if change is not None:
             operation, before = change
-            if manager.kind(operation) != manager.kind(own) or len(found) >= MAX_PACKAGES:
+            if manager.kind(operation) != manager.kind(own) or len(planned) >= MAX_PACKAGES:
                 break
-            found.append(PlannedChange(item, operation, before))
-    return found
+            planned.append(PlannedChange(item, operation, before))
+    return planned
 
 
 def predict(
@@ -63,15 +63,15 @@ def predict(
     known = manager.predicted_ahead.get(manager.context.position)
     if known is not None and (known.operation, known.state) == (first, state):
         return known.changes
-    upcoming, found = _together(manager.predict_together, manager, first, others())
+    upcoming, all_changes = _together(manager.predict_together, manager, first, others())
     if not upcoming:
         return manager.predict(first)
     from remote_runtime.packages.prediction import Prediction
 
-    for other, earlier, share in zip(upcoming, found, found[1:]):
+    for other, earlier, share in zip(upcoming, all_changes, all_changes[1:]):
         state = state.after(earlier)
         manager.predicted_ahead[other.item.index] = Prediction(other.operation, state, share)
-    return found[0]
+    return all_changes[0]
 
 
 def carry_out(
@@ -93,7 +93,7 @@ def carry_out(
     if done is not None:
         manager.acted()  # this resource changes nothing more: the lists still hold
         return done.changes
-    upcoming, found = _together(manager.shares, manager, first, others())
+    upcoming, all_changes = _together(manager.shares, manager, first, others())
     if not upcoming:
         return tried(lambda: manager.carry_out(first, lock_timeout))
     operations = [first, *(other.operation for other in upcoming)]
@@ -109,9 +109,9 @@ def carry_out(
             reason = "%s failed together with other packages; ccm retries it alone" % str(first)
             context.notice("info", reason)
             return tried(lambda: manager.carry_out(first, lock_timeout))
-        return found[0]
+        return all_changes[0]
     finally:  # another try may also complete packages that the failed transaction has unpacked
-        for other, share in zip(upcoming, found[1:]):
+        for other, share in zip(upcoming, all_changes[1:]):
             if failed is None or manager.has_reached(other.operation):
                 manager.changed_ahead[other.item.index] = EarlyChange(other.before, share)
                 context.changed_ahead.add(other.item.index)
@@ -132,17 +132,17 @@ def _together(
     finds it installed.
     """
     while upcoming:
-        found = shares([first, *(other.operation for other in upcoming)])
-        if found is None:
+        all_changes = shares([first, *(other.operation for other in upcoming)])
+        if all_changes is None:
             break
-        upcoming = upcoming[: len(found) - 1]
+        upcoming = upcoming[: len(all_changes) - 1]
         own = [
             other
-            for other, share in zip(upcoming, found[1:])
+            for other, share in zip(upcoming, all_changes[1:])
             if manager.plain(other.operation.name) in [change.name for change in share]
         ]
         if len(own) == len(upcoming):
-            return upcoming, found
+            return upcoming, all_changes
         upcoming = own
     return (), ()
 
@@ -156,9 +156,9 @@ def shares(
     far; the last one also has those that none of them needs. ``needs`` is as for ``divided``.
     """
     names = [operation.name.partition(":")[0] for operation in operations]
-    found, left = divided(names, changes, needs)
-    found[-1] += left
-    return found
+    result, remaining = divided(names, changes, needs)
+    result[-1] += remaining
+    return result
 
 
 def divided(

@@ -39,7 +39,7 @@ class DestinationChecks(object):
                     raise _not_installed(name, error) from error
         self._fit(incoming)
 
-    def _put(self, member: Member, kept: bool) -> None:
+    def _put(self, member: Member, exists_before: bool) -> None:
         """Check the path of a new file, which first gets a temporary name and then replaces the old
         file.
         """
@@ -49,7 +49,7 @@ class DestinationChecks(object):
         error = self._entering(os.path.dirname(path))
         if error is not None:
             raise error
-        if member.kind != "directory" and not kept and self._is_fixed(path):
+        if member.kind != "directory" and not exists_before and self._is_fixed(path):
             self._files.obstacles(path).writing(0)
 
     def _entering(self, directory: str) -> Optional[ResourceError]:
@@ -98,9 +98,9 @@ class DestinationChecks(object):
             for member in contents.members:
                 directory = os.path.dirname(member.path)
                 if directory not in systems:
-                    found = self._files.obstacles(directory + _BESIDE).spare()
-                    systems[directory] = found.system
-                    spare[found.system] = found
+                    space = self._files.obstacles(directory + _BESIDE).spare()
+                    systems[directory] = space.system
+                    spare[space.system] = space
                 sums = needed.setdefault(systems[directory], {}).setdefault(name, [0, 0])
                 if member.kind == "directory" and self._files.is_directory(member.path):
                     continue

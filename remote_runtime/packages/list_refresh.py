@@ -98,9 +98,9 @@ def refresh(context: "Context", manager: str) -> None:
     """Refresh the lists of the repositories that this run has changed. ``ResourceError``."""
     context.progress("refreshing the package lists")
     names = context.outdated_lists.get(manager, ())
-    found = manager_of(context, manager)
+    package_manager = manager_of(context, manager)
     try:
-        found.refresh_lists(context.options.lock_timeout, names)
+        package_manager.refresh_lists(context.options.lock_timeout, names)
     except ResourceError:
         keep_outdated(context, manager)
         raise

@@ -86,24 +86,24 @@ def wait(context: "Context", find_holder: Look, deadline: float) -> None:
     """
     reported = False
     while True:
-        found = find_holder()
-        if found is None:
+        holder = find_holder()
+        if holder is None:
             return
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise held_too_long(found)
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
+            raise held_too_long(holder)
         if not reported:
             reported = True
-            text = "waiting up to %.0f s for the package lock %s" % (left, found)
+            text = "waiting up to %.0f s for the package lock %s" % (seconds, holder)
             context.progress(text)
             context.notice("waiting", text)
-        context.sleep(min(PAUSE, left))
+        context.sleep(min(PAUSE, seconds))
 
 
-def held_too_long(found: Holder) -> ResourceError:
+def held_too_long(holder: Holder) -> ResourceError:
     """Return the error for a lock that was not released in time."""
     return ResourceError(
-        "timed out waiting for the package lock %s" % (found,),
+        "timed out waiting for the package lock %s" % (holder,),
         kind=LOCKED,
         hint=LOCK_HINT,
     )

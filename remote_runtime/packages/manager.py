@@ -159,18 +159,18 @@ class PackageManager(object):
     def planned(self, name: str) -> Installed:
         """Return the state that is installed when the current resource runs: ``status``, plus the
         plans of a preview."""
-        found = self.status(name)
+        state = self.status(name)
         plain = self.plain(name)
         effect = self.planned_versions().get(plain)
         wished = self.context.noop and plain in self._wished
-        automatic = found.automatic and not wished
+        automatic = state.automatic and not wished
         if self.context.noop:
-            found = found._replace(held=self._holds.get(plain, found.held))
+            state = state._replace(held=self._holds.get(plain, state.held))
         if effect is None:
-            return found._replace(automatic=automatic)
-        if effect and not found.version:
+            return state._replace(automatic=automatic)
+        if effect and not state.version:
             automatic = self.marks and not wished
-        return found._replace(
+        return state._replace(
             version=effect,
             status="installed" if effect else "not-installed",
             others=(),
@@ -207,11 +207,11 @@ class PackageManager(object):
         """Return the reason why no answer can be set on this host; None if it can."""
         return None
 
-    def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
+    def set_answers(self, package: str, answers: Sequence[Answer], lock_timeout: float) -> None:
         """Set debconf answers for a package, which may not be installed."""
         raise NotImplementedError
 
-    def plan_answers(self, given: Sequence[Answer]) -> None:
+    def plan_answers(self, answers: Sequence[Answer]) -> None:
         """Make predictions assume these answers."""
         raise NotImplementedError
 
@@ -406,10 +406,10 @@ class PackageManager(object):
 
     def has_reached(self, operation: Operation) -> bool:
         """Return whether a package is in the state that an operation had to reach."""
-        found = self.status(operation.name)
-        version = found.version
+        state = self.status(operation.name)
+        version = state.version
         if operation.removal:
-            return not (version or (operation.purge and found.status == CONFIG_FILES))
+            return not (version or (operation.purge and state.status == CONFIG_FILES))
         return version == operation.version if operation.version else bool(version)
 
     def needs_lists(self, ensure: str, installed: Installed) -> bool:

@@ -85,18 +85,18 @@ class Probe(object):
         ``soon``, unless they are too large.
         """
         unknown = [i for i in wanted if i.sha256 not in self._known]
-        asked = self._asked.union(i.sha256 for i in wanted)
-        more = [i for i in soon if i.sha256 not in asked] if unknown else []
+        requested = self._asked.union(i.sha256 for i in wanted)
+        more = [i for i in soon if i.sha256 not in requested] if unknown else []
         more = more if _fits([*unknown, *more]) else []
         self._learn([i for i in [*unknown, *more] if i.sha256 not in self._asked], packages)
         missing = [i for i in unknown if i.sha256 not in self._known]
         more = [i for i in more if i.sha256 not in self._known]
         self._read(missing, packages, more)
-        found = {sha: self._known[sha].form() for sha in self._left if sha in self._known}
+        forms = {sha: self._known[sha].form() for sha in self._left if sha in self._known}
         for one in [*missing, *more]:
             if one.sha256 in self._alone:
                 self._known.setdefault(one.sha256, self._alone[one.sha256])
-        self._shared.tell(found, self._left)
+        self._shared.tell(forms, self._left)
         self._left = set()
         return {
             i.name: self._known[i.sha256]._replace(look=self._look_of(i, wanted, packages))
@@ -121,10 +121,10 @@ class Probe(object):
     def _keep(self, sha: str, directory: str, contents: Contents) -> None:
         """Keep the files of a package that a diff may show, the smallest first."""
         files = [m for m in contents.members if m.kind == "file" and m.size <= text_diff.LARGEST]
-        left = MAX_SHOWN
+        remaining_size = MAX_SHOWN
         for member in sorted(files, key=lambda member: member.size):
-            left -= member.size
-            if left < 0:
+            remaining_size -= member.size
+            if remaining_size < 0:
                 break
             with open(directory + member.path, "rb") as file:
                 self._files[sha][member.path] = file.read()

@@ -35,8 +35,8 @@ class Source(object):
         self._context, self._manager = context, manager
         self._name, self._properties = name, properties
         self._given = properties["source"]
-        given = properties.get("checksum")
-        self._checksum = parse_checksum(str(given)) if given else ""
+        checksum = properties.get("checksum")
+        self._checksum = parse_checksum(str(checksum)) if checksum else ""
         self._directory = ""
 
     def look(self) -> PackageFile:
@@ -62,13 +62,13 @@ class Source(object):
         known = self._manager.by_checksum.get(key)
         if known is not None and known.path:
             return self._named(known)
-        found = self._manager.read_file(self._at_hand())
+        file = self._manager.read_file(self._at_hand())
         if key:
-            self._manager.by_checksum[key] = found
+            self._manager.by_checksum[key] = file
             if not self._context.noop and self._recalled(key) is None:
-                self._remember(key, found)
-        self._manager.files[found.name, found.version] = found
-        return self._named(found)
+                self._remember(key, file)
+        self._manager.files[file.name, file.version] = file
+        return self._named(file)
 
     def discard(self) -> None:
         """Remove the download."""
@@ -95,16 +95,16 @@ class Source(object):
 
         return str(self._given) if self._is_path() else http_get.display_url(str(self._given))
 
-    def _named(self, found: PackageFile) -> PackageFile:
+    def _named(self, file: PackageFile) -> PackageFile:
         """Return the package, after checking that it is the one that the resource names."""
         name, manager = self._name, self._manager
-        both = "%s.%s" % (found.name, found.architecture)
-        if found.name != manager.plain(name) and both != name:
+        both = "%s.%s" % (file.name, file.architecture)
+        if file.name != manager.plain(name) and both != name:
             raise ResourceError(
-                "%s contains the package %s, not %s" % (self._shown(), found.name, name),
-                hint="name the resource %s, or use another file" % found.name,
+                "%s contains the package %s, not %s" % (self._shown(), file.name, name),
+                hint="name the resource %s, or use another file" % file.name,
             )
-        return found
+        return file
 
     # -- the file itself --------------------------------------------------------------------------
 
@@ -142,11 +142,11 @@ class Source(object):
         from remote_runtime.downloads.request import Request
 
         request = Request(url, _SECONDS, "the speed of the connection", verified=True)
-        context, shown = self._context, self._shown()
+        context, address = self._context, self._shown()
 
         def receive(take: Take) -> None:
             response_body.receive(
-                context, shown, request, response_body.Body(take, maximum=_LARGEST)
+                context, address, request, response_body.Body(take, maximum=_LARGEST)
             )
 
         def fetch(number: int) -> str:
@@ -180,9 +180,9 @@ class Source(object):
                 read(take)
         except OSError as error:
             raise ResourceError("cannot write %s: %s" % (path, error.strerror)) from error
-        found = "%s:%s" % (algorithm, digest.hexdigest())
-        if checksum and found != checksum:
-            raise mismatch(self._shown(), checksum, found)
+        actual = "%s:%s" % (algorithm, digest.hexdigest())
+        if checksum and actual != checksum:
+            raise mismatch(self._shown(), checksum, actual)
         return path
 
     # -- stored metadata --------------------------------------------------------------------------
@@ -202,19 +202,19 @@ class Source(object):
             record = StateStore(self._context.memory_directory).read(_KIND, _RECORD) or {}
         except StateError:
             return {}
-        found = record.get(self._manager.name)
-        return dict(found) if isinstance(found, dict) else {}
+        packages = record.get(self._manager.name)
+        return dict(packages) if isinstance(packages, dict) else {}
 
-    def _remember(self, key: str, found: PackageFile) -> None:
+    def _remember(self, key: str, file: PackageFile) -> None:
         from remote_runtime.system.state_store import StateError, StateStore
 
         if not self._context.memory_directory:
             return
-        kept = list(self._remembered().items())[1 - _LIMIT :]
-        kept.append((key, [found.name, found.version, found.architecture]))
+        entries = list(self._remembered().items())[1 - _LIMIT :]
+        entries.append((key, [file.name, file.version, file.architecture]))
         try:
             store = StateStore(self._context.memory_directory)
-            store.write(_KIND, _RECORD, {self._manager.name: dict(kept)})
+            store.write(_KIND, _RECORD, {self._manager.name: dict(entries)})
         except StateError as error:
             self._context.notice("warning", "could not record a package file: %s" % error)
 

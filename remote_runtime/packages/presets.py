@@ -21,13 +21,13 @@ _LIMIT = 1 << 20  # bytes of one file
 def wants(files: "Files", unit: str) -> bool:
     """Return whether the first matching line enables a unit; without a matching line, it is
     enabled."""
-    found: Dict[str, str] = {}
+    presets: Dict[str, str] = {}
     for directory in _DIRECTORIES:
         for name in files.entries(directory) if files.is_directory(directory) else ():
             if name.endswith(".preset"):
-                found.setdefault(name, os.path.join(directory, name))
-    for name in sorted(found):
-        text = files.read(found[name], _LIMIT, follow=True).decode("utf-8", "replace")
+                presets.setdefault(name, os.path.join(directory, name))
+    for name in sorted(presets):
+        text = files.read(presets[name], _LIMIT, follow=True).decode("utf-8", "replace")
         for line in text.splitlines():
             words = line.split()
             if len(words) > 1 and words[0] in ("enable", "disable") and fnmatchcase(unit, words[1]):

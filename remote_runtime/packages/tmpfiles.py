@@ -76,13 +76,13 @@ def declared(
 def _path(files: "Files", name: str) -> str:
     """Return the file that is used: the host's own replaces a package's file with the same name."""
     places = [name] if name.startswith("/") else [os.path.join(f, name) for f in DIRECTORIES]
-    found = [path for path in places if UNKNOWN not in path and files.exists(path)]
-    return found[0] if found and not files.is_directory(found[0]) else ""
+    existing = [path for path in places if UNKNOWN not in path and files.exists(path)]
+    return existing[0] if existing and not files.is_directory(existing[0]) else ""
 
 
 def parse(text: str) -> List[Line]:
     """Parse the lines of a tmpfiles.d file."""
-    found = []
+    lines = []
     for line in text.splitlines():
         words = line.strip().split(None, 6)
         if len(words) < 2 or words[0].startswith("#"):
@@ -92,7 +92,7 @@ def parse(text: str) -> List[Line]:
             "" if word == "-" else word.strip("\"'") for word in words[:5]
         )
         argument = "" if words[6] == "-" else words[6].strip("\"'")
-        found.append(
+        lines.append(
             Line(
                 kind,
                 _expanded(path).rstrip("/"),
@@ -102,7 +102,7 @@ def parse(text: str) -> List[Line]:
                 argument=argument,
             )
         )
-    return found
+    return lines
 
 
 def _expanded(text: str) -> str:
@@ -121,12 +121,12 @@ class _Creation(object):
         kind, modifiers = line.kind[:1], line.kind[1:]
         if kind in _NOTHING or "!" in modifiers:
             return
-        made = self._made(kind, modifiers, line)
-        if made is None:
+        effects = self._made(kind, modifiers, line)
+        if effects is None:
             self.open.append(line.path)
         else:
-            self.effects += made
-            self._kinds.update((effect.path, effect.kind) for effect in made)
+            self.effects += effects
+            self._kinds.update((effect.path, effect.kind) for effect in effects)
 
     def _made(self, kind: str, modifiers: str, line: Line) -> Optional[List[PathEffect]]:
         numbers = self._numbers(line)
@@ -144,19 +144,21 @@ class _Creation(object):
                 return []  # it does not change
             if status == "symlink":
                 return []
-            found = PathEffect(line.path, status, mode, uid=uid, gid=gid)
+            effect = PathEffect(line.path, status, mode, uid=uid, gid=gid)
             if kind == "f" and "+" in modifiers:
-                found = found._replace(content=_content(line))
-            return [found]
+                effect = effect._replace(content=_content(line))
+            return [effect]
         if kind == "z":
             return []
-        made = PathEffect(
+        new_effect = PathEffect(
             line.path, "directory", 0o755 if mode is None else mode, uid=uid or 0, gid=gid or 0
         )
         if kind == "f":
             content = _content(line)
-            made = made._replace(kind="file", mode=0o644 if mode is None else mode, content=content)
-        return [*self._parents(line.path), made]
+            new_effect = new_effect._replace(
+                kind="file", mode=0o644 if mode is None else mode, content=content
+            )
+        return [*self._parents(line.path), new_effect]
 
     def _link(self, line: Line, status: str, again: bool) -> Optional[List[PathEffect]]:
         target = line.argument or "/usr/share/factory" + line.path
@@ -171,13 +173,13 @@ class _Creation(object):
         mode = int(line.mode, 8) if re.match(r"[0-7]{3,5}\Z", line.mode) else None
         if line.mode and mode is None:
             return None
-        found: List[Optional[int]] = [mode]
+        numbers: List[Optional[int]] = [mode]
         for kind, name in (("user", line.user), ("group", line.group)):
             number = self._accounts.number(kind, name) if name else None
             if name and number is None:
                 return None
-            found.append(number)
-        return found
+            numbers.append(number)
+        return numbers
 
     def _kind(self, path: str) -> str:
         """Return the kind of a path; "" if it does not exist."""
@@ -187,12 +189,12 @@ class _Creation(object):
         return status.kind if status is not None else ""
 
     def _parents(self, path: str) -> List[PathEffect]:
-        found: List[PathEffect] = []
+        effects: List[PathEffect] = []
         path = os.path.dirname(path)
         while not self._kind(path) and path != "/":
-            found.insert(0, PathEffect(path, "directory", 0o755, uid=0, gid=0))
+            effects.insert(0, PathEffect(path, "directory", 0o755, uid=0, gid=0))
             path = os.path.dirname(path)
-        return found
+        return effects
 
 
 def _content(line: Line) -> Optional[Text]:

@@ -29,29 +29,29 @@ def look_up(
     host's own architecture.
     """
     legal_names = [name for name in names if legal(name)]
-    found: Dict[str, Available] = {}
+    available: Dict[str, Available] = {}
     for at in range(0, len(legal_names), _NAMES):
-        found.update(parse_policy(query(["policy", "--"] + legal_names[at : at + _NAMES])))
+        available.update(parse_policy(query(["policy", "--"] + legal_names[at : at + _NAMES])))
     answers: Dict[str, Available] = {}
     for name in names:
         package, architecture = dpkg.split_name(name)
-        answer = found.get(name)
+        answer = available.get(name)
         if answer is None and architecture in ("any", *dpkg.NATIVE, native):
-            answer = found.get(package)
+            answer = available.get(package)
         answers[name] = answer or Available()
     return answers
 
 
 def parse_policy(printed: str) -> Dict[str, Available]:
     """Parse ``apt-cache policy``: the available versions, under the names that apt prints."""
-    found: Dict[str, Available] = {}
+    available: Dict[str, Available] = {}
     name, candidate = "", ""
     versions: List[str] = []
     for line in printed.splitlines() + ["end:"]:
         header = _HEADER.match(line)
         if header:
             if name:
-                found[name] = Available(True, candidate, tuple(versions))
+                available[name] = Available(True, candidate, tuple(versions))
             name, candidate, versions = header.group(1), "", []
             continue
         fits = _CANDIDATE.match(line)
@@ -61,7 +61,7 @@ def parse_policy(printed: str) -> Dict[str, Available]:
         version = _VERSION.match(line)
         if version and name:
             versions.append(version.group(1))
-    return found
+    return available
 
 
 def parse_reverse_provides(printed: str) -> List[str]:

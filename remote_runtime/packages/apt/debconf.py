@@ -38,7 +38,7 @@ def databases(files: "Files", home: str) -> Sequence[str]:
 def _named(path: str, stanzas: Sequence[Mapping[str, str]]) -> Sequence[str]:
     by_name = {one.get("name", ""): one for one in stanzas}
     waiting = [one["config"] for one in stanzas if "config" in one][:1]
-    found: List[str] = []
+    file_names: List[str] = []
     seen = set()
     while waiting:
         name = waiting.pop(0)
@@ -47,7 +47,7 @@ def _named(path: str, stanzas: Sequence[Mapping[str, str]]) -> Sequence[str]:
         if driver == "stack" and name not in seen:
             waiting[:0] = [part.strip() for part in one.get("stack", "").split(",")]
         elif driver == "file" and one.get("filename"):
-            found.append(one["filename"])
+            file_names.append(one["filename"])
         else:
             raise ResourceError(
                 "%s keeps answers in the database %r, which is not a file" % (path, name),
@@ -55,7 +55,7 @@ def _named(path: str, stanzas: Sequence[Mapping[str, str]]) -> Sequence[str]:
                 hint="set the answers with debconf-set-selections in an exec resource",
             )
         seen.add(name)
-    return found or _DEFAULTS
+    return file_names or _DEFAULTS
 
 
 def answers(files: "Files", paths: Sequence[str], questions: Sequence[str]) -> Dict[str, str]:
@@ -95,7 +95,7 @@ def store(
     context: "Context",
     package: str,
     *,
-    given: "Sequence[Answer]",
+    answers: "Sequence[Answer]",
     env: Mapping[str, str],
     find_holder: locks.Look,
     lock_timeout: float,
@@ -105,7 +105,7 @@ def store(
     They are not passed on a command line, which others could see. ``ResourceError``;
     ``lock_timeout`` in seconds applies to the locks of the package manager and of debconf itself.
     """
-    lines = ["%s %s %s %s\n" % (package, one.question, one.type, one.value) for one in given]
+    lines = ["%s %s %s %s\n" % (package, one.question, one.type, one.value) for one in answers]
     text = "".join(lines).encode("utf-8", "surrogateescape")
     deadline = time.monotonic() + lock_timeout
     while True:

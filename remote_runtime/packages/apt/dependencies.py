@@ -11,23 +11,23 @@ _FIELDS = ("Pre-Depends", "Depends", "Recommends")
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]*")
 
 
-def needs(shown: str) -> Dict[str, List[str]]:
+def needs(show_output: str) -> Dict[str, List[str]]:
     """Return the dependencies and recommendations of each package in the output of ``apt-cache
     show``, by name. All alternatives count; a virtual name means the packages that provide it.
     """
-    stanzas = [stanza for stanza in apt_simulation.stanzas(shown) if stanza]
+    stanzas = [stanza for stanza in apt_simulation.stanzas(show_output) if stanza]
     providers: Dict[str, List[str]] = {}
     for stanza in stanzas:
         name = apt_simulation.field(stanza, "Package")
         for provided in [name, *_names(apt_simulation.field(stanza, "Provides"))]:
             providers.setdefault(provided, []).append(name)
-    found: Dict[str, List[str]] = {}
+    needed_names: Dict[str, List[str]] = {}
     for stanza in stanzas:
-        own = found.setdefault(apt_simulation.field(stanza, "Package"), [])
+        own = needed_names.setdefault(apt_simulation.field(stanza, "Package"), [])
         for field in _FIELDS:
             for wanted in _names(apt_simulation.field(stanza, field)):
                 own += providers.get(wanted, [])
-    return found
+    return needed_names
 
 
 def shares(
@@ -42,19 +42,19 @@ def shares(
     package that no operation names. ``show`` returns the lists' text about these versions,
     ``installed`` dpkg's text about packages.
     """
-    named = {operation.name.partition(":")[0] for operation in operations}
+    operation_names = {operation.name.partition(":")[0] for operation in operations}
     added = {change.name: change.after for change in changes if change.after}
     removed = {change.name for change in changes if not change.after}
-    if len(named) != len(operations):
+    if len(operation_names) != len(operations):
         return None
     if operations[0].removal:
-        if removed != named or added:
+        if removed != operation_names or added:
             return None
-        known = [s for s in apt_simulation.stanzas(installed()) if _is_of(s, named)]
-        if len(known) != len(named):
+        known = [s for s in apt_simulation.stanzas(installed()) if _is_of(s, operation_names)]
+        if len(known) != len(operation_names):
             return None
         return batch.shares(operations, changes, _taken(known))
-    if removed or not named <= set(added):
+    if removed or not operation_names <= set(added):
         return None
     return batch.shares(operations, changes, needs(show(added)))
 
@@ -65,13 +65,13 @@ def _is_of(stanza: str, names: Set[str]) -> bool:
 
 def _taken(stanzas: Sequence[str]) -> Dict[str, List[str]]:
     """Return the packages that are removed together with each one because they need it, by name."""
-    found: Dict[str, List[str]] = {}
+    dependents: Dict[str, List[str]] = {}
     for name, needed in sorted(needs("\n\n".join(stanzas)).items()):
         for other in needed:
-            found.setdefault(other, []).append(name)
-    return found
+            dependents.setdefault(other, []).append(name)
+    return dependents
 
 
 def _names(text: str) -> List[str]:
     parts = [part.strip() for part in re.split("[,|]", text)]
-    return [found.group() for found in map(_NAME.match, parts) if found]
+    return [match.group() for match in map(_NAME.match, parts) if match]

@@ -162,7 +162,7 @@ class TransactionEffects(object):
         """Do the same for the scripts that run before the package is unpacked."""
         return lambda overlay, call: None
 
-    def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
+    def _prepared(self, change: VersionChange, contents: Contents, package: InstalledPackage) -> None:
         """Plan the known effects of the scripts that run before a package is unpacked."""
         declare = self._declared_before(change, contents)
         known = {member.path for member in contents.members}
@@ -196,11 +196,11 @@ class TransactionEffects(object):
     # -- what goes --------------------------------------------------------------------------------
 
     def _kept(self, change: VersionChange) -> InstalledPackage:
-        kept = self._listed(change)
+        package = self._listed(change)
         return InstalledPackage(
-            [self._place(path, change.name) for path in kept.paths],
-            {self._place(path, change.name): hashed for path, hashed in kept.conffiles.items()},
-            kept.scripts,
+            [self._place(path, change.name) for path in package.paths],
+            {self._place(path, change.name): hashed for path, hashed in package.conffiles.items()},
+            package.scripts,
         )
 
     def _listed(self, change: VersionChange) -> InstalledPackage:
@@ -215,15 +215,15 @@ class TransactionEffects(object):
         )
 
     def _removed(self, change: VersionChange) -> None:
-        kept = self._kept(change)
-        self._erased(kept)
+        package = self._kept(change)
+        self._erased(package)
         removing = self._removing() if change.before else {}
-        scripts = script_sequence.runs(change.name, kept.scripts, removing)
+        scripts = script_sequence.runs(change.name, package.scripts, removing)
         calls = script_sequence.calls_of_scripts(scripts)
-        self._follow(change, scripts, kept.paths)
+        self._follow(change, scripts, package.paths)
         if self.purging:
-            self._purged(change, kept)
-        units = units_below(kept.paths, UNIT_DIRECTORIES)
+            self._purged(change, package)
+        units = units_below(package.paths, UNIT_DIRECTORIES)
         self._effects += [self._units.stop(unit) for unit in calls.stopped - set(units)]
         for unit in units:
             stops = unit in calls.stopped
@@ -237,12 +237,12 @@ class TransactionEffects(object):
         """Return the scripts that run when a package is removed, with their arguments."""
         return {"prerm": ["remove"], "postrm": ["remove"]}
 
-    def _erased(self, kept: InstalledPackage) -> None:
+    def _erased(self, package: InstalledPackage) -> None:
         """Plan the removal of the files of a package, which keeps its configuration files."""
-        for path in kept.paths:
-            if path not in kept.conffiles and self._context.files.is_there(path):
+        for path in package.paths:
+            if path not in package.conffiles and self._context.files.is_there(path):
                 self._reach.refuse_removal(path)
-        gone = self._without(kept.paths, set(kept.conffiles))
+        gone = self._without(package.paths, set(package.conffiles))
         self._effects += [PathEffect(path, "absent") for path in gone]
 
     def _follow(self, change: VersionChange, scripts: Sequence[Run], paths: Sequence[str]) -> None:
@@ -254,17 +254,17 @@ class TransactionEffects(object):
             self._effects += result.effects
             self._scripted += script_uncertainty.unknown_effect(change.name, result.open, paths)
 
-    def _purged(self, change: VersionChange, kept: InstalledPackage) -> None:
+    def _purged(self, change: VersionChange, package: InstalledPackage) -> None:
         """Plan the removal of a package's configuration: its files, their copies, and the files
         that its script removes."""
-        copies = [path + end for path in kept.conffiles for end in _COPIES]
-        for path in (*kept.conffiles, *copies):
+        copies = [path + end for path in package.conffiles for end in _COPIES]
+        for path in (*package.conffiles, *copies):
             if self._context.files.is_there(path):
                 self._reach.refuse_removal(path)
-        paths = [*kept.paths, *kept.conffiles, *copies]
+        paths = [*package.paths, *package.conffiles, *copies]
         self._effects += [PathEffect(path, "absent") for path in self._without(paths, set())]
-        scripts = script_sequence.runs(change.name, kept.scripts, {"postrm": ["purge"]})
-        self._follow(change, scripts, kept.paths)
+        scripts = script_sequence.runs(change.name, package.scripts, {"postrm": ["purge"]})
+        self._follow(change, scripts, package.paths)
 
     def _without(self, paths: Sequence[str], staying: Set[str]) -> List[str]:
         """Return the paths that are removed with a package; the content of a directory comes before
@@ -272,18 +272,18 @@ class TransactionEffects(object):
         """
         files = self._context.files
         gone: Set[str] = set()
-        found: List[str] = []
+        removed_paths: List[str] = []
         for path in sorted(paths, reverse=True):
             status = files.look(path)
             if status is None or path in staying or self._reach.stays(path):
                 continue
             if status.kind == "directory":
-                left = [n for n in files.entries(path) if os.path.join(path, n) not in gone]
-                if left or self._shared(path):
+                remaining_names = [n for n in files.entries(path) if os.path.join(path, n) not in gone]
+                if remaining_names or self._shared(path):
                     continue
             gone.add(path)
-            found.append(path)
-        return found
+            removed_paths.append(path)
+        return removed_paths
 
     def _shared(self, path: str) -> bool:
         if self._owners is None:
@@ -372,10 +372,10 @@ class TransactionEffects(object):
         but sysusers then chooses another one.
         """
         failing = self._failing(calls.accounts.created)
-        found = [account for account in calls.accounts.created if account not in failing]
+        accounts = [account for account in calls.accounts.created if account not in failing]
         if calls.sysusers:
             for account in declared_accounts(contents):
-                found.append(account._replace(number=-1) if self._is_taken(account) else account)
+                accounts.append(account._replace(number=-1) if self._is_taken(account) else account)
         lacking = self._context.accounts.lacking
         amended = calls.accounts.amended
         return [
@@ -383,9 +383,9 @@ class TransactionEffects(object):
                 *account[:3],
                 entry=None
                 if amended is None or account.name in amended
-                else self._user_entry(account, found),
+                else self._user_entry(account, accounts),
             )
-            for account in found
+            for account in accounts
             if lacking(*account[:2])[0]
         ]
 

@@ -94,18 +94,18 @@ _ERROR = re.compile(r"^(?:E|dpkg(?:-query)?: error): (.+)$", re.MULTILINE)
 
 
 def explain(
-    what: str, result: "Result", held: Callable[[], Sequence[str]] = tuple
+    what: str, result: "Result", held_packages: Callable[[], Sequence[str]] = tuple
 ) -> "ResourceError":
     """Return the error of a failed apt-get; ``what`` is the attempt, such as "installing nginx".
 
-    ``held`` returns the packages of this host that are on hold; the error names those that apt
-    mentions.
+    ``held_packages`` returns the packages of this host that are on hold; the error names those that
+    apt mentions.
     """
     text = result.stdout + "\n" + result.stderr
     error = failures.explain(what, result, headline=_headline(text), table=_TABLE, noise=_NOISE)
     if error.kind in _OF_HOLDS:
         words = set(_WORD.findall(text))
-        names = " ".join(name for name in held() if name in words)
+        names = " ".join(name for name in held_packages() if name in words)
         if names:
             error.hint = "release held packages with `apt-mark unhold %s`" % names
     return error

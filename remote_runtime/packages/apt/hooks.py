@@ -50,26 +50,26 @@ def unknown(dump: str, of: str = _OF_CHANGE) -> List[str]:
     ``of`` is the beginning of the names of the hooks to check.
     """
     return [
-        "%s: %s" % (found.group("name"), _shortened(found.group("command")))
-        for found in _HOOK.finditer(dump)
-        if found.group("name").lower().startswith(of) and not _is_harmless(found.group("command"))
+        "%s: %s" % (match.group("name"), _shortened(match.group("command")))
+        for match in _HOOK.finditer(dump)
+        if match.group("name").lower().startswith(of) and not _is_harmless(match.group("command"))
     ]
 
 
-def warn(context: "Context", dump: str, named: List[str]) -> None:
-    """Name each hook with unknown effects once; ``named`` contains those already named."""
-    _warn(context, unknown(dump), named, "when packages change")
+def warn(context: "Context", dump: str, hooks: List[str]) -> None:
+    """Name each hook with unknown effects once; ``hooks`` contains those already named."""
+    _warn(context, unknown(dump), hooks, "when packages change")
 
 
-def warn_of_refresh(context: "Context", dump: str, named: List[str]) -> None:
+def warn_of_refresh(context: "Context", dump: str, hooks: List[str]) -> None:
     """Do the same for the hooks of a refresh of the package lists."""
-    _warn(context, unknown(dump, _OF_REFRESH), named, "when the package lists are refreshed")
+    _warn(context, unknown(dump, _OF_REFRESH), hooks, "when the package lists are refreshed")
 
 
-def _warn(context: "Context", hooks: List[str], named: List[str], when: str) -> None:
+def _warn(context: "Context", hooks: List[str], hook_texts: List[str], when: str) -> None:
     for hook in hooks:
-        if hook not in named:
-            named.append(hook)
+        if hook not in hook_texts:
+            hook_texts.append(hook)
             context.notice(
                 "warning",
                 "apt is configured to run this command %s; it may restart services or "
@@ -78,10 +78,13 @@ def _warn(context: "Context", hooks: List[str], named: List[str], when: str) -> 
 
 
 def _is_harmless(command: str) -> bool:
-    shown = _DISCARDED.sub("", command)
-    if _NESTED.search(shown):
+    visible_command = _DISCARDED.sub("", command)
+    if _NESTED.search(visible_command):
         return False
-    parts = (_KEYWORD.sub("", part.strip(), count=1).strip() for part in _SEPARATOR.split(shown))
+    parts = (
+        _KEYWORD.sub("", part.strip(), count=1).strip()
+        for part in _SEPARATOR.split(visible_command)
+    )
     return all(_HARMLESS.fullmatch(part) for part in parts)
 
 

@@ -33,9 +33,11 @@ class Debs(Packages):
     def __init__(self, context: "Context", run: Run) -> None:
         self._context, self._run = context, run
 
-    def download(self, wanted: Sequence[Indexed], directory: str) -> None:
-        result = self._run(["download", *("%s=%s" % one[:2] for one in wanted)], directory, TIMEOUT)
-        if result.code != 0 and not any(self._is_cached(one) for one in wanted):
+    def download(self, packages: Sequence[Indexed], directory: str) -> None:
+        result = self._run(
+            ["download", *("%s=%s" % one[:2] for one in packages)], directory, TIMEOUT
+        )
+        if result.code != 0 and not any(self._is_cached(one) for one in packages):
             raise _not_fetched(result)
 
     def _is_cached(self, one: Indexed) -> bool:
@@ -67,18 +69,18 @@ def _not_fetched(result: "Result") -> CcmError:
     return Unknowable(error.message)
 
 
-def indexed(changes: Sequence[VersionChange], shown: str, native: str) -> List[Indexed]:
-    """Return the index entries of the new packages, as far as ``shown``, the index's text about
-    them, contains them.
+def indexed(changes: Sequence[VersionChange], show_output: str, native: str) -> List[Indexed]:
+    """Return the index entries of the new packages, as far as ``show_output``, the index's text
+    about them, contains them.
     """
-    known = apt_simulation.by_version(shown, native)
-    found = []
+    known = apt_simulation.by_version(show_output, native)
+    entries = []
     for change in changes:
         stanza = known.get((change.name, change.after), "")
         sha, size = apt_simulation.field(stanza, "SHA256"), apt_simulation.field(stanza, "Size")
         unpacked = apt_simulation.field(stanza, "Installed-Size") or "0"
         if sha and size.isdigit() and unpacked.isdigit():
-            found.append(
+            entries.append(
                 Indexed(
                     change.name,
                     change.after,
@@ -87,12 +89,12 @@ def indexed(changes: Sequence[VersionChange], shown: str, native: str) -> List[I
                     unpacked=int(unpacked) << 10,
                 )
             )
-    return found
+    return entries
 
 
 def confirm(
     context: "Context",
-    came: Sequence[VersionChange],
+    new_packages: Sequence[VersionChange],
     *,
     show: Callable[[Dict[str, str]], str],
     native: str,
@@ -102,16 +104,16 @@ def confirm(
 
     ``show`` returns the lists' text about these versions.
     """
-    if not came:
+    if not new_packages:
         return
     from remote_runtime.packages.dpkg.installed_packages import Registry
 
     try:
-        shown = show({change.name: change.after for change in came})
+        show_output = show({change.name: change.after for change in new_packages})
     except ResourceError:  # the installation itself went well
         return
     registry = Registry(native)
-    found = indexed(came, shown, native)
+    entries = indexed(new_packages, show_output, native)
     context.shared().confirm(
-        {one.sha256: registry.fingerprint(one.name, deb_contents.SCRIPTS) for one in found}
+        {one.sha256: registry.fingerprint(one.name, deb_contents.SCRIPTS) for one in entries}
     )

@@ -32,5 +32,5 @@ class ListedTexts(object):
 
     def _ask(self, versions: Sequence[Version], native: str) -> None:
         words = ["%s=%s" % version for version in dict.fromkeys(versions)]
-        found = apt_simulation.all_by_version(self._query(["show", *words]), native)
-        self._known.update((version, found.get(version, [])) for version in versions)
+        records = apt_simulation.all_by_version(self._query(["show", *words]), native)
+        self._known.update((version, records.get(version, [])) for version in versions)

@@ -31,12 +31,12 @@ def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
 
 
 def _files(root: str) -> List[str]:
-    found = [_FILE]
+    paths = [_FILE]
     try:
         names = sorted(os.listdir(os.path.join(root, _DIRECTORY)))
     except OSError:
         names = []
     # apt reads no others.
-    return found + [
+    return paths + [
         os.path.join(_DIRECTORY, n) for n in names if n.endswith(".pref") or "." not in n
     ]

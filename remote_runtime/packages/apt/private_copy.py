@@ -43,8 +43,8 @@ class ScratchCache(object):
         """
         options: List[str] = []
         for key in _KEYS:
-            kept = self._is_cached(key) and not (stale and key == _KEYS[0])
-            path = self.path(key + ".bin") if kept else ""
+            uses_cache = self._is_cached(key) and not (stale and key == _KEYS[0])
+            path = self.path(key + ".bin") if uses_cache else ""
             options += ["-o", "Dir::Cache::%s=%s" % (key, path)]
         return options
 

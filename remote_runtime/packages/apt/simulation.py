@@ -34,62 +34,68 @@ def done(printed: str, native: str) -> List[VersionChange]:
 def _read(pattern: str, printed: str, native: str) -> List[VersionChange]:
     import re
 
-    found: Dict[str, Tuple[str, str]] = {}
+    versions_by_name: Dict[str, Tuple[str, str]] = {}
     for line in printed.splitlines():
         fits = re.match(pattern, line)
         if fits:
             name = plain(fits.group("new") or fits.group("gone"), native)
-            before = found.get(name, (fits.group("old") or fits.group("last") or "", ""))[0]
-            found[name] = (before, fits.group("version") or "")
-    changes = [VersionChange(name, *versions) for name, versions in sorted(found.items())]
+            before = versions_by_name.get(
+                name, (fits.group("old") or fits.group("last") or "", "")
+            )[0]
+            versions_by_name[name] = (before, fits.group("version") or "")
+    changes = [
+        VersionChange(name, *versions) for name, versions in sorted(versions_by_name.items())
+    ]
     return [change for change in changes if change.before != change.after]
 
 
-def status(database: str, versions: Mapping[str, str], shown: str, native: str) -> str:
+def status(database: str, versions: Mapping[str, str], show_output: str, native: str) -> str:
     """Return dpkg's planned database, with these packages in these versions; "" for a removed
     package.
 
-    ``shown`` is the output of ``apt-cache show`` about them. ``KeyError`` names a package that is
-    missing in it.
+    ``show_output`` is the output of ``apt-cache show`` about them. ``KeyError`` names a package
+    that is missing in it.
     """
-    known = by_version(shown, native)
-    kept = [stanza for stanza in stanzas(database) if _name(stanza, native) not in versions]
+    known = by_version(show_output, native)
+    planned_stanzas = [
+        stanza for stanza in stanzas(database) if _name(stanza, native) not in versions
+    ]
     for name, version in sorted(versions.items()):
         if version:
             lines = known[name, version].splitlines()
             rest = [line for line in lines[1:] if not line.startswith("Status:")]
-            kept.append("\n".join([lines[0], "Status: install ok installed", *rest]))
-    return "".join(stanza + "\n\n" for stanza in kept)
+            planned_stanzas.append("\n".join([lines[0], "Status: install ok installed", *rest]))
+    return "".join(stanza + "\n\n" for stanza in planned_stanzas)
 
 
 def with_holds(database: str, holds: Mapping[str, bool], native: str) -> str:
     """Return dpkg's database with holds on these packages set or released."""
     if not holds:
         return database
-    kept = []
+    result_stanzas = []
     for stanza in stanzas(database):
         held = holds.get(_name(stanza, native))
         words = field(stanza, "Status").split()
         if held is not None and len(words) == 3 and words[0] in ("install", "hold"):
             new = " ".join(["hold" if held else "install", *words[1:]])
             stanza = stanza.replace("Status: " + " ".join(words), "Status: " + new, 1)
-        kept.append(stanza + "\n\n")
-    return "".join(kept)
+        result_stanzas.append(stanza + "\n\n")
+    return "".join(result_stanzas)
 
 
-def by_version(shown: str, native: str) -> Dict[Tuple[str, str], str]:
+def by_version(show_output: str, native: str) -> Dict[Tuple[str, str], str]:
     """Return the paragraphs of the output of ``apt-cache show``, by name and version; the first of
     several."""
-    return {key: texts[0] for key, texts in all_by_version(shown, native).items()}
+    return {key: texts[0] for key, texts in all_by_version(show_output, native).items()}
 
 
-def all_by_version(shown: str, native: str) -> Dict[Tuple[str, str], List[str]]:
+def all_by_version(show_output: str, native: str) -> Dict[Tuple[str, str], List[str]]:
     """The same with all paragraphs, such as of several repositories."""
-    found: Dict[Tuple[str, str], List[str]] = {}
-    for stanza in stanzas(shown):
+    stanzas_by_version: Dict[Tuple[str, str], List[str]] = {}
+    for stanza in stanzas(show_output):
         key = _name(stanza, native), field(stanza, "Version")
-        found.setdefault(key, []).append(stanza)
-    return found
+        stanzas_by_version.setdefault(key, []).append(stanza)
+    return stanzas_by_version
 
 
 def stanzas(text: str) -> Sequence[str]:
@@ -99,8 +105,8 @@ def stanzas(text: str) -> Sequence[str]:
 
 def field(stanza: str, name: str) -> str:
     """Return the value of a one-line field of a stanza; "" if the field is missing."""
-    _, found, rest = ("\n" + stanza).partition("\n%s: " % name)
-    return rest.partition("\n")[0].strip() if found else ""
+    _, separator, rest = ("\n" + stanza).partition("\n%s: " % name)
+    return rest.partition("\n")[0].strip() if separator else ""
 
 
 def _name(stanza: str, native: str) -> str:

@@ -29,13 +29,13 @@ def shares(
         return None
     if not set(own) <= set(dnf_transaction.changed(resolved)):
         return None
-    left = follows(own)
-    found: List[List[VersionChange]] = []
+    dependent_names = follows(own)
+    result: List[List[VersionChange]] = []
     for operation, name in zip(operations, own):
-        if found and name in left:
+        if result and name in dependent_names:
             break
-        found.append([VersionChange(operation.name, "", operation.version)])
-    return found + [[] for _ in operations[len(found) :]]
+        result.append([VersionChange(operation.name, "", operation.version)])
+    return result + [[] for _ in operations[len(result) :]]
 
 
 def needed(names: Sequence[str], query: Callable[..., str]) -> Set[str]:

@@ -19,13 +19,13 @@ def choose(
 
 
 def _available(records: Sequence[Record], priority: Callable[[str], int]) -> Available:
-    found = [record for record in records if record.architecture != _SOURCE]
-    if not found:
+    binaries = [record for record in records if record.architecture != _SOURCE]
+    if not binaries:
         return Available()
     # dnf takes the newest version of the repositories that come first, not the newest of all.
-    first = min(priority(record.source) for record in found)
-    preferred = [record.evr for record in found if priority(record.source) == first]
-    versions = _newest_first([record.evr for record in found])
+    first = min(priority(record.source) for record in binaries)
+    preferred = [record.evr for record in binaries if priority(record.source) == first]
+    versions = _newest_first([record.evr for record in binaries])
     return Available(True, _newest_first(preferred)[0], versions)
 
 

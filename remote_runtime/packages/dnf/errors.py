@@ -103,19 +103,19 @@ def ignored_repositories(result: "Result") -> str:
     """Return the repositories that could not be reached and that dnf is configured to skip in that
     case.
     """
-    found = _IGNORED.search(result.stdout + "\n" + result.stderr)
-    return found.group(1).strip() if found else ""
+    match = _IGNORED.search(result.stdout + "\n" + result.stderr)
+    return match.group(1).strip() if match else ""
 
 
 def script_failures(result: "Result") -> List[str]:
     """Return the failed package scripts in a transaction that dnf reports as successful."""
     text = result.stdout + "\n" + result.stderr
-    found: List[str] = []
+    messages: List[str] = []
     for line in _SCRIPTLET.findall(text):
         plain = _PREFIX.sub("", line.strip())
-        if plain not in found:
-            found.append(plain)
-    return found
+        if plain not in messages:
+            messages.append(plain)
+    return messages
 
 
 def _headline(text: str) -> str:
@@ -123,8 +123,8 @@ def _headline(text: str) -> str:
     error.
     """
     for pattern in (_SCRIPTLET, _LOCK, _KEYS):
-        found = pattern.search(text)
-        if found:
-            return _PREFIX.sub("", found.group(0).strip())
+        match = pattern.search(text)
+        if match:
+            return _PREFIX.sub("", match.group(0).strip())
     reasons = [" ".join(reason.split()) for reason in _ERROR.findall(text)]
     return next((reason for reason in reasons if reason), "")

@@ -90,8 +90,8 @@ def _locks(root: str) -> Iterator[Tuple[str, str]]:
         pattern = line.strip()
         if pattern and not pattern.startswith("#"):
             yield _LOCKS, pattern.lstrip("!")
-    for found in _LOCKED_NAME.finditer("\n".join(_lines(root, _NEW_LOCKS))):
-        yield _NEW_LOCKS, found.group(1)
+    for match in _LOCKED_NAME.finditer("\n".join(_lines(root, _NEW_LOCKS))):
+        yield _NEW_LOCKS, match.group(1)
 
 
 def _entries(root: str, directory: str) -> List[str]:

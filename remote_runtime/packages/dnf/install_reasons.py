@@ -55,7 +55,7 @@ def automatic(commands: "Commands", ask: Callable[[], str], history: str = HISTO
     try:
         connection = sqlite3.connect(address, uri=True)
         try:
-            found: Dict[Key, int] = {
+            reasons: Dict[Key, int] = {
                 (name, architecture): reason
                 for name, architecture, reason in connection.execute(_QUERY)
             }
@@ -65,13 +65,13 @@ def automatic(commands: "Commands", ask: Callable[[], str], history: str = HISTO
         raise ResourceError(
             "dnf's history %s cannot be read: %s" % (history, error), kind="package.database"
         ) from error
-    return {key for key, reason in found.items() if reason in _FOR_OTHERS}
+    return {key for key, reason in reasons.items() if reason in _FOR_OTHERS}
 
 
 def _printed(text: str) -> Set[Key]:
-    found = set()
+    keys = set()
     for line in text.splitlines():
         fields = line.split("\t")
         if len(fields) == 3 and fields[2].strip().lower().replace("-", " ") in _WORDS:
-            found.add((fields[0], fields[1]))
-    return found
+            keys.add((fields[0], fields[1]))
+    return keys

@@ -37,8 +37,8 @@ class Rpms(Packages):
         self._context, self._fetch = context, fetch
         self._headers: Dict[str, str] = {}  # by path
 
-    def download(self, wanted: Sequence[Indexed], directory: str) -> None:
-        self._fetch(wanted, directory)
+    def download(self, packages: Sequence[Indexed], directory: str) -> None:
+        self._fetch(packages, directory)
 
     def unpack(self, path: str, directory: str) -> Contents:
         """Read an RPM: rpm reads the header without the host's settings, once for all RPMs in its
@@ -88,16 +88,16 @@ def confirm(context: "Context", printed: str, query: Callable[..., str]) -> None
     """
     from remote_runtime.packages.dnf import transaction as dnf_transaction
 
-    came = dnf_transaction.new_packages(printed)
-    if not came:
+    new_packages = dnf_transaction.new_packages(printed)
+    if not new_packages:
         return
-    names = [one.spec for one in came]
+    names = [one.spec for one in new_packages]
     try:
         index = query(*names, form=dnf_transaction.INDEX)
     except ResourceError:  # the installation itself went well
         return
-    found = {one.name: one.sha256 for one in dnf_transaction.indexed(index, came)}
+    digests = {one.name: one.sha256 for one in dnf_transaction.indexed(index, new_packages)}
     result = context.commands.run((*rpm_contents.INSTALLED, *names), limit=LIMIT)
     prints = rpm_contents.fingerprints(result.stdout)
-    both = [(found[name], print_) for name, print_ in prints.items() if name in found]
+    both = [(digests[name], print_) for name, print_ in prints.items() if name in digests]
     context.shared().confirm(dict(both))

@@ -57,13 +57,13 @@ class Lists(object):
 
     def repositories(self) -> Dict[str, Repository]:
         """Return all configured repositories, by ID."""
-        found: Dict[str, Repository] = {}
+        by_id: Dict[str, Repository] = {}
         for directory in _REPOSITORIES:
             full = os.path.join(self._root, directory)
             for name in sorted(os.listdir(full)) if os.path.isdir(full) else ():
                 if name.endswith(".repo"):
-                    _read(os.path.join(full, name), found)
-        return found
+                    _read(os.path.join(full, name), by_id)
+        return by_id
 
     def priorities(self) -> Callable[[str], int]:
         """Return a function for the priority of a repository; the lowest number wins."""
@@ -72,15 +72,15 @@ class Lists(object):
 
     def _fetched(self) -> Dict[str, float]:
         """Return, for each repository, the time when dnf last found its lists to be current."""
-        found: Dict[str, float] = {}
+        times: Dict[str, float] = {}
         for cache in _CACHES:
             directory = os.path.join(self._root, cache)
             for name in os.listdir(directory) if os.path.isdir(directory) else ():
                 cached = _CACHE.match(name)
                 when = _newest(os.path.join(directory, name, "repodata"))
                 if cached and when:
-                    found[cached.group(1)] = max(when, found.get(cached.group(1), 0.0))
-        return found
+                    times[cached.group(1)] = max(when, times.get(cached.group(1), 0.0))
+        return times
 
 
 def _newest(directory: str) -> float:
@@ -95,7 +95,7 @@ def _newest(directory: str) -> float:
         return 0.0
 
 
-def _read(path: str, found: Dict[str, Repository]) -> None:
+def _read(path: str, by_id: Dict[str, Repository]) -> None:
     """Parse one .repo file. Errors in it are ignored, because dnf reports them itself."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -107,9 +107,9 @@ def _read(path: str, found: Dict[str, Repository]) -> None:
     for line in lines:
         if line.startswith("["):
             section = line.strip().strip("[]")
-            found[section] = found.get(section, Repository())._replace(changed=changed)
+            by_id[section] = by_id.get(section, Repository())._replace(changed=changed)
         key, _, value = (part.strip().lower() for part in line.partition("="))
         if section and key == "enabled":
-            found[section] = found[section]._replace(enabled=value not in _FALSE)
+            by_id[section] = by_id[section]._replace(enabled=value not in _FALSE)
         elif section and key == "priority" and value.isdigit():
-            found[section] = found[section]._replace(priority=int(value))
+            by_id[section] = by_id[section]._replace(priority=int(value))

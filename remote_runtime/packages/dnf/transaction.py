@@ -48,8 +48,8 @@ def new_packages(printed: str) -> Optional[List[NewPackage]]:
     """Return the packages in dnf's table; None if the transaction would do more than
     install them.
     """
-    found = table_of(printed)
-    return found.added if found is not None and not (found.changed or found.removed) else None
+    table = table_of(printed)
+    return table.added if table is not None and not (table.changed or table.removed) else None
 
 
 def table_of(printed: str) -> Optional[Table]:
@@ -96,37 +96,37 @@ def includes(printed: str, planned: Mapping[str, str]) -> bool:
     """Return whether a transaction installs exactly the ``planned`` versions, by name, and removes
     no package.
     """
-    found = table_of(printed)
-    if found is None or found.removed:
+    table = table_of(printed)
+    if table is None or table.removed:
         return False
-    versions = {one.name: one.evr for one in [*found.added, *found.changed]}
+    versions = {one.name: one.evr for one in [*table.added, *table.changed]}
     return all(versions.get(name) == evr for name, evr in planned.items())
 
 
 def changed(printed: str) -> List[str]:
     """Return the names of all packages in dnf's table: added, changed, removed or replaced."""
     table = printed.partition("\n Package ")[2].partition("\nTransaction Summary")[0]
-    found = []
+    names = []
     for line in _rows(table.splitlines()[2:]):
         words = line.split() if line.startswith(" ") else []
-        found += words[:1]
+        names += words[:1]
         # The replaced packages follow below it, with their architecture.
         at = [place for place, word in enumerate(words[:-1]) if word == "replacing"]
-        found += [words[place + 1].rpartition(".")[0] for place in at]
-    return found
+        names += [words[place + 1].rpartition(".")[0] for place in at]
+    return names
 
 
 def sections(printed: str) -> Set[str]:
     """Return the section titles of dnf's table, such as ``Installing dependencies``; empty without
     a table."""
     table = printed.partition("\n Package ")[2].partition("\nTransaction Summary")[0]
-    found = set()
+    titles = set()
     for line in _rows(table.splitlines()[2:]):
         if not line.startswith(" "):
-            found.add(line.rstrip(":"))
+            titles.add(line.rstrip(":"))
         elif "replacing" in line.split():
-            found.add("Replacing")
-    return found - {""}
+            titles.add("Replacing")
+    return titles - {""}
 
 
 def _rows(lines: Sequence[str]) -> Iterator[str]:
@@ -155,10 +155,10 @@ def indexed(printed: str, wanted: Sequence[NewPackage]) -> List[Indexed]:
     return [known[one] for one in wanted if one in known]
 
 
-def _sha256(shown: str) -> str:
+def _sha256(output: str) -> str:
     import ast
 
-    fits = _CHECKSUM.match(shown)
+    fits = _CHECKSUM.match(output)
     try:
         value = ast.literal_eval(fits.group(1)) if fits else b""
     except (SyntaxError, ValueError):

@@ -57,22 +57,22 @@ class Packages(object):
 
     def find(self, name: str) -> Installed:
         """Return the installed state of ``NAME`` or ``NAME:ARCHITECTURE``."""
-        found = Installed()
+        state = Installed()
         package, architecture = split_name(name)
         for record in self.records(package):
             if not self._fits(record.architecture, architecture):
                 continue
-            held = record.want == "hold"
+            on_hold = record.want == "hold"
             if record.status == "installed":
                 return Installed(
                     record.version,
                     record.status,
-                    held=held,
+                    held=on_hold,
                     others=(),
                     architecture=record.architecture,
                 )
-            found = Installed("", record.status, held)
-        return found
+            state = Installed("", record.status, on_hold)
+        return state
 
     def _fits(self, actual: str, wanted: str) -> bool:
         if wanted == "any" or actual == "all":
@@ -127,22 +127,22 @@ class StatusFile(Packages):
 
 
 def _record(stanza: bytes) -> Record:
-    found: Dict[str, str] = {"Version": ""}
+    fields: Dict[str, str] = {"Version": ""}
     for line in stanza.decode("utf-8", "replace").split("\n"):
         key, colon, value = line.partition(": ")
         if colon and key in ("Status", "Architecture", "Version"):
             if value != value.strip():
                 raise UnclearError()
-            found[key] = value
-    states = found.get("Status", "").split(" ")
-    if len(states) != 3 or "Architecture" not in found:
+            fields[key] = value
+    states = fields.get("Status", "").split(" ")
+    if len(states) != 3 or "Architecture" not in fields:
         raise UnclearError()
-    version = found["Version"]
+    version = fields["Version"]
     if states[2] == "installed" and not version:
         raise UnclearError()
     if version.startswith("0") and ":" in version:
         raise UnclearError()  # an epoch of 0 is not printed
-    return Record(version, found["Architecture"], states[2], states[0])
+    return Record(version, fields["Architecture"], states[2], states[0])
 
 
 def read(admin: str = ADMIN) -> Optional[StatusFile]:
@@ -169,8 +169,8 @@ def text(admin: str = ADMIN) -> str:
 
 def held(commands: "Commands") -> List[str]:
     """Return the names of the packages on hold, installed or not; empty if dpkg-query fails."""
-    found = commands.run(SELECTIONS).stdout.splitlines()
-    return sorted(line[len(_HOLD) :] for line in found if line.startswith(_HOLD))
+    lines = commands.run(SELECTIONS).stdout.splitlines()
+    return sorted(line[len(_HOLD) :] for line in lines if line.startswith(_HOLD))
 
 
 def plain(name: str, native: str) -> str:

@@ -23,12 +23,12 @@ def answer_uncertainty(
         text = scripts.get(script, "")
         if _OTHERS.search(text):
             return "the script %s of %s may change answers" % (script, name)
-        for found in _SETS.finditer(text):
-            word = found.group(1)
+        for match in _SETS.finditer(text):
+            word = match.group(1)
             if word in questions or not word or "$" in word or "`" in word:
                 return "the script %s of %s may change its answers (%s)" % (
                     script,
                     name,
-                    found.group().strip(),
+                    match.group().strip(),
                 )
     return ""

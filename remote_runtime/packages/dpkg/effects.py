@@ -58,8 +58,8 @@ class DebEffects(TransactionEffects):
         """
         before = list(self._planned.items())
         self._versions = {change.name: change.after for change in changes}
-        found = super().of(changes)
-        paths = [effect.path for effect in found if isinstance(effect, PathEffect)]
+        effects = super().of(changes)
+        paths = [effect.path for effect in effects if isinstance(effect, PathEffect)]
         for (name, _), contents in before:
             diverted = deb_scripts.diverted_by(contents.scripts)
             moved = {path for path in paths if diverted.has(path)}
@@ -67,11 +67,11 @@ class DebEffects(TransactionEffects):
                 uncertainty = Uncertainty(
                     UNKNOWN, "the scripts of the package %s may divert it" % name
                 )
-                found.append(_unknown_effect(uncertainty, moved | diverted.named))
+                effects.append(_unknown_effect(uncertainty, moved | diverted.named))
         read = self._context.uncertainty
         if read.level == ASSUMED:
-            found.append(_unknown_effect(read, set(paths)))
-        return found
+            effects.append(_unknown_effect(read, set(paths)))
+        return effects
 
     def _user_entry(
         self, account: script_accounts.Account, created: Sequence[script_accounts.Account]
@@ -88,9 +88,9 @@ class DebEffects(TransactionEffects):
         """See the base class. A file that another package of the plan has taken over no longer
         belongs to this one.
         """
-        kept = super()._kept(change)
-        if not kept.paths:
-            return kept
+        package = super()._kept(change)
+        if not package.paths:
+            return package
         overlay = self._context.overlay
         effects = overlay.packages if overlay is not None else {}
         versions = dict({n: e.version for n, e in effects.items()}, **self._versions)
@@ -100,7 +100,7 @@ class DebEffects(TransactionEffects):
             for member in contents.members
             if name != change.name and versions.get(name) == version and member.kind != "directory"
         }
-        return kept._replace(paths=[path for path in kept.paths if path not in taken])
+        return package._replace(paths=[path for path in package.paths if path not in taken])
 
     # -- scripts ----------------------------------------------------------------------------------
 
@@ -108,8 +108,8 @@ class DebEffects(TransactionEffects):
         """Return the version that scripts receive; for a package with only its configuration left,
         it may be any version.
         """
-        left = not change.before and bool(self._listed(change).paths)
-        return script_tests.UNKNOWN if left else change.before
+        has_remains = not change.before and bool(self._listed(change).paths)
+        return script_tests.UNKNOWN if has_remains else change.before
 
     def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
         before = self._before(change)
@@ -118,9 +118,10 @@ class DebEffects(TransactionEffects):
 
     def _declared(self, change: VersionChange) -> Declare:
         before, moved = self._before(change), self._moved
-        kept = self._kept(change) if change.before else InstalledPackage((), {}, {})
+        package = self._kept(change) if change.before else InstalledPackage((), {}, {})
         old = maintscript_helper.Conffiles(
-            set(kept.paths), {p for p, h in kept.conffiles.items() if self._is_as_it_came(p, h)}
+            set(package.paths),
+            {p for p, h in package.conffiles.items() if self._is_as_it_came(p, h)},
         )
 
         def declare(overlay: "HostOverlay", call: Call) -> Optional[Declared]:
@@ -137,13 +138,13 @@ class DebEffects(TransactionEffects):
         """Return a function that predicts the declarative calls; the last script performs the
         requests of all scripts."""
         after = [run for run in self._runs(change, contents) if run.name == "postinst"]
-        asked = script_sequence.requests(after)
+        final_requests = script_sequence.requests(after)
 
         def declare(overlay: "HostOverlay", call: Call) -> Optional[Declared]:
             wanted = maintscript_helper.request(call)
             if wanted is None:
                 return None
-            done = wanted in asked or not change.before
+            done = wanted in final_requests or not change.before
             return Declared([], [] if done else wanted.touched)
 
         return declare
@@ -152,10 +153,12 @@ class DebEffects(TransactionEffects):
         status = self._context.files.look(path)
         return status is not None and status.kind == "file" and self._is(path, came_with)
 
-    def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
+    def _prepared(
+        self, change: VersionChange, contents: Contents, package: InstalledPackage
+    ) -> None:
         """See the base class. The scripts of the previous version also run."""
         leaving = {"prerm": ["upgrade", change.after], "postrm": ["upgrade", change.after]}
-        for run in script_sequence.runs(change.name, kept.scripts, leaving):
+        for run in script_sequence.runs(change.name, package.scripts, leaving):
             result = script_sequence.follow(
                 self._context,
                 self._effects,
@@ -163,23 +166,23 @@ class DebEffects(TransactionEffects):
                 lambda overlay, call: script_sequence.no_declared(call),
             )
             opened = script_sequence.opened(result)
-            self._scripted += script_uncertainty.unknown_effect(change.name, opened, kept.paths)
+            self._scripted += script_uncertainty.unknown_effect(change.name, opened, package.paths)
         self._asked_before(change, contents)
         wanted = script_sequence.requests(self._runs(change, contents))
         moved = maintscript_helper.moves(
-            wanted, self._context.files, self._before(change), set(kept.paths)
+            wanted, self._context.files, self._before(change), set(package.paths)
         )
         self._moved |= moved
         self._effects += [PathEffect(path, "absent") for path in sorted(moved)]
-        super()._prepared(change, contents, kept)
+        super()._prepared(change, contents, package)
 
     def _asked_before(self, change: VersionChange, contents: Contents) -> None:
         """Plan the possible effects of a package's ``config`` script. debconf runs it before the
         package is unpacked, or when its postinst starts to ask; whether, and how often, depends on
         the host's apt. The effects are therefore only possible.
         """
-        given = {CONFIG: ["configure", self._before(change)]}
-        for run in script_sequence.runs(change.name, contents.scripts, given):
+        arguments = {CONFIG: ["configure", self._before(change)]}
+        for run in script_sequence.runs(change.name, contents.scripts, arguments):
             result = script_sequence.follow(
                 self._context,
                 self._effects,
@@ -237,8 +240,8 @@ class DebEffects(TransactionEffects):
             scripts: Mapping[str, str] = planned[-1].scripts
             own: Sequence[str] = [member.path for member in planned[-1].members]
         else:
-            kept = self._registry.kept(name, ("postinst",))
-            scripts, own = kept.scripts, kept.paths
+            package = self._registry.kept(name, ("postinst",))
+            scripts, own = package.scripts, package.paths
         arguments = {"postinst": ["triggered", " ".join(triggers)]}
         for run in script_sequence.runs(name, scripts, arguments):
             result = script_sequence.follow(
@@ -260,21 +263,21 @@ class DebEffects(TransactionEffects):
         prompt about an edited one.
         """
         files = self._context.files
-        found = self._context.files.look(member.path)
-        if found is not None and found.kind == "symlink":
+        status = self._context.files.look(member.path)
+        if status is not None and status.kind == "symlink":
             self._linked(member.path)
             return
-        if found is not None and found.kind != "file":
+        if status is not None and status.kind != "file":
             return  # dpkg warns and leaves it alone
-        if found is not None and files.sha256(member.path, found) == member.sha256:
+        if status is not None and files.sha256(member.path, status) == member.sha256:
             return
         came_with = registered.get(member.path, _NEW)
-        if found is None and (came_with == _NEW or self._rules.forces("confmiss")):
+        if status is None and (came_with == _NEW or self._rules.forces("confmiss")):
             self._effects.append(self._file(member, package))
-        elif found is not None and came_with != _NEW and self._is(member.path, came_with):
+        elif status is not None and came_with != _NEW and self._is(member.path, came_with):
             self._effects.append(self._replaced(member, package))
         else:
-            self._edited(member, package, found=found, differs=_differs(member, came_with))
+            self._edited(member, package, status=status, differs=_differs(member, came_with))
 
     def _is(self, path: str, came_with: str) -> bool:
         if came_with.startswith(HASHED):
@@ -289,7 +292,7 @@ class DebEffects(TransactionEffects):
         return self._file(member, package)._replace(mode=None, uid=None, gid=None)
 
     def _edited(
-        self, member: Member, package: str, *, found: Optional[Status], differs: Optional[bool]
+        self, member: Member, package: str, *, status: Optional[Status], differs: Optional[bool]
     ) -> None:
         """Plan an edited or deleted file; ``differs``: the new file differs from the last installed
         one, None if unknown.
@@ -304,19 +307,21 @@ class DebEffects(TransactionEffects):
             self._scripted.append(_unknown_effect(uncertainty, {path, path + _DIST, path + _OLD}))
             return
         takes = self._rules.forces("confnew") and not self._rules.forces("confdef")
-        gone, made = (path + _DIST, path + _OLD) if takes else (path + _OLD, path + _DIST)
-        for beside in (gone, made):
+        removed_path, new_path = (
+            (path + _DIST, path + _OLD) if takes else (path + _OLD, path + _DIST)
+        )
+        for beside in (removed_path, new_path):
             if files.is_there(beside):
                 self._effects.append(PathEffect(beside, "absent"))
         new = self._file(member, package)
-        if found is None:
-            self._effects.append(new if takes else new._replace(path=made))
+        if status is None:
+            self._effects.append(new if takes else new._replace(path=new_path))
             return
-        kept = PathEffect(made, "file", mode=found.mode, uid=found.uid, gid=found.gid)
+        copy = PathEffect(new_path, "file", mode=status.mode, uid=status.uid, gid=status.gid)
         if takes:
-            self._effects += [kept, self._replaced(member, package)]
+            self._effects += [copy, self._replaced(member, package)]
         else:
-            self._effects.append(kept._replace(content=new.content))
+            self._effects.append(copy._replace(content=new.content))
 
     def _linked(self, path: str) -> None:
         """Plan a configuration file that is a link: it is unknown which versions of dpkg replace

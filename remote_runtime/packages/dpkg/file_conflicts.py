@@ -80,26 +80,26 @@ def _already_there(context: "Context", contents: Contents, rules: "HostRules") -
 
 def _owners(context: "Context", paths: Sequence[str], planned: Planned) -> Dict[str, str]:
     """Return the packages that own these files; those of the plan come before those of the host."""
-    found: Dict[str, str] = {}
+    owners: Dict[str, str] = {}
     for at in range(0, len(paths), _LIMIT):
-        asked = ("dpkg-query", "--search", "--", *paths[at : at + _LIMIT])
-        for line in context.commands.run(asked).stdout.splitlines():
+        command = ("dpkg-query", "--search", "--", *paths[at : at + _LIMIT])
+        for line in context.commands.run(command).stdout.splitlines():
             fits = _OWNED.match(line)
             if fits:
-                found[fits.group("path")] = fits.group("owner")
+                owners[fits.group("path")] = fits.group("owner")
     versions = context.overlay.packages if context.overlay is not None else {}
     for (name, version), contents in planned.items():
         effect = versions.get(name)
         if effect is not None and effect.version == version:
-            found.update((m.path, name) for m in contents.members if m.path in set(paths))
-    return found
+            owners.update((m.path, name) for m in contents.members if m.path in set(paths))
+    return owners
 
 
-def _replaces(shown: str, name: str) -> List[str]:
+def _replaces(show_output: str, name: str) -> List[str]:
     """Return the packages whose files this one may overwrite."""
-    found: List[str] = []
-    for stanza in apt_simulation.stanzas(shown):
+    names: List[str] = []
+    for stanza in apt_simulation.stanzas(show_output):
         if apt_simulation.field(stanza, "Package") == name.partition(":")[0]:
             words = apt_simulation.field(stanza, "Replaces").split(",")
-            found += [word.split()[0] for word in words if word.strip()]
-    return found
+            names += [word.split()[0] for word in words if word.strip()]
+    return names

@@ -96,16 +96,16 @@ class HostRules(object):
         return self._applied[package]
 
     def _lying(self, contents: Contents, package: str) -> Contents:
-        found: List[Member] = []
+        members: List[Member] = []
         for member in contents.members:
             if not self._settings.filters or self.comes(member):
                 override = self._overrides.get(member.path)
                 if override is not None:
                     mode = member.mode if member.kind == "symlink" else override.mode
                     member = member._replace(mode=mode, uid=override.uid, gid=override.gid)
-                found.append(member._replace(path=self.place(member.path, package)))
+                members.append(member._replace(path=self.place(member.path, package)))
         conffiles = [self.place(path, package) for path in contents.conffiles]
-        return contents._replace(members=found, conffiles=conffiles)
+        return contents._replace(members=members, conffiles=conffiles)
 
     def refuse(self, files: "Files", contents: Contents, package: str) -> None:
         """Raise ``ResourceError`` if dpkg would not unpack a package because of these rules."""
@@ -176,7 +176,7 @@ def _text(files: "Files", path: str) -> str:
 
 def _diversions(text: str) -> Dict[str, Diversion]:
     lines = text.split("\n")[:-1]
-    found: Dict[str, Diversion] = {}
+    diversions: Dict[str, Diversion] = {}
     taken: Set[str] = set()
     if len(lines) % 3:
         raise _refused(DIVERSIONS, "it is truncated")
@@ -186,12 +186,12 @@ def _diversions(text: str) -> Dict[str, Diversion]:
             raise _refused(DIVERSIONS, "two diversions apply to %s or %s" % (path, to))
         taken |= {path, to}
         package = lines[at + 2]
-        found[path] = Diversion(to, "" if package == _LOCAL else package)
-    return found
+        diversions[path] = Diversion(to, "" if package == _LOCAL else package)
+    return diversions
 
 
 def _overrides(text: str, accounts: "Accounts") -> Dict[str, Override]:
-    found: Dict[str, Override] = {}
+    overrides: Dict[str, Override] = {}
     for line in text.split("\n")[:-1]:
         words = line.split(" ", 3)
         if len(words) != 4:
@@ -199,11 +199,11 @@ def _overrides(text: str, accounts: "Accounts") -> Dict[str, Override]:
         user, group, mode, path = words[0], words[1], words[2], _node(words[3])
         if not mode or mode.strip("01234567") or int(mode, 8) > 0o7777:
             raise _refused(OVERRIDES, "it contains the invalid mode %r" % mode)
-        if path in found:
+        if path in overrides:
             raise _refused(OVERRIDES, "it lists %s twice" % path)
         uid, gid = _number(accounts, "user", user), _number(accounts, "group", group)
-        found[path] = Override(uid, gid, int(mode, 8))
-    return found
+        overrides[path] = Override(uid, gid, int(mode, 8))
+    return overrides
 
 
 def _number(accounts: "Accounts", kind: str, name: str) -> int:
@@ -213,10 +213,10 @@ def _number(accounts: "Accounts", kind: str, name: str) -> int:
         return int(name[1:])
     if name.isdigit():
         raise Unknowable("cannot tell whether the %s %s exists" % (kind, name))
-    found = accounts.number(kind, name)
-    if found is None:
+    number = accounts.number(kind, name)
+    if number is None:
         raise _refused(OVERRIDES, "it names the %s %r, which does not exist" % (kind, name))
-    return found
+    return number
 
 
 def _node(path: str) -> str:

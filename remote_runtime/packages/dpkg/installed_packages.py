@@ -44,8 +44,8 @@ class Registry(Installations):
         """Return the ``package_sharing.fingerprint`` of an installed package."""
         from remote_runtime.protocol.package_sharing import fingerprint
 
-        kept = self.kept(name, scripts)
-        return fingerprint(kept.paths, {n: text for n, text in kept.scripts.items() if text})
+        package = self.kept(name, scripts)
+        return fingerprint(package.paths, {n: text for n, text in package.scripts.items() if text})
 
     def owners(self) -> Dict[str, int]:
         """See the base class. This counts the lines of all file lists, so a path in two packages
@@ -70,7 +70,7 @@ class Registry(Installations):
         from remote_runtime.packages.apt import simulation as apt_simulation
 
         package = name.partition(":")[0]
-        found: Dict[str, str] = {}
+        checksums: Dict[str, str] = {}
         for stanza in apt_simulation.stanzas(_read(os.path.join(self._root, _STATUS))):
             if stanza.startswith("Package: %s\n" % package) and "\nConffiles:\n" in stanza:
                 for line in stanza.partition("\nConffiles:\n")[2].splitlines():
@@ -78,8 +78,8 @@ class Registry(Installations):
                     if not line.startswith(" "):
                         break
                     if len(words) >= 2:
-                        found[words[0]] = words[1]
-        return found
+                        checksums[words[0]] = words[1]
+        return checksums
 
 
 def _read(path: str) -> str:

@@ -63,9 +63,11 @@ ContentReader = Callable[[str], Optional[bytes]]
 class PackagedFile(Content):
     """A file that is still in a package."""
 
-    def __init__(self, member: Member, package: str, look: Optional[ContentReader] = None) -> None:
+    def __init__(
+        self, member: Member, package: str, reader: Optional[ContentReader] = None
+    ) -> None:
         self.sha256, self.size = member.sha256, member.size
-        self._member, self._package, self._look = member, package, look
+        self._member, self._package, self._look = member, package, reader
         self._fetched: Optional[bytes] = None
 
     def fetch(self) -> None:
@@ -125,16 +127,16 @@ def parse(form: Any) -> Contents:
         raise ValueError("not the conffiles of a package")
     if not isinstance(scripts, dict) or not set(scripts) <= set(SCRIPTS):
         raise ValueError("not the scripts of a package")
-    found = [_member(entry) for entry in members]
+    parsed_members = [_member(entry) for entry in members]
     for path in conffiles:
         _check_path(path)
     if not all(_is_text(text, MAX_SCRIPT) for text in scripts.values()):
         raise ValueError("a script of a package is too long or not text")
-    if sum(map(len, [*scripts.values(), *(member.text for member in found)])) > MAX_TEXTS:
+    if sum(map(len, [*scripts.values(), *(member.text for member in parsed_members)])) > MAX_TEXTS:
         raise ValueError("the texts of a package are too long")
-    if sum(member.path.count("/") for member in found) > MAX_DIRECTORIES:
+    if sum(member.path.count("/") for member in parsed_members) > MAX_DIRECTORIES:
         raise ValueError("the paths of a package are too long")
-    return Contents(found, conffiles, scripts)
+    return Contents(parsed_members, conffiles, scripts)
 
 
 def _member(entry: Any) -> Member:
@@ -213,16 +215,16 @@ def members_below(root: str, own: Callable[[str], bool]) -> List[Member]:
 
     ``OSError``, ``ValueError``.
     """
-    found: List[Member] = []
-    _walk(root, "", own, found)
+    members: List[Member] = []
+    _walk(root, "", own, members)
     first: Dict[Tuple[int, int], str] = {}
-    for at, member in enumerate(found):
+    for at, member in enumerate(members):
         if member.kind == "file":
             status = os.lstat(root + member.path)
             name = first.setdefault((status.st_dev, status.st_ino), member.path)
             if name != member.path:
-                found[at] = member._replace(target=name)
-    return _with_data(root, found)
+                members[at] = member._replace(target=name)
+    return _with_data(root, members)
 
 
 def _with_data(root: str, members: List[Member]) -> List[Member]:
@@ -232,10 +234,10 @@ def _with_data(root: str, members: List[Member]) -> List[Member]:
     files = [m for m in members if m.kind == "file" and m.path.startswith(_DATA)]
     data = [member for member in files if member.mode & stat.S_IROTH]
     texts: Dict[str, str] = {}
-    left = _MAX_DATA
+    remaining_size = _MAX_DATA
     for member in sorted(data, key=lambda member: (member.size, member.path)):
-        left -= member.size
-        if left < 0:
+        remaining_size -= member.size
+        if remaining_size < 0:
             break
         texts[member.path] = _text(root + member.path)
     return [m._replace(text=texts[m.path]) if m.path in texts else m for m in members]
@@ -247,37 +249,37 @@ def _walk(root: str, below: str, own: Callable[[str], bool], members: List[Membe
         path = "%s/%s" % (below, name)
         if len(members) == MAX_MEMBERS:
             raise ValueError("more than %d files" % MAX_MEMBERS)
-        found = os.lstat(root + path)
+        status = os.lstat(root + path)
         if own(path):
-            members.append(_found(root, path, found))
-        if stat.S_ISDIR(found.st_mode):
+            members.append(_found(root, path, status))
+        if stat.S_ISDIR(status.st_mode):
             _walk(root, path, own, members)
 
 
-def _found(root: str, path: str, found: os.stat_result) -> Member:
+def _found(root: str, path: str, status: os.stat_result) -> Member:
     owned = Member(
-        path, "something", mode=stat.S_IMODE(found.st_mode), uid=found.st_uid, gid=found.st_gid
+        path, "something", mode=stat.S_IMODE(status.st_mode), uid=status.st_uid, gid=status.st_gid
     )
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         return owned._replace(kind="directory")
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         return owned._replace(kind="symlink", mode=0o777, target=os.readlink(root + path))
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return owned
     text = _text(root + path) if path.startswith(_TEXTS) else ""
     sha = digest(root + path)
-    return owned._replace(kind="file", size=found.st_size, sha256=sha, text=text)
+    return owned._replace(kind="file", size=status.st_size, sha256=sha, text=text)
 
 
 def digest(path: str) -> str:
     """Return the SHA-256 of a file. ``OSError``."""
-    found = sha256(size=os.path.getsize(path))
+    checksum = sha256(size=os.path.getsize(path))
     with open(path, "rb") as file:
         while True:
             block = file.read(_BLOCK)
             if not block:
-                return str(found.hexdigest())
-            found.update(block)
+                return str(checksum.hexdigest())
+            checksum.update(block)
 
 
 def _text(path: str) -> str:

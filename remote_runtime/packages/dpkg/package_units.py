@@ -75,14 +75,14 @@ class Units(object):
     ) -> List[Tuple[str, Member]]:
         """Return the instances of a package's templates that its scripts enable or start."""
         files = {member.path: member for member in contents.members}
-        found = []
+        instances = []
         for name in sorted(calls.started | calls.enabled):
             template = _template(name)
             for directory in UNIT_DIRECTORIES if template else ():
                 if directory + template in files:
-                    found.append((name, files[directory + template]))
-        self._own.update(name for name, _ in found)
-        return found
+                    instances.append((name, files[directory + template]))
+        self._own.update(name for name, _ in instances)
+        return instances
 
     def _enabled(self, unit: str, member: Member) -> List[Effect]:
         path, text = self._definition(unit, member)
@@ -107,15 +107,15 @@ class Units(object):
 
     def begun(self, effects: Sequence[Effect]) -> List[Effect]:
         """Return the effects of the started units, after these effects of the packages."""
-        found: List[Effect] = []
+        start_effects: List[Effect] = []
         for unit in [*self._begins, *self._if_running]:
-            with self._context.trial([*effects, *found]):
-                left = self._start(unit, unit in self._if_running)
+            with self._context.trial([*effects, *start_effects]):
+                unit_effects = self._start(unit, unit in self._if_running)
                 uncertainty = self._context.uncertainty
-            found += left
+            start_effects += unit_effects
             if uncertainty.level:
-                found.append(UnknownEffect(uncertainty, _only(unit)))
-        return found
+                start_effects.append(UnknownEffect(uncertainty, _only(unit)))
+        return start_effects
 
     def _start(self, unit: str, if_running: bool) -> List[Effect]:
         """Return the effects of a start, or of a restart if the unit runs. A start with
@@ -259,16 +259,18 @@ class Units(object):
         maximum = _MAX_REQUESTS if others and commands.find("systemctl") else 0
         effects: List[Effect] = []
         for at, unit in enumerate(others):
-            asked = ("systemctl", "show", "--property=ActiveState,UnitFileState", "--", unit)
-            shown = commands.run(asked, timeout=_ASKING).stdout.split() if at < maximum else ()
-            runs = unit not in calls.started or "ActiveState=active" in shown
-            boots = unit not in calls.enabled or "UnitFileState=enabled" in shown
+            command = ("systemctl", "show", "--property=ActiveState,UnitFileState", "--", unit)
+            properties = (
+                commands.run(command, timeout=_ASKING).stdout.split() if at < maximum else ()
+            )
+            runs = unit not in calls.started or "ActiveState=active" in properties
+            boots = unit not in calls.enabled or "UnitFileState=enabled" in properties
             if not (runs and boots):
                 uncertainty = Uncertainty(
                     UNKNOWN, "the scripts of the package %s may start it" % name
                 )
                 effects.append(UnknownEffect(uncertainty, _only(unit)))
-            elif unit in calls.restarted and "ActiveState=active" in shown:
+            elif unit in calls.restarted and "ActiveState=active" in properties:
                 effects.append(UnitEffect(unit, active=True, ended=True))
             elif unit in calls.restarted and maximum and at >= maximum:
                 text = "the scripts of the package %s may restart %s" % (name, unit)
@@ -284,10 +286,10 @@ class Units(object):
         for at, unit in enumerate(units):
             overlay = self._context.overlay
             planned = overlay.units.get(unit) if overlay is not None else None
-            asked = ("systemctl", "show", "--property=ActiveState", "--", unit)
+            command = ("systemctl", "show", "--property=ActiveState", "--", unit)
             stands = at < maximum and planned is None
-            shown = commands.run(asked, timeout=_ASKING).stdout.split() if stands else ()
-            if "ActiveState=inactive" not in shown:
+            properties = commands.run(command, timeout=_ASKING).stdout.split() if stands else ()
+            if "ActiveState=inactive" not in properties:
                 uncertainty = Uncertainty(
                     UNKNOWN, "the scripts of the package %s may stop it" % name
                 )
@@ -320,13 +322,13 @@ def stopped_for_upgrade(package: str, prerm: str, after: str) -> Set[str]:
 
 def _wanted(unit: str, text: str) -> List[str]:
     """Return the links that enable a unit, according to its text."""
-    found = []
+    links = []
     for key, directory in (("WantedBy", "wants"), ("RequiredBy", "requires"), ("Alias", "")):
         for line in re.findall(r"^%s=(.*)$" % key, text, re.MULTILINE):
             for word in filter(_UNIT.match, line.split()):
                 place = "%s.%s/%s" % (word, directory, unit) if directory else word
-                found.append(os.path.join(LINKS, place))
-    return found
+                links.append(os.path.join(LINKS, place))
+    return links
 
 
 def _only(unit: str) -> Covers:

@@ -36,9 +36,9 @@ def compiled(pattern: bytes) -> "Pattern[bytes]":
         elif char == b"?":
             parts[-1] += b"."
         elif char == b"[":
-            found = _bracket(pattern, place)
-            parts[-1] += _any_of(found[0]) if found else re.escape(char)
-            place = found[1] if found else place
+            bracket = _bracket(pattern, place)
+            parts[-1] += _any_of(bracket[0]) if bracket else re.escape(char)
+            place = bracket[1] if bracket else place
         elif char == b"\\":
             parts[-1] += re.escape(pattern[place : place + 1]) or b"(?!)"
             place += 1
@@ -80,8 +80,8 @@ def _bracket(pattern: bytes, place: int) -> Optional[Tuple[Bytes, int]]:
         if place > len(pattern) or place == len(pattern):
             return None
         chars += range(begin, end + 1)
-    found = frozenset(chars)
-    return (frozenset(range(256)) - found if others else found), place + 1
+    matching = frozenset(chars)
+    return (frozenset(range(256)) - matching if others else matching), place + 1
 
 
 def _char(pattern: bytes, place: int) -> Tuple[int, int]:

@@ -85,8 +85,8 @@ class _Reader(object):
         line = line.rstrip(_BLANKS)
         if not line or line.startswith("#"):
             return
-        found = _NAME.match(line)
-        name = found.group() if found else ""
+        match = _NAME.match(line)
+        name = match.group() if match else ""
         value = _value(line[len(name) :])
         if not name or name.startswith("-"):
             raise _refused("%s: unknown option '%s'" % (where, name))
@@ -202,13 +202,13 @@ def read(
 def _paths(files: "Files", home: str) -> List[str]:
     """Return the files that dpkg reads, in its order."""
     names = files.entries(PARTS) if files.is_directory(PARTS) else []
-    found = [os.path.join(PARTS, name) for name in sorted(names) if _PART.match(name)]
-    found += [FILE, os.path.join(home, _OF_HOME)]
-    there = [path for path in found if files.exists(path)]
-    for path in there:
+    paths = [os.path.join(PARTS, name) for name in sorted(names) if _PART.match(name)]
+    paths += [FILE, os.path.join(home, _OF_HOME)]
+    existing = [path for path in paths if files.exists(path)]
+    for path in existing:
         if files.is_directory(path):
             raise _refused("%s is a directory" % path)
-    return there
+    return existing
 
 
 _OPTION = re.compile(
@@ -221,8 +221,8 @@ def of_apt(dump: str) -> List[str]:
     """Return the options that apt-get passes to dpkg, from its settings in the output of
     ``apt-config dump``.
     """
-    found = [fits.groupdict() for fits in _OPTION.finditer(dump)]
-    return [one["value"] for own in (False, True) for one in found if bool(one["own"]) is own]
+    options = [fits.groupdict() for fits in _OPTION.finditer(dump)]
+    return [one["value"] for own in (False, True) for one in options if bool(one["own"]) is own]
 
 
 def option_problem(commands: "Commands", option: str) -> str:
@@ -231,10 +231,10 @@ def option_problem(commands: "Commands", option: str) -> str:
     result = commands.run(["dpkg", option, "--version"])
     if result.code == 0:
         return ""
-    said = result.stderr.partition("\n")[0].partition("dpkg: error: ")[2]
+    message = result.stderr.partition("\n")[0].partition("dpkg: error: ")[2]
     name = option[2:].partition("=")[0]
-    named = (option, "'%s'" % name, "'%s'" % name.partition("-")[2], "--" + name)
-    ours = any(one in said for one in named)
-    if said.startswith(("configuration error", "unknown force")) and not ours:
+    possible_names = (option, "'%s'" % name, "'%s'" % name.partition("-")[2], "--" + name)
+    ours = any(one in message for one in possible_names)
+    if message.startswith(("configuration error", "unknown force")) and not ours:
         raise Unknowable("cannot query the settings of dpkg: they are invalid")
-    return said.rpartition(": ")[2] or "dpkg does not accept %s" % option
+    return message.rpartition(": ")[2] or "dpkg does not accept %s" % option

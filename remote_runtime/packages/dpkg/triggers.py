@@ -21,7 +21,7 @@ def interests(files: "Files", admin: str = ADMIN) -> Dict[str, Set[str]]:
     packages.
     """
     directory = os.path.join(admin, "triggers")
-    found: Dict[str, Set[str]] = {}
+    packages_by_trigger: Dict[str, Set[str]] = {}
     for name in files.entries(directory) if files.is_directory(directory) else ():
         path = os.path.join(directory, name)
         if name in ("Lock", "Unincorp") or files.is_directory(path):
@@ -29,10 +29,10 @@ def interests(files: "Files", admin: str = ADMIN) -> Dict[str, Set[str]]:
         for line in files.read(path, _LIMIT, follow=True).decode("utf-8", "replace").splitlines():
             words = line.split()
             if name == "File" and len(words) >= 2:
-                found.setdefault(words[0], set()).add(_package(words[1]))
+                packages_by_trigger.setdefault(words[0], set()).add(_package(words[1]))
             elif name != "File" and words:
-                found.setdefault(name, set()).add(_package(words[0]))
-    return found
+                packages_by_trigger.setdefault(name, set()).add(_package(words[0]))
+    return packages_by_trigger
 
 
 def pending(text: str) -> Dict[str, List[str]]:
@@ -71,24 +71,24 @@ def declared(control: str, directive: str) -> List[str]:
 
 def activated(calls: Iterable[Call]) -> Set[str]:
     """Return the triggers that scripts activate themselves."""
-    found: Set[str] = set()
+    triggers: Set[str] = set()
     for call in calls:
         if call.name == "dpkg-trigger":
             names = [word for word in call.words[1:] if not word.startswith("-")]
-            found.update(name for name in names if UNKNOWN not in name)
-    return found
+            triggers.update(name for name in names if UNKNOWN not in name)
+    return triggers
 
 
 def triggered(
     waiting: Dict[str, Set[str]], paths: Sequence[str], names: Set[str]
 ) -> Dict[str, List[str]]:
     """Return the packages that these paths and names trigger, each with its triggers."""
-    found: Dict[str, List[str]] = {}
+    triggers_by_package: Dict[str, List[str]] = {}
     for trigger, packages in sorted(waiting.items()):
         if trigger.startswith("/"):
             hit = trigger in names or any(is_within(path, trigger) for path in paths)
         else:
             hit = trigger in names
         for package in packages if hit else ():
-            found.setdefault(package, []).append(trigger)
-    return found
+            triggers_by_package.setdefault(package, []).append(trigger)
+    return triggers_by_package

@@ -45,27 +45,27 @@ def of(context: "Context", path: str, owner: Optional[str]) -> Place:
 
     ``ResourceError`` if it cannot be used.
     """
-    found = context.files.status(path, follow=True)
+    status = context.files.status(path, follow=True)
     wanted = None if owner is None else context.accounts.uid(owner)
-    if found is None:
+    if status is None:
         return Place(path, *_new(context, path, owner, wanted), is_there=False)
-    if found.kind != "directory":
-        raise ResourceError("%s is a %s, not a directory" % (path, found.kind), kind=KIND)
-    if wanted is not None and wanted != found.uid:
-        name = context.accounts.user_name(found.uid)
+    if status.kind != "directory":
+        raise ResourceError("%s is a %s, not a directory" % (path, status.kind), kind=KIND)
+    if wanted is not None and wanted != status.uid:
+        name = context.accounts.user_name(status.uid)
         raise ResourceError(
             "%s is owned by %s, not %s" % (path, name, owner),
             kind=KIND,
             hint="make that user the owner of the whole directory, or use another path",
         )
-    if os.geteuid() not in (0, found.uid):
+    if os.geteuid() not in (0, status.uid):
         raise ResourceError(
             "%s belongs to the user %s, and ccm runs as %s"
-            % (path, *map(context.accounts.user_name, (found.uid, os.geteuid()))),
+            % (path, *map(context.accounts.user_name, (status.uid, os.geteuid()))),
             kind=KIND,
             hint="set become: true for this host, or push as the owner",
         )
-    return Place(path, found.uid, found.gid, is_there=True)
+    return Place(path, status.uid, status.gid, is_there=True)
 
 
 def _new(
@@ -101,12 +101,12 @@ def require_safe(context: "Context", place: Place, within: Sequence[str]) -> Non
             _require_own(files, path, sticky=False)
         return
     for path in within if place.is_there else ():
-        found = files.status(path)  # a link of the user may lead anywhere: the user follows it
-        if found is not None and found.uid not in (0, place.uid):
+        status = files.status(path)  # a link of the user may lead anywhere: the user follows it
+        if status is not None and status.uid not in (0, place.uid):
             name = context.accounts.user_name
             raise ResourceError(
                 "%s belongs to the user %s, but %s belongs to the user %s"
-                % (path, name(found.uid), place.path, name(place.uid)),
+                % (path, name(status.uid), place.path, name(place.uid)),
                 kind=KIND,
                 hint="make one user the owner of the whole directory",
             )
@@ -146,8 +146,8 @@ def require_readable(context: "Context", place: Place, path: str) -> None:
 
 
 def _require_own(files: "Files", path: str, sticky: bool) -> None:
-    found = files.status(path, follow=True)
-    if found is not None and _is_shared(found, files.real(path), sticky):
+    status = files.status(path, follow=True)
+    if status is not None and _is_shared(status, files.real(path), sticky):
         raise ResourceError(
             "users other than root can change %s, and ccm would run programs as root there" % path,
             kind=KIND,
@@ -155,5 +155,5 @@ def _require_own(files: "Files", path: str, sticky: bool) -> None:
         )
 
 
-def _is_shared(found: "Status", path: str, sticky: bool) -> bool:
-    return walk.is_shared(found.uid, found.gid, mode=found.mode, path=path, sticky=sticky)
+def _is_shared(status: "Status", path: str, sticky: bool) -> bool:
+    return walk.is_shared(status.uid, status.gid, mode=status.mode, path=path, sticky=sticky)

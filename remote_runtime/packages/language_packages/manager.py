@@ -102,9 +102,9 @@ class EnvironmentManager(PackageManager):
         return own and any(item.properties.get(key) for key in self.keys)
 
     def title(self, name: str, properties: Properties) -> str:
-        wanted = self._wanted_of(name, properties)._replace(id="package#%s" % name)
-        self._wanted[wanted.key] = wanted
-        return wanted.key
+        package = self._wanted_of(name, properties)._replace(id="package#%s" % name)
+        self._wanted[package.key] = package
+        return package.key
 
     def _wanted_of(self, name: str, properties: Properties) -> PlannedPackage:
         """Return the package that a resource wants, with its directory."""
@@ -115,10 +115,10 @@ class EnvironmentManager(PackageManager):
     def status(self, name: str) -> Installed:
         """Return the installed state in the package's directory, which is listed once for all its
         packages."""
-        wanted = self._wanted[name]
-        return self._installed(wanted)
+        package = self._wanted[name]
+        return self._installed(package)
 
-    def _installed(self, wanted: PlannedPackage) -> Installed:
+    def _installed(self, package: PlannedPackage) -> Installed:
         """Return the installed state of a package in its directory."""
         raise NotImplementedError
 
@@ -139,14 +139,14 @@ class EnvironmentManager(PackageManager):
         if name in planned:
             version = planned[name]
             return Installed(version, "installed" if version else "not-installed")
-        found = self.status(name)
+        state = self.status(name)
         directory = self._wanted[name].directory
         for other in planned:
             known = self._wanted.get(other)
             if known is not None and known.directory == directory and other not in self._resolved:
                 self.context.suppose("%s may provide or change it, too" % known.id)
                 break
-        return found
+        return state
 
     def _is_planned(self, path: str) -> bool:
         """Return whether an earlier resource of a preview creates a file with unknown content."""
@@ -162,27 +162,27 @@ class EnvironmentManager(PackageManager):
         """Return the versions of a package in the index; queried once per run."""
         if self.context.options.status_only:
             return Available()
-        wanted = self._wanted[name]
+        package = self._wanted[name]
         question = (
-            wanted.directory,
-            wanted.name,
-            *wanted.options,
-            wanted.text("index_url") or "",
+            package.directory,
+            package.name,
+            *package.options,
+            package.text("index_url") or "",
         )
-        found = self._asked.get(question)
-        if found is None:
+        result = self._asked.get(question)
+        if result is None:
             try:
-                found = self._look_up(wanted)
+                result = self._look_up(package)
             except ResourceError as error:
                 if not self.context.noop:
                     raise
-                found = error
-            self._asked[question] = found
-        if isinstance(found, ResourceError):
-            raise found
-        return found
+                result = error
+            self._asked[question] = result
+        if isinstance(result, ResourceError):
+            raise result
+        return result
 
-    def _look_up(self, wanted: PlannedPackage) -> Available:
+    def _look_up(self, package: PlannedPackage) -> Available:
         """Return the installable versions of a package; ``ResourceError`` if they are unknown."""
         raise NotImplementedError
 
@@ -197,10 +197,10 @@ class EnvironmentManager(PackageManager):
         """See the base class. The error names the index and the directory: these packages have no
         lists on the host.
         """
-        wanted = self._wanted[name]
+        package = self._wanted[name]
         return (
             "the index has no package %s that can be installed in %s"
-            % (wanted.name, wanted.directory),
+            % (package.name, package.directory),
             "check the name and index_url",
         )
 
@@ -218,45 +218,45 @@ class EnvironmentManager(PackageManager):
 
     # -- changes ----------------------------------------------------------------------------------
 
-    def place(self, wanted: PlannedPackage) -> Place:
+    def place(self, package: PlannedPackage) -> Place:
         """Return the directory of a package. ``ResourceError`` if it cannot be used."""
-        return places.of(self.context, wanted.directory, wanted.text("owner"))
+        return places.of(self.context, package.directory, package.text("owner"))
 
     def predict(self, operation: Operation) -> Sequence[VersionChange]:
         """See the base class. The index is not queried."""
-        wanted = self._wanted[operation.name]
-        self._require_ready(wanted)
+        package = self._wanted[operation.name]
+        self._require_ready(package)
         if not self.context.noop:
             return ()
         if operation.removal:
             if self.removes_alone:
-                self._resolved.add(wanted.key)
+                self._resolved.add(package.key)
             return ()
-        self._making(wanted, "")  # where that fails, so does the push
-        resolved = self._resolve(operation, wanted)
+        self._making(package, "")  # where that fails, so does the push
+        resolved = self._resolve(operation, package)
         if resolved is None:
-            self.context.suppose("if %s finds its dependencies" % wanted.id)
-            return self._differing(wanted)
-        self._resolved.add(wanted.key)
-        there = {name: one.version for name, one in self._everything(wanted).items()}
-        found = []
+            self.context.suppose("if %s finds its dependencies" % package.id)
+            return self._differing(package)
+        self._resolved.add(package.key)
+        there = {name: one.version for name, one in self._everything(package).items()}
+        changes = []
         for name, version in sorted(resolved.items()):
-            before = self.planned_versions().get(self._key(name, wanted.directory))
+            before = self.planned_versions().get(self._key(name, package.directory))
             before = there.get(name, "") if before is None else before
-            if before != version and name != wanted.name:
-                found.append(VersionChange(self._key(name, wanted.directory), before, version))
-        return found
+            if before != version and name != package.name:
+                changes.append(VersionChange(self._key(name, package.directory), before, version))
+        return changes
 
-    def _resolve(self, operation: Operation, wanted: PlannedPackage) -> Optional[Dict[str, str]]:
+    def _resolve(self, operation: Operation, package: PlannedPackage) -> Optional[Dict[str, str]]:
         """Return all versions that the program would install, by its own dry run; None if that does
         not show them. ``Unknowable`` if it would fail."""
         raise NotImplementedError
 
-    def _differing(self, wanted: PlannedPackage) -> Sequence[VersionChange]:
+    def _differing(self, package: PlannedPackage) -> Sequence[VersionChange]:
         """Return the changes that are known without the program's dry run."""
         return ()
 
-    def _require_ready(self, wanted: PlannedPackage) -> Place:
+    def _require_ready(self, package: PlannedPackage) -> Place:
         """``ResourceError`` for an obstacle to the installation of a package."""
         raise NotImplementedError
 
@@ -264,24 +264,26 @@ class EnvironmentManager(PackageManager):
         """The directory with files that are not known, and the version."""
         if not self.context.noop:
             return ()
-        wanted = self._wanted[operation.name]
+        package = self._wanted[operation.name]
         version = "" if operation.removal else operation.version or self._newest(operation.name)
         others = [PackageEffect(change.name, change.after) for change in predicted]
-        by = wanted.id
-        uncertainty = Uncertainty(UNKNOWN, "%s changes the contents of %s" % (by, wanted.directory))
-        inside = below(wanted.directory)
+        by = package.id
+        uncertainty = Uncertainty(
+            UNKNOWN, "%s changes the contents of %s" % (by, package.directory)
+        )
+        inside = below(package.directory)
 
         def covers(kind: str, value: str, present: bool) -> bool:
-            read = kind in ("path", "attributes") and self._reads(wanted, value)
+            read = kind in ("path", "attributes") and self._reads(package, value)
             return not read and inside(kind, value, present)
 
-        made: List[Effect] = []
+        effects: List[Effect] = []
         try:
-            made += [] if operation.removal else self._making(wanted, by)
+            effects += [] if operation.removal else self._making(package, by)
         except ResourceError:
             pass  # reported when the package is read
         return [
-            *made,
+            *effects,
             UnknownEffect(uncertainty, covers),
             PackageEffect(operation.name, version),
             *others,
@@ -290,16 +292,16 @@ class EnvironmentManager(PackageManager):
     def _newest(self, name: str) -> str:
         return self._candidate(name) or "present"
 
-    def _reads(self, wanted: PlannedPackage, path: str) -> bool:
+    def _reads(self, package: PlannedPackage, path: str) -> bool:
         """Return whether a path determines the installed packages; ``planned`` covers possible
         changes there."""
         raise NotImplementedError
 
-    def _making(self, wanted: PlannedPackage, by: str) -> List[Effect]:
+    def _making(self, package: PlannedPackage, by: str) -> List[Effect]:
         """Return the effects of a push for a package, except on the package itself."""
         return []
 
-    def _dry_run(self, wanted: PlannedPackage, place: Place, by: str) -> List[Effect]:
+    def _dry_run(self, package: PlannedPackage, place: Place, by: str) -> List[Effect]:
         """Return the effects of creating the directory. ``ResourceError`` if that would fail."""
         from remote_runtime.host.preview import files
         from remote_runtime.host.preview.change_record import Record
@@ -324,35 +326,35 @@ class EnvironmentManager(PackageManager):
         """See the base class. Each package is changed alone: the next finds the dependencies that
         an earlier one installed.
         """
-        wanted = self._wanted[operation.name]
-        place = self._require_ready(wanted)
+        package = self._wanted[operation.name]
+        place = self._require_ready(package)
         if not operation.removal:
-            place = self._prepare(wanted, place)
-        before = dict(self._everything(wanted))
+            place = self._prepare(package, place)
+        before = dict(self._everything(package))
         self.context.progress(str(operation))
         try:
             with self.context.unkillable():
-                self._run(operation, wanted, place)
+                self._run(operation, package, place)
         finally:
             self._inventories.clear()
-        after = self._everything(wanted)
+        after = self._everything(package)
         changed = []
         for name in sorted({*before, *after}):
             old, new = before.get(name, Installed()), after.get(name, Installed())
-            if old.version != new.version and name != wanted.name:
-                key = self._key(name, wanted.directory)
+            if old.version != new.version and name != package.name:
+                key = self._key(name, package.directory)
                 changed.append(VersionChange(key, old.version, new.version))
         return changed
 
-    def _prepare(self, wanted: PlannedPackage, place: Place) -> Place:
+    def _prepare(self, package: PlannedPackage, place: Place) -> Place:
         """Create the directory if it is missing."""
         raise NotImplementedError
 
-    def _everything(self, wanted: PlannedPackage) -> Inventory:
+    def _everything(self, package: PlannedPackage) -> Inventory:
         """Return all packages that are installed together with one."""
         raise NotImplementedError
 
-    def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:
+    def _run(self, operation: Operation, package: PlannedPackage, place: Place) -> None:
         """Change a package. ``ResourceError``."""
         raise NotImplementedError
 

@@ -48,20 +48,20 @@ def of_registry(options: Sequence[str]) -> List[str]:
 
 def answer(result: "Result") -> Available:
     """Return the versions in the registry, from npm's output; ``ValueError`` without an answer."""
-    found: Any = json.loads(result.stdout) if result.stdout.strip() else None
-    if isinstance(found, list):
-        found = found[-1] if found else None  # of a name that stands for several
-    if not isinstance(found, dict):
+    document: Any = json.loads(result.stdout) if result.stdout.strip() else None
+    if isinstance(document, list):
+        document = document[-1] if document else None  # of a name that stands for several
+    if not isinstance(document, dict):
         raise ValueError(result.tail(3))
-    error = found.get("error")
+    error = document.get("error")
     if isinstance(error, dict):
         if error.get("code") == "E404":
             return Available()
         raise ValueError(str(error.get("summary") or error.get("code")))
-    listed = found.get("versions") or []
+    listed = document.get("versions") or []
     versions = [listed] if isinstance(listed, str) else [one for one in listed if one]
     versions = sorted(map(str, versions), key=semantic.key, reverse=True)
-    tags = found.get("dist-tags")
+    tags = document.get("dist-tags")
     latest = tags.get("latest") if isinstance(tags, dict) else None
     candidate = latest if isinstance(latest, str) else (versions or [""])[0]
     return Available(bool(versions), candidate, versions)
@@ -107,15 +107,15 @@ def locked(lock: Mapping[str, Any], production: bool) -> Iterator[Tuple[str, str
 
 def failure(what: str, result: "Result") -> ResourceError:
     """Return the error of a failed installation or removal."""
-    said = result.stderr + result.stdout
+    output = result.stderr + result.stdout
     kind, hint = "package.npm", ""
-    if any(word in said for word in _LOST):
+    if any(word in output for word in _LOST):
         kind, hint = DOWNLOAD, "check index_url, the proxy and the network of the host"
-    elif "E404" in said or "ETARGET" in said:
+    elif "E404" in output or "ETARGET" in output:
         hint = "check the name, the version and index_url"
-    elif "EACCES" in said or "EPERM" in said:
+    elif "EACCES" in output or "EPERM" in output:
         hint = "the owner of the directory must be able to write to it"
-    elif "EUSAGE" in said and "npm ci" in said:
+    elif "EUSAGE" in output and "npm ci" in output:
         hint = "package.json and package-lock.json do not match: run npm install and commit both"
     return ResourceError(
         "%s: npm: %s" % (what, result.ending(None)), kind=kind, hint=hint, output=result.tail()

@@ -94,18 +94,18 @@ def answer(result: "Result") -> Available:
     for line in result.stdout.splitlines():
         if line.startswith("Available versions:"):
             listed = line.partition(":")[2]
-    said = _VERSIONS.search(result.stderr)
-    if said and said.group(1) != "none":
-        listed = said.group(1)
-    found = [text.strip() for text in listed.split(",") if text.strip()]
-    found = sorted(
-        (text for text in found if versions.key(text)),
+    match = _VERSIONS.search(result.stderr)
+    if match and match.group(1) != "none":
+        listed = match.group(1)
+    numbers = [text.strip() for text in listed.split(",") if text.strip()]
+    numbers = sorted(
+        (text for text in numbers if versions.key(text)),
         key=lambda text: versions.key(text) or (),
         reverse=True,
     )
-    if found:
-        final = [text for text in found if versions.is_final(text)]
-        return Available(True, (final or found)[0], found)
+    if numbers:
+        final = [text for text in numbers if versions.is_final(text)]
+        return Available(True, (final or numbers)[0], numbers)
     if any(text in result.stderr for text in _NONE):
         return Available()
     raise ValueError(result.tail(3))
@@ -125,15 +125,15 @@ def resolved(result: "Result") -> Optional[Dict[str, str]]:
 
 def failure(what: str, result: "Result") -> ResourceError:
     """Return the error of a failed installation or removal."""
-    said = result.stderr + result.stdout
+    output = result.stderr + result.stdout
     kind, hint = "package.pip", ""
-    if "externally-managed-environment" in said:
+    if "externally-managed-environment" in output:
         hint = "the system's package manager manages this Python: use a virtual environment"
-    elif "DO NOT MATCH THE HASHES" in said or "Hashes are required" in said:
+    elif "DO NOT MATCH THE HASHES" in output or "Hashes are required" in output:
         hint = "the file in the index does not match this hash, or a line has no hash"
-    elif "No module named pip" in said:
+    elif "No module named pip" in output:
         hint = "install pip in the environment: run python -m ensurepip there"
-    elif any(text in said for text in _NONE):
+    elif any(text in output for text in _NONE):
         hint = "check the name, the version and index_url"
     if is_lost(result):
         kind, hint = DOWNLOAD, "check index_url, the proxy and the network of the host"

@@ -45,19 +45,19 @@ def read(text: str, where: str, reader: Read, depth: int = 0) -> List[Requiremen
     """
     if depth > _DEEPEST:
         raise _wrong(where, "-r", "the requirements files include each other")
-    found: List[Requirement] = []
+    requirements: List[Requirement] = []
     for line in _lines(text):
         other = re.match(r"(?:-r|--requirement)[ =]?\s*(\S+)\Z", line)
         if other is not None:
             if not where and not other.group(1).startswith("/"):
                 raise _wrong(where, line, "use an absolute path on the host, or a single file")
             path = os.path.normpath(os.path.join(os.path.dirname(where), other.group(1)))
-            found += read(reader(path), path, reader, depth + 1)
+            requirements += read(reader(path), path, reader, depth + 1)
         elif line.startswith(("-e", "--editable")):
             raise _wrong(where, line, "ccm cannot tell whether it is installed")
         elif not line.startswith("-"):
-            found.append(_requirement(line, where))
-    return found
+            requirements.append(_requirement(line, where))
+    return requirements
 
 
 def _lines(text: str) -> List[str]:
@@ -95,9 +95,9 @@ def parsed(line: str) -> Requirement:
 
 
 def _wrong(where: str, line: str, reason: str) -> ResourceError:
-    shown = line if len(line) <= 80 else line[:77] + "..."
+    excerpt = line if len(line) <= 80 else line[:77] + "..."
     return ResourceError(
-        "%s: %r: %s" % (where or "requirements", shown, reason),
+        "%s: %r: %s" % (where or "requirements", excerpt, reason),
         kind="package.requirements",
         hint="write lines such as requests==2.31.0",
     )
@@ -155,10 +155,10 @@ def applies(marker: str, values: Mapping[str, str]) -> bool:
         while at < len(text) and text[at] == " ":
             at += 1
     parser = _Marker(tokens, dict(values), marker)
-    found = parser.either()
+    is_met = parser.either()
     if parser.tokens:
         raise _wrong("", marker, "pip does not support this condition")
-    return found
+    return is_met
 
 
 class _Marker(object):
@@ -169,28 +169,28 @@ class _Marker(object):
 
     def either(self) -> bool:
         """Evaluate conditions joined by ``or``."""
-        found = self._both()
+        result = self._both()
         while self.tokens[:1] == ["or"]:
             self.tokens.pop(0)
             other = self._both()
-            found = found or other
-        return found
+            result = result or other
+        return result
 
     def _both(self) -> bool:
-        found = self._one()
+        result = self._one()
         while self.tokens[:1] == ["and"]:
             self.tokens.pop(0)
             other = self._one()
-            found = found and other
-        return found
+            result = result and other
+        return result
 
     def _one(self) -> bool:
         if self.tokens[:1] == ["("]:
             self.tokens.pop(0)
-            found = self.either()
+            result = self.either()
             if self._next() != ")":
                 raise self._wrong()
-            return found
+            return result
         left = self._value()
         operator = self._next()
         if operator == "not":

@@ -44,12 +44,12 @@ class Environment(NamedTuple):
         """The paths that determine what runs in it."""
         if self.is_planned:
             return []
-        found = [os.path.join(self.path, "bin"), self.python]
-        found.append(os.path.join(self.path, CONFIGURATION))
+        paths = [os.path.join(self.path, "bin"), self.python]
+        paths.append(os.path.join(self.path, CONFIGURATION))
         if self.packages:
             above = os.path.dirname(self.packages)
-            found += [os.path.dirname(above), above, self.packages]
-        return found
+            paths += [os.path.dirname(above), above, self.packages]
+        return paths
 
 
 def find(files: "Files", path: str) -> Environment:
@@ -70,9 +70,9 @@ def find(files: "Files", path: str) -> Environment:
             packages = os.path.join(lib, name, "site-packages")
             if python and _is_directory(files, packages):
                 there[python] = packages
-    found = version if version in there else (sorted(there) or [""])[-1]
-    known = full if version == found else ""
-    return Environment(path, found or version, there.get(found, ""), full_version=known)
+    series = version if version in there else (sorted(there) or [""])[-1]
+    known = full if version == series else ""
+    return Environment(path, series or version, there.get(series, ""), full_version=known)
 
 
 def _version(settings: str) -> str:
@@ -88,12 +88,12 @@ def _require_new(files: "Files", path: str) -> None:
     """Raise ``ResourceError`` for a directory that contains more than the beginning of an
     environment.
     """
-    held = files.entries(path)
-    others = [name for name in held if name not in _OWN]
+    names = files.entries(path)
+    others = [name for name in names if name not in _OWN]
     programs = os.path.join(path, "bin")
     if not others and not (_is_directory(files, programs) and files.entries(programs)):
         return
-    what = "it contains %s" % ", ".join((others or held)[:_SHOWN])
+    what = "it contains %s" % ", ".join((others or names)[:_SHOWN])
     if _is_system(files, path):
         what = "its Python belongs to the package manager of the system (PEP 668)"
     raise ResourceError("%s is not a virtual environment: %s" % (path, what), kind=KIND, hint=HINT)
@@ -112,14 +112,14 @@ def _is_system(files: "Files", path: str) -> bool:
 
 def inventory(files: "Files", environment: Environment) -> Dict[str, Tuple[str, str]]:
     """Return version and directory of each package, by its normalized name."""
-    found: Dict[str, Tuple[str, str]] = {}
+    packages: Dict[str, Tuple[str, str]] = {}
     if not environment.packages:
-        return found
+        return packages
     for entry in files.entries(environment.packages):
         name, version = _split(entry)
-        if name and normalized(name) not in found:
-            found[normalized(name)] = (version, entry)
-    return found
+        if name and normalized(name) not in packages:
+            packages[normalized(name)] = (version, entry)
+    return packages
 
 
 def _split(entry: str) -> Tuple[str, str]:
@@ -145,10 +145,12 @@ def _python(name: str) -> str:
     return ""
 
 
-def installed(files: "Files", environment: Environment, found: Tuple[str, str]) -> Installed:
+def installed(
+    files: "Files", environment: Environment, entry_of_inventory: Tuple[str, str]
+) -> Installed:
     """Return the installed state from an entry of the inventory. An interrupted installation has no
     file INSTALLER, which is written last."""
-    version, entry = found
+    version, entry = entry_of_inventory
     if entry.endswith(".egg-info"):
         return Installed(version, "installed")
     directory = os.path.join(environment.packages, entry)
@@ -158,10 +160,10 @@ def installed(files: "Files", environment: Environment, found: Tuple[str, str]) 
 
 
 def _is_file(files: "Files", path: str) -> bool:
-    found = files.status(path, follow=True)
-    return found is not None and found.kind == "file"
+    status = files.status(path, follow=True)
+    return status is not None and status.kind == "file"
 
 
 def _is_directory(files: "Files", path: str) -> bool:
-    found = files.status(path, follow=True)
-    return found is not None and found.kind == "directory"
+    status = files.status(path, follow=True)
+    return status is not None and status.kind == "directory"

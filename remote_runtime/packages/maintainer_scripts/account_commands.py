@@ -87,30 +87,30 @@ class Parsed(NamedTuple):
 
 
 def _parsed(words: Sequence[str]) -> Parsed:
-    found = Parsed([], set(), [])
+    parsed = Parsed([], set(), [])
     rest = list(words[1:])
     while rest:
         word = rest.pop(0)
         if not word.startswith("-") or word == "-":
-            found.names.append(word)
+            parsed.names.append(word)
         elif word.startswith("--"):
-            option, given, value = word.partition("=")
+            option, equals, value = word.partition("=")
             if option in _LONG:
-                found.values.append((option, value if given else (rest.pop(0) if rest else "")))
+                parsed.values.append((option, value if equals else (rest.pop(0) if rest else "")))
             else:
-                found.flags.add(option)
+                parsed.flags.add(option)
         else:
-            _letters(words[0], word, rest, found)
-    return found
+            _letters(words[0], word, rest, parsed)
+    return parsed
 
 
-def _letters(tool: str, word: str, rest: List[str], found: Parsed) -> None:
+def _letters(tool: str, word: str, rest: List[str], parsed: Parsed) -> None:
     for at, letter in enumerate(word[1:], 1):
         if letter in _LETTERS.get(tool, ""):
             value = word[at + 1 :] or (rest.pop(0) if rest else "")
-            found.values.append(("-" + letter, value))
+            parsed.values.append(("-" + letter, value))
             return
-        found.flags.add("-" + letter)
+        parsed.flags.add("-" + letter)
 
 
 def _created(words: Sequence[str]) -> List[Account]:
@@ -118,20 +118,20 @@ def _created(words: Sequence[str]) -> List[Account]:
     tool = words[0]
     if tool not in _MAKING:
         return []
-    given = _parsed(words)
+    arguments = _parsed(words)
     # Two names add a user to a group; one that is a variable is not known.
-    if len(given.names) != 1 or not _NAME.match(given.names[0]):
+    if len(arguments.names) != 1 or not _NAME.match(arguments.names[0]):
         return []
-    name, kind = given.names[0], _MAKING[tool]
-    system = "--system" in given.flags
-    if tool == "adduser" and "--group" in given.flags and not system:
+    name, kind = arguments.names[0], _MAKING[tool]
+    system = "--system" in arguments.flags
+    if tool == "adduser" and "--group" in arguments.flags and not system:
         kind = "group"  # the same as addgroup
-    number = given.value("--uid", "-u") if kind == "user" else given.value("--gid", "-g")
-    user = _new_user(given, number) if tool == "useradd" else None
-    found = [Account(kind, name, int(number) if _NUMBER.match(number) else -1, user)]
-    if kind == "user" and _has_its_own_group(tool, given, system):
-        found.append(Account("group", name))
-    return found
+    number = arguments.value("--uid", "-u") if kind == "user" else arguments.value("--gid", "-g")
+    user = _new_user(arguments, number) if tool == "useradd" else None
+    accounts = [Account(kind, name, int(number) if _NUMBER.match(number) else -1, user)]
+    if kind == "user" and _has_its_own_group(tool, arguments, system):
+        accounts.append(Account("group", name))
+    return accounts
 
 
 def _new_user(given: Parsed, number: str) -> Optional[NewUser]:
@@ -156,10 +156,10 @@ def _new_user(given: Parsed, number: str) -> Optional[NewUser]:
     )
 
 
-def _has_its_own_group(tool: str, given: Parsed, system: bool) -> bool:
-    if given.value("--gid", "-g", "--ingroup") or given.flags & {"-N", "--no-user-group"}:
+def _has_its_own_group(tool: str, arguments: Parsed, system: bool) -> bool:
+    if arguments.value("--gid", "-g", "--ingroup") or arguments.flags & {"-N", "--no-user-group"}:
         return False
-    return tool == "useradd" or not system or "--group" in given.flags
+    return tool == "useradd" or not system or "--group" in arguments.flags
 
 
 def creates_home(words: Sequence[str]) -> bool:
@@ -179,8 +179,8 @@ def _removed(words: Sequence[str]) -> List[Tuple[str, str]]:
     names = _parsed(words).names if kind else []
     if len(names) != 1:
         return []  # two names take a user out of a group
-    found = [(kind, names[0])]
-    return [*found, ("group", names[0])] if kind == "user" else found
+    accounts = [(kind, names[0])]
+    return [*accounts, ("group", names[0])] if kind == "user" else accounts
 
 
 def _renamed(words: Sequence[str]) -> List[Tuple[str, str]]:
@@ -188,13 +188,13 @@ def _renamed(words: Sequence[str]) -> List[Tuple[str, str]]:
     and new.
     """
     kind = _CHANGING.get(words[0], "")
-    given = _parsed(words) if kind else Parsed([], set(), [])
+    arguments = _parsed(words) if kind else Parsed([], set(), [])
     options = ("--login", "-l", "--uid", "-u") if kind == "user" else ()
     options = options or ("--new-name", "-n", "--gid", "-g")
-    new = given.value(*options)
-    if not new or not given.names:
+    new = arguments.value(*options)
+    if not new or not arguments.names:
         return []
-    return [(kind, name) for name in (*given.names, new) if not _NUMBER.match(name)]
+    return [(kind, name) for name in (*arguments.names, new) if not _NUMBER.match(name)]
 
 
 def _is_nameless(words: Sequence[str]) -> bool:
@@ -228,33 +228,33 @@ def _amended(commands: Sequence[Sequence[str]]) -> Optional[Set[str]]:
 
 def read(commands: Iterable[Sequence[str]]) -> AccountCalls:
     """Read commands, each of which is a list of words."""
-    named = [[c[0].rpartition("/")[2], *c[1:]] for c in commands if c]
-    known = [words for words in named if words[0] in _COMMANDS]
+    named_commands = [[c[0].rpartition("/")[2], *c[1:]] for c in commands if c]
+    known = [words for words in named_commands if words[0] in _COMMANDS]
     return AccountCalls(
         created=[account for words in known for account in _created(words)],
         removed={one for words in known for one in _removed(words)},
         renamed={one for words in known for one in _renamed(words)},
         nameless=any(_is_nameless(words) for words in known),
-        amended=_amended(named),
+        amended=_amended(named_commands),
     )
 
 
 def sysusers(text: str) -> List[Account]:
     """Return the accounts of a sysusers.d file."""
-    found = []
+    accounts = []
     lines = [words for words in map(_words, text.splitlines()) if len(words) >= 2]
     members = {words[1] for words in lines if words[0].startswith("m")}
     for words in lines:
         if words[0].rstrip("!+-") not in ("u", "g"):
             continue
-        given = words[2].partition(":")[0] if len(words) > 2 else "-"
-        number = int(given) if _NUMBER.match(given) else -1
+        id_field = words[2].partition(":")[0] if len(words) > 2 else "-"
+        number = int(id_field) if _NUMBER.match(id_field) else -1
         if words[0].startswith("u"):
             plain = words[0] == "u" and words[1] not in members
             user = _declared_user(words) if plain else None
-            found.append(Account("user", words[1], number, user))
-        found.append(Account("group", words[1], number))
-    return found
+            accounts.append(Account("user", words[1], number, user))
+        accounts.append(Account("group", words[1], number))
+    return accounts
 
 
 def _words(line: str) -> List[str]:

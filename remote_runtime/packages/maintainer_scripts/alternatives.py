@@ -68,8 +68,8 @@ def _installed(files: "Files", link: str, name: str, path: str) -> Declared:
     there = files.look(link)
     if _record(files, name) is not None or there is not None or files.look(path) is None:
         return Declared([], [*_BESIDE, _own(name), link])
-    made = [(_own(name), path), (link, _own(name))]
-    return Declared([PathEffect(at, "symlink", target=to) for at, to in made], _BESIDE)
+    links = [(_own(name), path), (link, _own(name))]
+    return Declared([PathEffect(at, "symlink", target=to) for at, to in links], _BESIDE)
 
 
 def _removed(files: "Files", name: str, path: str) -> Declared:

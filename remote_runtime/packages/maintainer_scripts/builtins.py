@@ -71,11 +71,11 @@ def _shift(interpreter: Shell, words: List[str]) -> Optional[bool]:
 
 
 def _set(interpreter: Shell, words: List[str]) -> Optional[bool]:
-    given = words[1:]
-    while given and given[0][:1] in "+-" and given[0] != "--":
-        given = given[2:] if given[0] in ("-o", "+o") else given[1:]
-    if given:
-        interpreter.arguments[:] = given[1:] if given[0] == "--" else given
+    arguments = words[1:]
+    while arguments and arguments[0][:1] in "+-" and arguments[0] != "--":
+        arguments = arguments[2:] if arguments[0] in ("-o", "+o") else arguments[1:]
+    if arguments:
+        interpreter.arguments[:] = arguments[1:] if arguments[0] == "--" else arguments
     return True
 
 
@@ -105,9 +105,9 @@ def _eval(interpreter: Shell, words: List[str]) -> Optional[bool]:
 
 
 def _trap(interpreter: Shell, words: List[str]) -> Optional[bool]:
-    given = [word for word in words[1:] if word != "--"]
-    if len(given) > 1 and given[0] not in ("", "-") and UNKNOWN not in given[0]:
-        interpreter.maybe(given[0])
+    arguments = [word for word in words[1:] if word != "--"]
+    if len(arguments) > 1 and arguments[0] not in ("", "-") and UNKNOWN not in arguments[0]:
+        interpreter.maybe(arguments[0])
     return True
 
 
@@ -135,10 +135,10 @@ def _command(interpreter: Shell, words: List[str]) -> Optional[bool]:
 
 def _compare(interpreter: Shell, words: List[str]) -> Optional[bool]:
     """Handle ``dpkg --compare-versions``."""
-    given = [word for word in words[1:] if word != "--"]
-    if given[:1] != ["--compare-versions"] or len(given) != 4:
+    arguments = [word for word in words[1:] if word != "--"]
+    if arguments[:1] != ["--compare-versions"] or len(arguments) != 4:
         return interpreter.report(words)
-    return compared(given[1], given[2], given[3])
+    return compared(arguments[1], arguments[2], arguments[3])
 
 
 def compared(left: str, operator: str, right: str) -> Optional[bool]:

@@ -17,36 +17,36 @@ def changes(call: Call) -> Optional[List[str]]:
     They contain ``UNKNOWN`` for unknown text.
     """
     name = call.name
-    found: Optional[List[str]] = list(call.writes)
+    paths: Optional[List[str]] = list(call.writes)
     if name in (":", "{"):
-        return found
+        return paths
     special = _SPECIAL.get(name)
     if special is not None:
-        found = special(call)
+        paths = special(call)
     else:
         row = KNOWN.get(name)
-        found = None if row is None else [*row.writes, *(named(call) if row.named else ())]
-    return None if found is None else found + list(call.writes)
+        paths = None if row is None else [*row.writes, *(named(call) if row.named else ())]
+    return None if paths is None else paths + list(call.writes)
 
 
 def named(call: Call) -> List[str]:
     """Return the paths in the words of a call, made absolute."""
-    given = [word for word in call.words[1:] if not word.startswith("-")]
+    arguments = [word for word in call.words[1:] if not word.startswith("-")]
     skipped = call.name in ("chown", "chgrp", "chmod", "setfacl", "chattr", "setcap")
-    words = [word for word in given[1 if skipped else 0 :] if word]
+    words = [word for word in arguments[1 if skipped else 0 :] if word]
     if call.name in _LAST:
         words = words[-1:] if "-d" not in call.words else words
     valued = [word.partition("=")[2] for word in call.words[1:] if word.startswith("--")]
     valued = [word for word in valued if word.startswith("/")]
-    found = []
+    paths = []
     account = KNOWN[call.name].reason == ACCOUNT if call.name in KNOWN else False
     for word in words:
         path = word if word.startswith(("/", UNKNOWN)) else "%s/%s" % (call.directory, word)
         if account and not word.startswith("/"):
             continue
         if word.startswith("/") or call.directory != "/" or UNKNOWN in word:
-            found.append(path.replace("//", "/").rstrip("/") or "/")
-    return found + valued
+            paths.append(path.replace("//", "/").rstrip("/") or "/")
+    return paths + valued
 
 
 def _sed(call: Call) -> Optional[List[str]]:

@@ -19,23 +19,23 @@ _NUMBERS = {
 _PATHS = "efdLhsrwxSpbcgukOG"
 
 
-def negated(found: Optional[bool]) -> Optional[bool]:
+def negated(result: Optional[bool]) -> Optional[bool]:
     """Return the opposite; None if unknown."""
-    return None if found is None else not found
+    return None if result is None else not result
 
 
-def every(found: Sequence[Optional[bool]]) -> Optional[bool]:
+def every(results: Sequence[Optional[bool]]) -> Optional[bool]:
     """Return whether all are true; None if one may be true and no other is false."""
-    if False in found:
+    if False in results:
         return False
-    return None if None in found else True
+    return None if None in results else True
 
 
-def some(found: Sequence[Optional[bool]]) -> Optional[bool]:
+def some(results: Sequence[Optional[bool]]) -> Optional[bool]:
     """Return whether one is true; None if one may be true and no other is."""
-    if True in found:
+    if True in results:
         return True
-    return None if None in found else False
+    return None if None in results else False
 
 
 def test(words: Sequence[str], check: Look) -> Optional[bool]:

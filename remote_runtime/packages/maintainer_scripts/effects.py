@@ -79,10 +79,10 @@ def variables(package: str, script: str) -> Dict[str, str]:
 
 def possible_calls(package: str, name: str, text: str, arguments: Sequence[str]) -> List[Call]:
     """Return all calls of a script that its arguments do not exclude, regardless of the host."""
-    found: List[Call] = []
+    calls: List[Call] = []
 
     def handle(call: Call) -> Optional[bool]:
-        found.append(call)
+        calls.append(call)
         return None
 
     if is_shell(text):
@@ -92,7 +92,7 @@ def possible_calls(package: str, name: str, text: str, arguments: Sequence[str])
             )
         except ParseError:
             pass  # the found calls count; the rest is open when the script is followed
-    return found
+    return calls
 
 
 def is_shell(text: str) -> bool:
@@ -171,19 +171,19 @@ class ScriptEffects(object):
 
     def _program(self, name: str) -> bool:
         directories = [""] if name.startswith("/") else _DIRECTORIES
-        found = (self._files.status(os.path.join(f, name), follow=True) for f in directories)
-        return any(one is not None and one.mode & 0o111 for one in found)
+        statuses = (self._files.status(os.path.join(f, name), follow=True) for f in directories)
+        return any(one is not None and one.mode & 0o111 for one in statuses)
 
     def _account(self, words: Sequence[str]) -> Optional[bool]:
         """Return whether the account in a call of ``id`` or ``getent`` exists; None if unknown."""
-        given = [word for word in words[1:] if not word.startswith("-")]
+        arguments = [word for word in words[1:] if not word.startswith("-")]
         kind = "user"
         if words[0] == "getent":
-            kind = {"passwd": "user", "group": "group"}.get(given[0] if given else "", "")
-            given = given[1:]
-        if not kind or len(given) != 1 or UNKNOWN in given[0] or given[0].isdigit():
+            kind = {"passwd": "user", "group": "group"}.get(arguments[0] if arguments else "", "")
+            arguments = arguments[1:]
+        if not kind or len(arguments) != 1 or UNKNOWN in arguments[0] or arguments[0].isdigit():
             return None
-        return self._accounts.number(kind, given[0]) is not None
+        return self._accounts.number(kind, arguments[0]) is not None
 
     def _overridden(self, words: Sequence[str]) -> Optional[bool]:
         path = words[-1]

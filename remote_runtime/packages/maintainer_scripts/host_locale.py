@@ -19,21 +19,21 @@ def environment(files: "Files") -> Dict[str, str]:
     """Return the variables for a package manager's transaction; an empty variable counts
     as unset.
     """
-    found: Dict[str, str] = {}
+    variables: Dict[str, str] = {}
     for path in FILES:
-        if not found and files.exists(path) and not files.is_directory(path):
-            found = _settings(files.read(path, _LIMIT, follow=True).decode("utf-8", "replace"))
-    everything = found.pop("LC_ALL", "")
+        if not variables and files.exists(path) and not files.is_directory(path):
+            variables = _settings(files.read(path, _LIMIT, follow=True).decode("utf-8", "replace"))
+    everything = variables.pop("LC_ALL", "")
     if everything:  # it would have messages in it as well
-        found = dict.fromkeys(("LANG", *_CATEGORIES), everything)
-    return {"LANG": "C", **found, "LC_ALL": "", "LANGUAGE": "", "LC_MESSAGES": "C"}
+        variables = dict.fromkeys(("LANG", *_CATEGORIES), everything)
+    return {"LANG": "C", **variables, "LC_ALL": "", "LANGUAGE": "", "LC_MESSAGES": "C"}
 
 
 def _settings(text: str) -> Dict[str, str]:
-    found: Dict[str, str] = {}
+    settings: Dict[str, str] = {}
     for line in text.splitlines():
         name, equals, value = line.strip().partition("=")
         value = value.strip().strip("\"'")
         if equals and name in _NAMES and value:
-            found[name] = value
-    return found
+            settings[name] = value
+    return settings

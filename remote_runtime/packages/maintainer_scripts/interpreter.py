@@ -83,10 +83,10 @@ class Interpreter(Shell):
 
     def nodes(self, nodes: Sequence[Node]) -> Optional[bool]:
         """Follow commands; return whether the last one succeeds."""
-        found: Optional[bool] = True
+        success: Optional[bool] = True
         for node in nodes:
-            found = self._node(node)
-        return found
+            success = self._node(node)
+        return success
 
     def output(self, nodes: Sequence[Node]) -> str:
         """Return the output; it is known only for a single command that prints known words."""
@@ -99,14 +99,14 @@ class Interpreter(Shell):
 
     def _apart(self, nodes: Sequence[Node]) -> Optional[bool]:
         """Follow the commands of a subshell."""
-        kept = dict(self.variables), list(self.arguments), self._directory
+        state = dict(self.variables), list(self.arguments), self._directory
         sure = self._certain, self._exited
         try:
             return self.nodes(nodes)
         except _Ended:
             return None
         finally:
-            self.variables, self.arguments, self._directory = kept
+            self.variables, self.arguments, self._directory = state
             self._certain, self._exited = sure
 
     def _printed(self, words: Sequence[str]) -> Optional[str]:
@@ -163,19 +163,19 @@ class Interpreter(Shell):
         succeeds if it runs."""
         if holds is not None:
             return self.nodes(nodes) if holds else None
-        kept, certain = dict(self.variables), self._certain
+        variables, certain = dict(self.variables), self._certain
         self._certain = False
-        found: Optional[bool] = None
+        success: Optional[bool] = None
         try:
-            found = self.nodes(nodes)
+            success = self.nodes(nodes)
         except _Ended as ended:
             certain = False  # later commands may not be reached
             self._exited = self._exited or ended.what == "script"
         self._certain = certain and not self._exited
         for name, value in self.variables.items():
-            if kept.get(name, "") != value:
+            if variables.get(name, "") != value:
                 self.variables[name] = UNKNOWN
-        return found
+        return success
 
     def _if(self, node: If) -> Optional[bool]:
         open_ = False
@@ -183,37 +183,37 @@ class Interpreter(Shell):
             holds = self.nodes(condition)
             if holds is False:
                 continue
-            found = self._perhaps(None if open_ else holds, body)
+            success = self._perhaps(None if open_ else holds, body)
             if holds:
-                return None if open_ else found
+                return None if open_ else success
             open_ = True
-        found = self._perhaps(None if open_ else True, node.otherwise)
-        return None if open_ else found
+        success = self._perhaps(None if open_ else True, node.otherwise)
+        return None if open_ else success
 
     def _and_or(self, node: AndOr) -> Optional[bool]:
-        found = self._node(node.first)
+        success = self._node(node.first)
         for operator, other in node.rest:
-            wanted = found if operator == "&&" else negated(found)
+            wanted = success if operator == "&&" else negated(success)
             if wanted is False:
                 continue
             if wanted is None and _does_nothing(other):
-                found = True if operator == "||" else None
+                success = True if operator == "||" else None
                 continue
             done = self._perhaps(wanted, [other])
-            found = done if wanted or done is (operator == "||") else None
-        return found
+            success = done if wanted or done is (operator == "||") else None
+        return success
 
     def _pipeline(self, node: Pipeline) -> Optional[bool]:
         if len(node.commands) == 1:
             return negated(self._node(node.commands[0]))
         first = node.commands[0]
-        given = self._printed(self._words.fields(first.words)) if isinstance(first, Simple) else ""
+        stdin = self._printed(self._words.fields(first.words)) if isinstance(first, Simple) else ""
         for command in node.commands[:-1]:
             self._apart([command])
-        self._given = given or ""
-        found = self._apart([node.commands[-1]])
+        self._given = stdin or ""
+        success = self._apart([node.commands[-1]])
         self._given = ""
-        return negated(found) if node.negated else found
+        return negated(success) if node.negated else success
 
     def _case(self, node: Case) -> Optional[bool]:
         subject = self._words.joined(node.subject)
@@ -270,7 +270,7 @@ class Interpreter(Shell):
         input text.
         """
         writes: List[str] = []
-        appends, given = False, ""
+        appends, stdin = False, ""
         for operator, target, document in [place[0] for place in redirects]:
             if operator in _WRITING:
                 path = self._path(self._words.joined(target))
@@ -278,24 +278,24 @@ class Interpreter(Shell):
                     writes.append(path)
                     appends = operator in (">>", "&>>")
             elif document is not None:
-                given = self._words.joined(document)
-        return tuple(writes), appends, "" if UNKNOWN in given else given
+                stdin = self._words.joined(document)
+        return tuple(writes), appends, "" if UNKNOWN in stdin else stdin
 
     def _call(
         self,
         words: Tuple[str, ...],
         writes: Tuple[str, ...] = (),
         appends: bool = False,
-        given: str = "",
+        stdin: str = "",
     ) -> Call:
-        return Call(words, self._certain, self._directory, writes, appends, given, self.umask)
+        return Call(words, self._certain, self._directory, writes, appends, stdin, self.umask)
 
     def _path(self, word: str) -> str:
         return word if word.startswith(("/", UNKNOWN)) else os.path.join(self._directory, word)
 
     def _simple(self, node: Simple) -> Optional[bool]:
         words = self._words.fields(node.words)
-        writes, appends, given = self._redirects(node.redirects)
+        writes, appends, stdin = self._redirects(node.redirects)
         values = {name: self._words.joined(word) for name, word in node.assigned}
         if not words:
             self.variables.update(values)
@@ -304,7 +304,7 @@ class Interpreter(Shell):
             return True
         while words[0] in _WRAPPERS and len(words) > 1 and not words[1].startswith("-"):
             words = words[1:]
-        return self._called(words, self._call((), writes, appends, given or self._given))
+        return self._called(words, self._call((), writes, appends, stdin or self._given))
 
     def _called(self, words: List[str], call: Call) -> Optional[bool]:
         name = words[0]
@@ -318,7 +318,7 @@ class Interpreter(Shell):
     def _function(self, body: Node, arguments: List[str]) -> Optional[bool]:
         if self._depth >= _DEEPEST:
             raise ParseError("functions are nested too deeply")
-        kept, self.arguments, certain = self.arguments, arguments, self._certain
+        state, self.arguments, certain = self.arguments, arguments, self._certain
         self._depth += 1
         try:
             return self._node(body)
@@ -328,7 +328,7 @@ class Interpreter(Shell):
             return None
         finally:
             self._depth -= 1
-            self.arguments = kept
+            self.arguments = state
             self._certain = certain and not self._exited
 
     # -- what builtins do -------------------------------------------------------------------------

@@ -101,8 +101,8 @@ class Lexer(object):
             return
 
     def _reserved(self) -> str:
-        found = _RESERVED.match(self._text, self.at)
-        return found.group(1) if found else ""
+        match = _RESERVED.match(self._text, self.at)
+        return match.group(1) if match else ""
 
     def _goes_on(self) -> bool:
         return self.at < len(self._text) and self._text[self.at] not in ENDS
@@ -205,19 +205,19 @@ class Lexer(object):
         return Part("command", quoted=quoted, commands=tuple(commands))
 
     def _in_braces(self, quoted: bool) -> Part:
-        found = _IN_BRACES.match(self._text, self.at)
-        if not found:
+        match = _IN_BRACES.match(self._text, self.at)
+        if not match:
             raise ParseError("a bad substitution")
-        self.at = found.end()
-        if found.group(1) and self._take("}"):
+        self.at = match.end()
+        if match.group(1) and self._take("}"):
             return Part("unknown", quoted=quoted)
         operator = _OPERATOR.match(self._text, self.at)
         if not operator:
             self._expect("}")
-            return Part("variable", found.group(2), quoted)
+            return Part("variable", match.group(2), quoted)
         self.at = operator.end()
         operand = self._operand()
-        return Part("variable", found.group(2), quoted, operator.group(), operand)
+        return Part("variable", match.group(2), quoted, operator.group(), operand)
 
     def _operand(self) -> Word:
         """Return the text after an operator up to the closing brace."""

@@ -31,10 +31,10 @@ class Request(NamedTuple):
     @property
     def touched(self) -> List[str]:
         """All paths that it may change."""
-        found = list(self.paths[:1]) if self.kind.endswith(("_dir", "_symlink")) else []
-        for path in () if found else self.paths:
-            found += [path, path + ".dpkg-bak", path + ".dpkg-new"]
-        return found
+        paths = list(self.paths[:1]) if self.kind.endswith(("_dir", "_symlink")) else []
+        for path in () if paths else self.paths:
+            paths += [path, path + ".dpkg-bak", path + ".dpkg-new"]
+        return paths
 
 
 def request(call: Call) -> Optional[Request]:
@@ -65,64 +65,66 @@ def moves(requests: Sequence[Request], files: "Files", before: str, paths: Set[s
 
     ``files`` are the host's, ``before`` is the version that is upgraded, and ``paths`` are its own.
     """
-    found = set()
-    for kind, given, prior in requests:
-        if len(given) < 2 or not before or compared(before, "le-nl", prior) is not True:
+    changing_paths = set()
+    for kind, request_paths, prior in requests:
+        if len(request_paths) < 2 or not before or compared(before, "le-nl", prior) is not True:
             continue
-        path = given[0].rstrip("/")
-        if UNKNOWN in path + given[1]:
+        path = request_paths[0].rstrip("/")
+        if UNKNOWN in path + request_paths[1]:
             continue
-        if kind == "symlink_to_dir" and files.link(path).rstrip("/") == given[1].rstrip("/"):
-            found.add(path)
+        if kind == "symlink_to_dir" and files.link(path).rstrip("/") == request_paths[1].rstrip(
+            "/"
+        ):
+            changing_paths.add(path)
         status = files.status(path)
         directory = status is not None and status.kind == "directory"
         if kind == "dir_to_symlink" and directory:
             own = ["%s/%s" % (path, name) in paths for name in files.entries(path)]
-            found |= {path} if all(own) else set()
-    return found
+            changing_paths |= {path} if all(own) else set()
+    return changing_paths
 
 
 def declared(
-    wanted: Request, files: "Files", *, before: str, old: Conffiles, moved: Set[str]
+    request: Request, files: "Files", *, before: str, old: Conffiles, moved: Set[str]
 ) -> Declared:
     """Return the result of a request after a version is configured.
 
     ``before`` is the version that was upgraded, "" for none; ``moved`` are the paths of ``moves``.
     """
-    if wanted.kind == "supports" or not before:
+    if request.kind == "supports" or not before:
         return Declared([], [])
-    if not wanted.paths or UNKNOWN in "".join(wanted.paths) + before:
-        return Declared([], wanted.touched or [UNKNOWN])
-    due = compared(before, "le-nl", wanted.prior)
+    if not request.paths or UNKNOWN in "".join(request.paths) + before:
+        return Declared([], request.touched or [UNKNOWN])
+    due = compared(before, "le-nl", request.prior)
     if due is None:
-        return Declared([], wanted.touched)
+        return Declared([], request.touched)
     if not due:
         return Declared([], [])
-    if wanted.kind.endswith("_conffile"):
-        return Declared(_conffile(wanted, files, old), [])
-    path = wanted.paths[0].rstrip("/")
+    if request.kind.endswith("_conffile"):
+        return Declared(_conffile(request, files, old), [])
+    path = request.paths[0].rstrip("/")
     link = bool(files.link(path))
-    settled = path in moved or link is (wanted.kind == "dir_to_symlink")
-    return Declared([], [] if settled or not files.is_there(path) else wanted.touched)
+    settled = path in moved or link is (request.kind == "dir_to_symlink")
+    return Declared([], [] if settled or not files.is_there(path) else request.touched)
 
 
-def _conffile(wanted: Request, files: "Files", old: Conffiles) -> List[PathEffect]:
+def _conffile(request: Request, files: "Files", old: Conffiles) -> List[PathEffect]:
     """Return the effects on a conffile that is removed or renamed; an edited one is kept."""
-    path = wanted.paths[0]
+    path = request.paths[0]
     status = files.status(path)
     if status is None or status.kind != "file" or path not in old.paths:
         return []
     gone = PathEffect(path, "absent")
     if path in old.unedited:
         return [gone]
-    if wanted.kind == "rm_conffile":
+    if request.kind == "rm_conffile":
         return [_as(path + ".dpkg-bak", path, status, files), gone]
-    new = wanted.paths[1]
+    new = request.paths[1]
     beside = files.status(new)
-    found = [_as(new, path, status, files), gone]
+    effects = [_as(new, path, status, files), gone]
     if beside is not None and beside.kind == "file":
-        found.insert(0, _as(new + ".dpkg-new", new, beside, files))
-    return found
+        effects.insert(0, _as(new + ".dpkg-new", new, beside, files))
+    return effects
 
 
 def _as(name: str, path: str, status: "Status", files: "Files") -> PathEffect:

@@ -48,26 +48,26 @@ class _Parser(Lexer):
         self._depth += 1
         if self._depth > DEEPEST:
             raise ParseError("commands are nested too deeply")
-        found: List[Node] = []
+        nodes: List[Node] = []
         while True:
             self._space()
             if self.at >= len(self._text) or self._starts(")", ";;"):
                 break
             if self._reserved() in ends:
                 break
-            found.append(self._and_or())
+            nodes.append(self._and_or())
             self._blanks()
             if self._starts("&") and not self._starts("&&"):
                 self.at += 1
         self._depth -= 1
-        return found
+        return nodes
 
     def _body(self, *ends: str) -> List[Node]:
         """Return the nodes before one of these words; the word itself is not consumed."""
-        found = self.commands(ends)
+        nodes = self.commands(ends)
         if self._reserved() not in ends:
             raise ParseError("%s expected" % " or ".join(ends))
-        return found
+        return nodes
 
     def _and_or(self) -> Node:
         first = self._pipeline()
@@ -86,15 +86,15 @@ class _Parser(Lexer):
             self.at += 1
             negated = not negated
             self._blanks()
-        found = [self._command()]
+        commands = [self._command()]
         while True:
             self._blanks()
             if not self._starts("|") or self._starts("||"):
                 break
             self.at += 2 if self._starts("|&") else 1
             self._space()
-            found.append(self._command())
-        return Pipeline(negated, found) if negated or len(found) > 1 else found[0]
+            commands.append(self._command())
+        return Pipeline(negated, commands) if negated or len(commands) > 1 else commands[0]
 
     def _command(self) -> Node:
         self._blanks()
@@ -236,11 +236,11 @@ class _Parser(Lexer):
         """Parse one redirection; the text of a here-document is inserted once its lines
         are read.
         """
-        found = _REDIRECT.match(self._text, self.at)
-        if not found:
+        match = _REDIRECT.match(self._text, self.at)
+        if not match:
             raise ParseError("a redirection expected")
-        operator = found.group(1) or found.group()
-        self.at = found.end()
+        operator = match.group(1) or match.group()
+        self.at = match.end()
         self._blanks()
         if self._starts("("):
             raise ParseError("not a POSIX shell's")

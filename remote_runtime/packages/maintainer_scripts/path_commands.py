@@ -93,25 +93,25 @@ class PathCommands(object):
 
     def _paths(self, words: Sequence[str], call: Call) -> Optional[List[str]]:
         """Return absolute paths; None if one of them is not plain."""
-        found = []
+        paths = []
         for word in words:
             path = os.path.join(call.directory, word)
             if UNKNOWN in path or os.path.normpath(path) != path.rstrip("/") or path == "/":
                 return None
-            found.append(path.rstrip("/"))
-        self._budget.spend(found)
-        return found
+            paths.append(path.rstrip("/"))
+        self._budget.spend(paths)
+        return paths
 
     def _split(
         self, words: Sequence[str], call: Call, known: Sequence[str], first: int = 0
     ) -> Optional[Tuple[List[str], List[str], List[str]]]:
         """Return the options, the first words and the paths; None for unknown options."""
         options = [word for word in words if word.startswith("-") and word != "--"]
-        given = [word for word in words if not word.startswith("-")]
-        paths = self._paths(given[first:], call)
+        arguments = [word for word in words if not word.startswith("-")]
+        paths = self._paths(arguments[first:], call)
         if paths is None or not set(options) <= set(known):
             return None
-        return options, given[:first], paths
+        return options, arguments[:first], paths
 
     def _mkdir(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
         mode = 0o755
@@ -120,30 +120,30 @@ class PathCommands(object):
             at = words.index("-m")
             mode = int(words[at + 1], 8)
             del words[at : at + 2]
-        split = self._split(words, call, ("-p", "--parents", "-v"))
-        if split is None:
+        parts = self._split(words, call, ("-p", "--parents", "-v"))
+        if parts is None:
             return None
-        found: List[PathEffect] = []
-        for path in split[2]:
+        effects: List[PathEffect] = []
+        for path in parts[2]:
             missing = self._missing(path)
             if missing and missing[-1].path == path:
                 missing[-1] = missing[-1]._replace(mode=mode)
-            found += missing
-        return found
+            effects += missing
+        return effects
 
     def _missing(self, path: str) -> List[PathEffect]:
-        found: List[PathEffect] = []
+        effects: List[PathEffect] = []
         while not self._files.exists(path):
             self._budget.spend((path,))
-            found.insert(0, PathEffect(path, "directory", 0o755, uid=0, gid=0))
+            effects.insert(0, PathEffect(path, "directory", 0o755, uid=0, gid=0))
             path = os.path.dirname(path)
-        return found
+        return effects
 
     def _install(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
         """Predict ``install -d`` with owner and mode, or ``install`` of one file to a path that
         does not exist.
         """
-        given = {"-m": "755", "-o": "root", "-g": "root"}
+        values = {"-m": "755", "-o": "root", "-g": "root"}
         rest: List[str] = []
         words = list(words)
         while words:
@@ -151,24 +151,24 @@ class PathCommands(object):
             name, equals, value = word.partition("=")
             long = {"--mode": "-m", "--owner": "-o", "--group": "-g"}.get(name, "")
             if long:
-                given[long] = value if equals else words.pop(0) if words else ""
-            elif word[:2] in given:
-                given[word[:2]] = word[2:] or (words.pop(0) if words else "")
+                values[long] = value if equals else words.pop(0) if words else ""
+            elif word[:2] in values:
+                values[word[:2]] = word[2:] or (words.pop(0) if words else "")
             else:
                 rest.append(word)
-        split = self._split(rest, call, ("-d", "-D", "-p"))
-        uid = self._accounts.number("user", given["-o"])
-        gid = self._accounts.number("group", given["-g"])
-        if split is None or uid is None or gid is None or not _OCTAL.match(given["-m"]):
+        parts = self._split(rest, call, ("-d", "-D", "-p"))
+        uid = self._accounts.number("user", values["-o"])
+        gid = self._accounts.number("group", values["-g"])
+        if parts is None or uid is None or gid is None or not _OCTAL.match(values["-m"]):
             return None
-        options, _, paths = split
-        mode = int(given["-m"], 8)
+        options, _, paths = parts
+        mode = int(values["-m"], 8)
         if "-d" in options:
-            found: List[PathEffect] = []
+            effects: List[PathEffect] = []
             for path in paths:
-                found += self._missing(os.path.dirname(path))
-                found.append(PathEffect(path, "directory", mode, uid=uid, gid=gid))
-            return found
+                effects += self._missing(os.path.dirname(path))
+                effects.append(PathEffect(path, "directory", mode, uid=uid, gid=gid))
+            return effects
         return self._copied(paths, mode, uid=uid, gid=gid)
 
     def _copied(
@@ -191,21 +191,21 @@ class PathCommands(object):
 
     def _ln(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
         options = [word for word in words if word.startswith("-")]
-        given = [word for word in words if not word.startswith("-")]
+        arguments = [word for word in words if not word.startswith("-")]
         if len(options) != 1 or options[0] not in ("-s", "-sf", "-fs", "-sfn", "-sn"):
             return None
-        paths = self._paths(given[1:], call)
-        if len(given) != 2 or not paths or self._files.is_directory(paths[0]):
+        paths = self._paths(arguments[1:], call)
+        if len(arguments) != 2 or not paths or self._files.is_directory(paths[0]):
             return None
         if "f" not in options[0] and self._files.is_there(paths[0]):
             return None  # it fails
-        return [PathEffect(paths[0], "symlink", target=given[0])]
+        return [PathEffect(paths[0], "symlink", target=arguments[0])]
 
     def _touch(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
-        split = self._split(words, call, ())
-        if split is None:
+        parts = self._split(words, call, ())
+        if parts is None:
             return None
-        new = [path for path in split[2] if not self._files.exists(path)]
+        new = [path for path in parts[2] if not self._files.exists(path)]
         return [PathEffect(p, "file", 0o644, uid=0, gid=0, content=Text("")) for p in new]
 
     def _print(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
@@ -230,52 +230,52 @@ class PathCommands(object):
         return [PathEffect(paths[0], "file", content=Text(text))]
 
     def _cp(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
-        split = self._split(words, call, ("-p", "-a"))
-        if split is None:
+        parts = self._split(words, call, ("-p", "-a"))
+        if parts is None:
             return None
-        options, _, paths = split
+        options, _, paths = parts
         if len(options) > 1 or len(paths) != 2 or self._files.is_there(paths[1]):
             return None
         status = self._files.status(paths[0], follow=options != ["-a"])
         if status is None or status.kind != "file":
             return None
-        made = PathEffect(paths[1], "file", status.mode & 0o755, uid=0, gid=0)
+        effect = PathEffect(paths[1], "file", status.mode & 0o755, uid=0, gid=0)
         if options:
-            made = made._replace(mode=status.mode, uid=status.uid, gid=status.gid)
-        return [self._copy(paths, status, made)]
+            effect = effect._replace(mode=status.mode, uid=status.uid, gid=status.gid)
+        return [self._copy(paths, status, effect)]
 
     def _rm(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
-        split = self._split(words, call, ("-f", "-r", "-rf", "-fr", "-R", "-v", "--force"))
-        if split is None:
+        parts = self._split(words, call, ("-f", "-r", "-rf", "-fr", "-R", "-v", "--force"))
+        if parts is None:
             return None
-        directories = any("r" in option.lower() for option in split[0] if option != "--force")
-        for path in split[2]:
+        directories = any("r" in option.lower() for option in parts[0] if option != "--force")
+        for path in parts[2]:
             status = self._files.status(path)
             if status is not None and status.kind == "directory" and not directories:
                 return None
-        return [PathEffect(path, "absent") for path in split[2] if self._files.is_there(path)]
+        return [PathEffect(path, "absent") for path in parts[2] if self._files.is_there(path)]
 
     def _rmdir(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
-        split = self._split(words, call, ("--ignore-fail-on-non-empty",))
-        if split is None:
+        parts = self._split(words, call, ("--ignore-fail-on-non-empty",))
+        if parts is None:
             return None
-        found = []
-        for path in split[2]:
+        effects = []
+        for path in parts[2]:
             status = self._files.status(path)
             if status is not None and status.kind == "directory" and not self._files.entries(path):
-                found.append(PathEffect(path, "absent"))
-        return found
+                effects.append(PathEffect(path, "absent"))
+        return effects
 
     def _chown(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
-        split = self._split(words, call, ("-h", "--no-dereference", "-f", "-c", "-v"), first=1)
-        if split is None or not split[1]:
+        parts = self._split(words, call, ("-h", "--no-dereference", "-f", "-c", "-v"), first=1)
+        if parts is None or not parts[1]:
             return None
-        owner, _, group = split[1][0].replace(".", ":").partition(":")
+        owner, _, group = parts[1][0].replace(".", ":").partition(":")
         uid = self._number("user", owner)
         gid = self._number("group", group)
         if (owner and uid is None) or (group and gid is None):
             return None
-        return self._changed(split[2], lambda at: at._replace(uid=uid, gid=gid))
+        return self._changed(parts[2], lambda at: at._replace(uid=uid, gid=gid))
 
     def _number(self, kind: str, name: str) -> Optional[int]:
         return self._accounts.number(kind, name) if name else None
@@ -284,30 +284,30 @@ class PathCommands(object):
         return self._chown([":" + words[0], *words[1:]], call) if words else None
 
     def _chmod(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
-        split = self._split(words, call, ("-f", "-c", "-v"), first=1)
-        if split is None or not split[1] or not _OCTAL.match(split[1][0]):
+        parts = self._split(words, call, ("-f", "-c", "-v"), first=1)
+        if parts is None or not parts[1] or not _OCTAL.match(parts[1][0]):
             return None
-        mode = int(split[1][0], 8)
-        return self._changed(split[2], lambda at: at._replace(mode=mode))
+        mode = int(parts[1][0], 8)
+        return self._changed(parts[2], lambda at: at._replace(mode=mode))
 
     def _changed(
         self, paths: Sequence[str], change: Callable[[PathEffect], PathEffect]
     ) -> Optional[List[PathEffect]]:
-        found = []
+        effects = []
         for path in paths:
             status = self._files.status(path, follow=True)
             if status is None or status.kind not in ("file", "directory"):
                 return None
-            found.append(change(PathEffect(path, status.kind)))
-        return found
+            effects.append(change(PathEffect(path, status.kind)))
+        return effects
 
 
-def _printed(words: Sequence[str], given: str) -> Optional[str]:
+def _printed(words: Sequence[str], stdin: str) -> Optional[str]:
     """Return the output of ``echo``, ``printf`` or ``cat``; None if it is unknown."""
     if words[0] == ":":
         return ""
     if words[0] == "cat":
-        return given if given and len(words) == 1 else None
+        return stdin if stdin and len(words) == 1 else None
     rest = list(words[1:])
     if words[0] == "echo":
         end = "\n"

@@ -47,22 +47,22 @@ def runs(
 ) -> List[Run]:
     """Return the scripts of a package that are run, each with its arguments, in order."""
     return [
-        Run(package, name, scripts[name], given)
-        for name, given in arguments.items()
+        Run(package, name, scripts[name], words)
+        for name, words in arguments.items()
         if scripts.get(name)
     ]
 
 
-def calls_of_scripts(found: Sequence[Run]) -> deb_scripts.UnitAndAccountCalls:
+def calls_of_scripts(runs: Sequence[Run]) -> deb_scripts.UnitAndAccountCalls:
     """Return the effects on units and accounts of the calls that these runs may make."""
-    calls = [call for run in found for call in run.calls()]
+    calls = [call for run in runs for call in run.calls()]
     return deb_scripts.read("\n".join(call.text for call in calls), [call.words for call in calls])
 
 
-def requests(found: Sequence[Run]) -> List[maintscript_helper.Request]:
+def requests(runs: Sequence[Run]) -> List[maintscript_helper.Request]:
     """Return their requests to dpkg-maintscript-helper."""
-    wanted = [maintscript_helper.request(call) for run in found for call in run.calls()]
-    return [one for one in wanted if one is not None]
+    all_requests = [maintscript_helper.request(call) for run in runs for call in run.calls()]
+    return [one for one in all_requests if one is not None]
 
 
 def no_declared(call: Call) -> Optional[Declared]:
@@ -83,9 +83,9 @@ def follow(
     def declared(call: Call) -> Optional[Declared]:
         budget.spend(word for word in call.words if word.startswith("/"))
         try:
-            found = declare(overlay, call)
-            found = found or tmpfiles.declared(overlay.files, overlay.accounts, call, budget)
-            return found or alternatives.declared(overlay.files, call)
+            effects = declare(overlay, call)
+            effects = effects or tmpfiles.declared(overlay.files, overlay.accounts, call, budget)
+            return effects or alternatives.declared(overlay.files, call)
         except (ResourceError, Unknowable):
             return Declared([], [UNKNOWN])  # of an unreadable path
 

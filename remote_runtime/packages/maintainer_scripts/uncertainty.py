@@ -17,21 +17,21 @@ from remote_runtime.uncertainty import Uncertainty
 def unknown_effect(package: str, calls: Sequence[Open], own: Sequence[str]) -> List[UnknownEffect]:
     """Return the unknown effects of a package's open script calls; ``own`` are the package's
     paths."""
-    found = []
-    named = [call for call in calls if paths_of(call) is not None]
-    if named:
+    effects = []
+    limited = [call for call in calls if paths_of(call) is not None]
+    if limited:
         text = "the scripts of the package %s may create or change it" % package
-        patterns = [path for call in named for path in paths_of(call) or ()]
-        found.append(UnknownEffect(Uncertainty(NOT_KNOWN, text), _named(patterns)))
+        patterns = [path for call in limited for path in paths_of(call) or ()]
+        effects.append(UnknownEffect(Uncertainty(NOT_KNOWN, text), _named(patterns)))
     unknown = [call for call in calls if paths_of(call) is None]
     if unknown:
         names = sorted({call.call for call in unknown})
         text = "the scripts of the package %s run %s, which may create or change it"
         uncertainty = Uncertainty(NOT_KNOWN, text % (package, _listed(names)))
-        found.append(
+        effects.append(
             UnknownEffect(uncertainty, _anything(" ".join(call.text for call in unknown), own))
         )
-    return found
+    return effects
 
 
 def of_accounts(package: str, calls: AccountCalls) -> List[UnknownEffect]:
@@ -62,9 +62,9 @@ def of_taken_numbers(package: str, accounts: Sequence[Account]) -> List[UnknownE
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = [name.replace(UNKNOWN, "...") for name in names[:3]]
-    more = len(names) - len(shown)
-    return ", ".join(shown) + (" and %d more" % more if more else "")
+    visible_names = [name.replace(UNKNOWN, "...") for name in names[:3]]
+    more = len(names) - len(visible_names)
+    return ", ".join(visible_names) + (" and %d more" % more if more else "")
 
 
 def paths_of(call: Open) -> Optional[Sequence[str]]:

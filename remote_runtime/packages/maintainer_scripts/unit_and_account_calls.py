@@ -60,7 +60,7 @@ class UnitAndAccountCalls(object):
 
 def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
     """Read a script, or several concatenated ones; ``calls`` are the words of all its commands."""
-    found = UnitAndAccountCalls(script_accounts.read(calls), _runs_sysusers(text))
+    result = UnitAndAccountCalls(script_accounts.read(calls), _runs_sysusers(text))
     only_again: Set[str] = set()  # debhelper's --no-enable
     for line in _lines(text):
         words = line.split()
@@ -69,20 +69,20 @@ def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
             continue
         if command[0] == "deb-systemd-helper":
             if "enable" in command:
-                found.enabled.update(_units(command))
+                result.enabled.update(_units(command))
             elif "mask" in command:
-                found.masked.update(_units(command))
+                result.masked.update(_units(command))
             elif "unmask" in command:
-                found.unmasked.update(_units(command))
+                result.unmasked.update(_units(command))
             elif "debian-installed" in command:
                 only_again.update(_units(command))
         elif command[0] == "systemd-update-helper":
-            _updated(command, found)
+            _updated(command, result)
         else:
-            _invoked(command, found)
-    found.again = found.enabled & only_again
-    found.enabled -= found.again
-    return found
+            _invoked(command, result)
+    result.again = result.enabled & only_again
+    result.enabled -= result.again
+    return result
 
 
 class Diverted(NamedTuple):
@@ -104,21 +104,21 @@ def diverted_by(scripts: Mapping[str, str]) -> Diverted:
     text = "\n".join(scripts.get(name, "") for name in ("preinst", "postinst"))
     diverts = any(tool in text for tool in _DIVERTING)
     lines = [line for line in _lines(text) if _command(line.split()) is None] if diverts else []
-    named: Set[str] = set()
+    paths: Set[str] = set()
     more = False
     for line in lines:
         words = [word.strip("\"';") for word in line.split()]
         tools = [word for word in words if word in _DIVERTING]
         if not tools or any(word in _ASKING_DIVERSIONS for word in words):
             continue
-        given = words[words.index(tools[0]) + 1 :]
-        for before, word in zip([""] + given, given):
+        arguments = words[words.index(tools[0]) + 1 :]
+        for before, word in zip([""] + arguments, arguments):
             path = word[len("--divert=") :] if word.startswith("--divert=") else word
             if path.startswith("/") and not set(path) & set("$`*?["):
-                named.update((path, path + ".distrib"))
+                paths.update((path, path + ".distrib"))
             elif set(path) & set("$`") and before != "--package":
                 more = True
-    return Diverted(named, more, "\n".join(lines))
+    return Diverted(paths, more, "\n".join(lines))
 
 
 def stands_in(value: str, text: str) -> bool:
@@ -134,17 +134,17 @@ def _runs_sysusers(text: str) -> bool:
 def _lines(text: str) -> List[str]:
     """Yield single commands, with the values of plain variables inserted."""
     separate = _BETWEEN.sub("\n", text.replace("\\\n", " "))
-    given: Dict[str, Dict[str, None]] = {}
+    values_by_name: Dict[str, Dict[str, None]] = {}
     for name, value in _ASSIGNED.findall(separate):
-        given.setdefault(name, {})[value] = None
-    values = {name: " ".join(known) for name, known in given.items()}
-    left = _MAX_TEXT
+        values_by_name.setdefault(name, {})[value] = None
+    values = {name: " ".join(known) for name, known in values_by_name.items()}
+    remaining_size = _MAX_TEXT
 
     def value_of(used: "re.Match[str]") -> str:
-        nonlocal left
+        nonlocal remaining_size
         text = values.get(used.group(1) or used.group(2), used.group(0))
-        left -= len(text)
-        return text if left >= 0 else used.group(0)
+        remaining_size -= len(text)
+        return text if remaining_size >= 0 else used.group(0)
 
     lines = []
     for line in separate.split("\n"):
@@ -179,9 +179,9 @@ def _command(words: List[str]) -> Optional[List[str]]:
 
 
 def _units(words: List[str]) -> List[str]:
-    named = [w for w in words[1:] if _NAMED.match(w)]
-    if named or words[0] not in ("systemctl", "service", "invoke-rc.d"):
-        return named
+    units = [w for w in words[1:] if _NAMED.match(w)]
+    if units or words[0] not in ("systemctl", "service", "invoke-rc.d"):
+        return units
     plain = [w for w in words[1:] if not w.startswith("-") and w not in (*_ACTIONS, *_ENABLING)]
     return [w + ".service" for w in plain if _UNIT.match(w) and w != "daemon-reload"]
 

@@ -36,10 +36,10 @@ class Words(object):
         """Return all words, split as the shell splits them; a wildcard is replaced by
         unknown text.
         """
-        found: List[str] = []
+        fields: List[str] = []
         for word in words:
-            found += self._fields(word)
-        return found
+            fields += self._fields(word)
+        return fields
 
     def joined(self, word: Word) -> str:
         """Return one word that is not split, as in an assignment or in a here-document."""
@@ -57,28 +57,28 @@ class Words(object):
         return text
 
     def _fields(self, word: Word) -> List[str]:
-        found = [""]
+        fields = [""]
         some = False
         for part in word:
             if part.kind == "text":
                 some = True
                 text = self._counted(part.text)
-                found[-1] += text if part.quoted else _WILD.sub(UNKNOWN, text)
+                fields[-1] += text if part.quoted else _WILD.sub(UNKNOWN, text)
             elif part.kind == "variable" and part.text in "@*" and not part.operator:
                 arguments = list(map(self._counted, self._interpreter.arguments))
-                found[-1] += arguments[0] if arguments else ""
-                found += arguments[1:]
+                fields[-1] += arguments[0] if arguments else ""
+                fields += arguments[1:]
                 some = some or bool(arguments)
             elif part.quoted:
                 some = True
-                found[-1] += self._text(part)
+                fields[-1] += self._text(part)
             else:
                 pieces = _BLANKS.split(_WILD.sub(UNKNOWN, self._text(part)))
-                found[-1] += pieces[0]
-                found += pieces[1:]
+                fields[-1] += pieces[0]
+                fields += pieces[1:]
         if some:
-            return found
-        return [field for field in found if field]
+            return fields
+        return [field for field in fields if field]
 
     def _value(self, part: Part) -> str:
         if part.kind == "command":
@@ -122,9 +122,9 @@ def _trimmed(value: str, operator: str, pattern: str) -> str:
     lengths = range(len(value) + 1)
     for length in reversed(lengths) if len(operator) == 2 else lengths:
         cut = value[len(value) - length :] if operator[0] == "%" else value[:length]
-        found = fits(cut, pattern)
-        if found is None:
+        matches = fits(cut, pattern)
+        if matches is None:
             return UNKNOWN
-        if found:
+        if matches:
             return value[: len(value) - length] if operator[0] == "%" else value[length:]
     return value

@@ -109,18 +109,18 @@ class Apt(PackageManager):
             self._database_at = self.context.acted
             self._automatic = apt_marks.automatic(self.extended_states)
         try:
-            found = self._database.find(name)
+            state = self._database.find(name)
         except dpkg.UnclearError:
             self._database = self._queried()
-            found = self._database.find(name)
-        return found._replace(automatic=bool(found.version) and self.plain(name) in self._automatic)
+            state = self._database.find(name)
+        return state._replace(automatic=bool(state.version) and self.plain(name) in self._automatic)
 
     def read_file(self, path: str) -> PackageFile:
         """See the base class. The name has no architecture if it is the host's own."""
         from remote_runtime.packages.dpkg import package_metadata
 
-        found = package_metadata.read(self.context.commands, path, ENVIRONMENT)
-        return found._replace(name=self.plain("%s:%s" % (found.name, found.architecture)))
+        file = package_metadata.read(self.context.commands, path, ENVIRONMENT)
+        return file._replace(name=self.plain("%s:%s" % (file.name, file.architecture)))
 
     def mark_manual(self, name: str) -> None:
         apt_marks.mark(self.context.commands, name, ENVIRONMENT)
@@ -138,12 +138,12 @@ class Apt(PackageManager):
         files, home = self.context.files, self.context.accounts.identity().home
         with self.context.ignoring():
             self.answer_files = self.answer_files or debconf.databases(files, home)
-            found = debconf.answers(files, self.answer_files, questions)
+            answers = debconf.answers(files, self.answer_files, questions)
         if self.context.noop and planned:
             for question in questions:
                 self.context.record_read(debconf.KIND, question)
-            found.update((q, self._answers[q]) for q in questions if q in self._answers)
-        return found
+            answers.update((q, self._answers[q]) for q in questions if q in self._answers)
+        return answers
 
     def answer_trouble(self) -> Optional[ResourceError]:
         """debconf-set-selections must exist, and the user must be root."""
@@ -157,7 +157,7 @@ class Apt(PackageManager):
             )
         return self._ready().trouble("setting the debconf answers")
 
-    def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
+    def set_answers(self, package: str, answers: Sequence[Answer], lock_timeout: float) -> None:
         """See the base class. This waits if another process has debconf's database open."""
         from remote_runtime.packages.apt import debconf
 
@@ -167,14 +167,14 @@ class Apt(PackageManager):
         debconf.store(
             self.context,
             package,
-            given=given,
+            answers=answers,
             env=ENVIRONMENT,
             find_holder=self._ready().holder,
             lock_timeout=lock_timeout,
         )
 
-    def plan_answers(self, given: Sequence[Answer]) -> None:
-        self._answers.update((one.question, one.value) for one in given)
+    def plan_answers(self, answers: Sequence[Answer]) -> None:
+        self._answers.update((one.question, one.value) for one in answers)
 
     def chooses(self, name: str, questions: Sequence[str]) -> str:
         """See the base class. This reads the scripts of the package if the preview has
@@ -260,9 +260,9 @@ class Apt(PackageManager):
 
         settings, place = self._bench().settings(self.context.files, planned)
         env = dict(env, APT_CONFIG=settings)
-        found = run(argv, env=env, limit=_LIMIT, **options)
-        texts = [text.replace(place, DIRECTORY) for text in (found.stdout, found.stderr)]
-        return found._replace(stdout=texts[0], stderr=texts[1])
+        result = run(argv, env=env, limit=_LIMIT, **options)
+        texts = [text.replace(place, DIRECTORY) for text in (result.stdout, result.stderr)]
+        return result._replace(stdout=texts[0], stderr=texts[1])
 
     def providers_of(self, name: str) -> Sequence[str]:
         """Return the packages that provide a virtual package, a few at most."""
@@ -298,8 +298,8 @@ class Apt(PackageManager):
 
     def holder(self) -> str:
         """Return the process that holds a lock of the transaction; "" for none."""
-        found = self._ready().holder()
-        return str(found) if found else ""
+        holder = self._ready().holder()
+        return str(holder) if holder else ""
 
     def _ready(self) -> "Readiness":
         if self.readiness is None:
@@ -347,9 +347,9 @@ class Apt(PackageManager):
         versions, database = self.planned_versions(), dpkg.text(self.admin)
         if not (versions or self._holds):
             return database
-        shown = self._show(versions)
+        show_output = self._show(versions)
         try:
-            text = apt_simulation.status(database, versions, shown, self._architecture)
+            text = apt_simulation.status(database, versions, show_output, self._architecture)
             return apt_simulation.with_holds(text, self._holds, self._architecture)
         except KeyError as error:
             name, version = error.args[0]
@@ -361,7 +361,9 @@ class Apt(PackageManager):
         """Return the text of the lists about these versions."""
         pairs = [pair for pair in sorted(versions.items()) if pair[1]]
         listed = [pair for pair in pairs if pair not in self.files]
-        soon = [(self.plain(name), found.candidate) for name, found in self._available.items()]
+        soon = [
+            (self.plain(name), available.candidate) for name, available in self._available.items()
+        ]
         soon = [pair for pair in soon if pair[1]] if self.context.noop else []
         text = self._lists_texts().of(listed, self._architecture, soon) if listed else ""
         own = [self.files[pair].control for pair in pairs if pair in self.files]
@@ -470,7 +472,9 @@ class Apt(PackageManager):
                 listed.append(change)
             elif file.path:
                 known.update(self.probe().of_file(*change[::2], path=file.path, kind=debs))
-        ahead = [change for found in self.predicted_ahead.values() for change in found.changes]
+        ahead = [
+            change for prediction in self.predicted_ahead.values() for change in prediction.changes
+        ]
         wanted, soon = (
             indexed(some, self._show({change.name: change.after for change in some}), native)
             for some in (listed, [change for change in ahead if change.after])
@@ -577,6 +581,6 @@ class Apt(PackageManager):
         if self.context.options.package_probe:
             from remote_runtime.packages.apt import package_index as deb_probe
 
-            came = [change for change in changes if change.after]
-            deb_probe.confirm(self.context, came, show=self._show, native=self._architecture)
+            installed = [change for change in changes if change.after]
+            deb_probe.confirm(self.context, installed, show=self._show, native=self._architecture)
         return changes

@@ -101,9 +101,9 @@ class Dnf(PackageManager):
             self._records_at = self.context.acted
             self._automatic = self._marked()
         assert self._records is not None
-        found = rpm_database.installed(self._records.find(name))
-        key = self._records.split(name)[0], found.architecture
-        return found._replace(automatic=bool(found.version) and key in self._automatic)
+        state = rpm_database.installed(self._records.find(name))
+        key = self._records.split(name)[0], state.architecture
+        return state._replace(automatic=bool(state.version) and key in self._automatic)
 
     def read_file(self, path: str) -> PackageFile:
         """See the base class. rpm queries the file without the host's settings."""
@@ -194,8 +194,8 @@ class Dnf(PackageManager):
 
     def available(self, name: str) -> Available:
         """See the base class. A name that other packages provide is known, but has no candidate."""
-        found = super().available(name)
-        return found if found.known else Available(known=bool(self.providers_of(name)))
+        available = super().available(name)
+        return available if available.known else Available(known=bool(self.providers_of(name)))
 
     def providers_of(self, name: str) -> Sequence[str]:
         """Return the packages that provide a virtual package, a few at most."""
@@ -209,8 +209,8 @@ class Dnf(PackageManager):
         from remote_runtime.packages.dnf import commands as dnf_commands
         from remote_runtime.packages.dnf import isolated_run
 
-        asked = dnf_commands.query(words, form, cached=self.context.noop)
-        argv = isolated_run.isolated(self.context, asked)
+        command = dnf_commands.query(words, form, cached=self.context.noop)
+        argv = isolated_run.isolated(self.context, command)
         return transaction.ask(
             self.context, self._manager(), what="querying dnf", argv=argv, limit=_LIMIT
         )
@@ -247,8 +247,8 @@ class Dnf(PackageManager):
 
     def holder(self) -> str:
         """Return the process that holds a lock of the transaction; "" for none."""
-        found = self._manager().look()
-        return str(found) if found else ""
+        holder = self._manager().look()
+        return str(holder) if holder else ""
 
     def predict(self, operation: Operation) -> Sequence[VersionChange]:
         """See the base class. dnf resolves the transaction, which shows whether it would fail, but

@@ -55,29 +55,29 @@ class Npm(EnvironmentManager):
 
     # -- what is installed ------------------------------------------------------------------------
 
-    def _modules(self, wanted: PlannedPackage) -> str:
+    def _modules(self, package: PlannedPackage) -> str:
         """Return the directory of the packages; npm is queried once for that of the host."""
-        if wanted.directory:
-            return os.path.join(wanted.directory, _MODULES)
+        if package.directory:
+            return os.path.join(package.directory, _MODULES)
         if not self._global:
-            done = self._asked_npm(Place("/", -1, -1, True), ["root", "--global"], "")
-            found = done.stdout.strip()
-            if done.code != 0 or not found.startswith("/"):
+            result = self._asked_npm(Place("/", -1, -1, True), ["root", "--global"], "")
+            path = result.stdout.strip()
+            if result.code != 0 or not path.startswith("/"):
                 raise ResourceError(
-                    "npm root: %s" % done.ending(ASKING), kind="package.npm", output=done.tail()
+                    "npm root: %s" % result.ending(ASKING), kind="package.npm", output=result.tail()
                 )
-            self._global = found
+            self._global = path
         return self._global
 
-    def _installed(self, wanted: PlannedPackage) -> Installed:
-        if wanted.properties.get("ci") is True:
-            return self._of_lock(wanted)
-        modules = self._modules(wanted)
-        return self._one(os.path.join(modules, wanted.name))
+    def _installed(self, package: PlannedPackage) -> Installed:
+        if package.properties.get("ci") is True:
+            return self._of_lock(package)
+        modules = self._modules(package)
+        return self._one(os.path.join(modules, package.name))
 
     def _one(self, directory: str) -> Installed:
-        found = self._document(os.path.join(directory, "package.json"))
-        version = found.get("version")
+        document = self._document(os.path.join(directory, "package.json"))
+        version = document.get("version")
         return Installed(version, "installed") if isinstance(version, str) else Installed()
 
     def _document(self, path: str) -> Dict[str, Any]:
@@ -88,24 +88,28 @@ class Npm(EnvironmentManager):
         import json
 
         try:
-            found = json.loads(self.context.files.read(path, _LARGEST, follow=True).decode("utf-8"))
+            document = json.loads(
+                self.context.files.read(path, _LARGEST, follow=True).decode("utf-8")
+            )
         except ValueError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return document if isinstance(document, dict) else {}
 
-    def _of_lock(self, wanted: PlannedPackage) -> Installed:
-        left = self._unmet(wanted)
-        if not left:
+    def _of_lock(self, package: PlannedPackage) -> Installed:
+        differences = self._unmet(package)
+        if not differences:
             return Installed("present", "installed")
-        return Installed("", "not installed: %s" % ", ".join(name for name, _, _ in left[:5]))
+        return Installed(
+            "", "not installed: %s" % ", ".join(name for name, _, _ in differences[:5])
+        )
 
-    def _unmet(self, wanted: PlannedPackage) -> List[Tuple[str, str, str]]:
+    def _unmet(self, package: PlannedPackage) -> List[Tuple[str, str, str]]:
         """Yield the differences from the lock file: name, installed version, version in
         the file.
         """
         from remote_runtime.packages.language_packages import npm_calls
 
-        path = os.path.join(wanted.directory, _LOCK)
+        path = os.path.join(package.directory, _LOCK)
         lock = self._document(path)
         if not lock:
             raise ResourceError(
@@ -113,17 +117,17 @@ class Npm(EnvironmentManager):
                 kind="package.npm",
                 hint="commit the file that npm install writes, or leave out ci",
             )
-        found = []
-        for place, version in npm_calls.locked(lock, wanted.properties.get("production") is True):
-            now = self._one(os.path.join(wanted.directory, place)).version
+        differences = []
+        for place, version in npm_calls.locked(lock, package.properties.get("production") is True):
+            now = self._one(os.path.join(package.directory, place)).version
             if now != version:
-                found.append((place.rpartition(_MODULES + "/")[2], now, version))
-        return found
+                differences.append((place.rpartition(_MODULES + "/")[2], now, version))
+        return differences
 
-    def _everything(self, wanted: PlannedPackage) -> Inventory:
-        modules = self._modules(wanted)
+    def _everything(self, package: PlannedPackage) -> Inventory:
+        modules = self._modules(package)
         files = self.context.files
-        found: Inventory = {}
+        inventory: Inventory = {}
         for name in self._listed(modules):
             if name.startswith("@"):
                 inside = os.path.join(modules, name)
@@ -132,8 +136,8 @@ class Npm(EnvironmentManager):
                 names = [] if name.startswith(".") else [name]
             for one in names:
                 if files.status(os.path.join(modules, one), follow=True) is not None:
-                    found[one] = self._one(os.path.join(modules, one))
-        return found
+                    inventory[one] = self._one(os.path.join(modules, one))
+        return inventory
 
     def _listed(self, path: str) -> List[str]:
         status = self.context.files.status(path, follow=False)
@@ -141,20 +145,20 @@ class Npm(EnvironmentManager):
 
     # -- the registry -----------------------------------------------------------------------------
 
-    def _look_up(self, wanted: PlannedPackage) -> Available:
+    def _look_up(self, package: PlannedPackage) -> Available:
         from remote_runtime.packages.language_packages import npm_calls
 
-        if wanted.properties.get("ci") is True:
+        if package.properties.get("ci") is True:
             return Available(True, "present")
-        place = self.place(wanted)
-        words = ["view", "--json", *npm_calls.of_registry(wanted.options)]
-        words += ["--", wanted.name, "versions", "dist-tags"]
-        done = self._asked_npm(place, words, wanted.text("index_url") or "")
+        place = self.place(package)
+        words = ["view", "--json", *npm_calls.of_registry(package.options)]
+        words += ["--", package.name, "versions", "dist-tags"]
+        result = self._asked_npm(place, words, package.text("index_url") or "")
         try:
-            return npm_calls.answer(done)
+            return npm_calls.answer(result)
         except ValueError:
-            reason = "the registry did not answer the query for %s" % wanted.name
-            raise self.unreachable(reason, done) from None
+            reason = "the registry did not answer the query for %s" % package.name
+            raise self.unreachable(reason, result) from None
 
     def _asked_npm(self, place: Place, words: List[str], registry: str) -> Any:
         """Query npm, without leaving anything on the host."""
@@ -176,88 +180,88 @@ class Npm(EnvironmentManager):
 
     # -- changes ----------------------------------------------------------------------------------
 
-    def place(self, wanted: PlannedPackage) -> Place:
+    def place(self, package: PlannedPackage) -> Place:
         """See the base class. Global packages belong to the user of the run."""
-        if wanted.directory:
-            return super().place(wanted)
-        modules = self._modules(wanted)
+        if package.directory:
+            return super().place(package)
+        modules = self._modules(package)
         while self.context.files.status(modules, follow=True) is None:
             modules = os.path.dirname(modules)
         return Place(modules, -1, -1, True)
 
-    def _require_ready(self, wanted: PlannedPackage) -> Place:
-        place = self.place(wanted)
+    def _require_ready(self, package: PlannedPackage) -> Place:
+        place = self.place(package)
         places.require_safe(self.context, place, self._deciding(place.path))
         return place
 
-    def _differing(self, wanted: PlannedPackage) -> Sequence[VersionChange]:
-        if wanted.properties.get("ci") is not True:
+    def _differing(self, package: PlannedPackage) -> Sequence[VersionChange]:
+        if package.properties.get("ci") is not True:
             return ()
-        found: Dict[str, VersionChange] = {}
-        for name, before, after in self._unmet(wanted):
-            key = self._key(name, wanted.directory)
-            found.setdefault(key, VersionChange(key, before, after))
-        return [found[key] for key in sorted(found)]
+        changes: Dict[str, VersionChange] = {}
+        for name, before, after in self._unmet(package):
+            key = self._key(name, package.directory)
+            changes.setdefault(key, VersionChange(key, before, after))
+        return [changes[key] for key in sorted(changes)]
 
-    def _resolve(self, operation: Operation, wanted: PlannedPackage) -> Optional[Dict[str, str]]:
+    def _resolve(self, operation: Operation, package: PlannedPackage) -> Optional[Dict[str, str]]:
         from remote_runtime.packages.language_packages import npm_calls
 
-        if wanted.properties.get("ci") is True:
+        if package.properties.get("ci") is True:
             return None
-        place = self.place(wanted)
+        place = self.place(package)
         where = ["--new"]
-        if not wanted.directory:
+        if not package.directory:
             where = ["--global"]
-        elif os.path.isdir(wanted.directory):  # not one that is only planned
-            where = ["--prefix", wanted.directory]
-        words = [*where, "install", "--dry-run", "--json", "--ignore-scripts", *wanted.options]
-        words += ["--", _specifier(operation, wanted)]
-        done = self._asked_npm(place, words, wanted.text("index_url") or "")
-        return npm_calls.resolved(done)
+        elif os.path.isdir(package.directory):  # not one that is only planned
+            where = ["--prefix", package.directory]
+        words = [*where, "install", "--dry-run", "--json", "--ignore-scripts", *package.options]
+        words += ["--", _specifier(operation, package)]
+        result = self._asked_npm(place, words, package.text("index_url") or "")
+        return npm_calls.resolved(result)
 
-    def _reads(self, wanted: PlannedPackage, path: str) -> bool:
-        modules = self._modules(wanted)
-        if path == modules or path in self._deciding(wanted.directory or modules):
+    def _reads(self, package: PlannedPackage, path: str) -> bool:
+        modules = self._modules(package)
+        if path == modules or path in self._deciding(package.directory or modules):
             return True
         inside = path[len(modules) + 1 :] if path.startswith(modules + "/") else ""
         parts = inside.split("/")
         depth = 2 if inside.startswith("@") else 1
         return bool(inside) and (len(parts) <= depth or parts[depth:] == ["package.json"])
 
-    def _making(self, wanted: PlannedPackage, by: str) -> List[Effect]:
-        if not wanted.directory:
+    def _making(self, package: PlannedPackage, by: str) -> List[Effect]:
+        if not package.directory:
             return []
-        place = self.place(wanted)
-        return [] if place.is_there else self._dry_run(wanted, place, by)
+        place = self.place(package)
+        return [] if place.is_there else self._dry_run(package, place, by)
 
-    def _prepare(self, wanted: PlannedPackage, place: Place) -> Place:
+    def _prepare(self, package: PlannedPackage, place: Place) -> Place:
         if place.is_there:
             return place
         self._made(place)
-        return self.place(wanted)
+        return self.place(package)
 
-    def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:
+    def _run(self, operation: Operation, package: PlannedPackage, place: Place) -> None:
         from remote_runtime.packages.language_packages import npm_calls
 
-        where = ["--prefix", wanted.directory] if wanted.directory else ["--global"]
-        more = list(wanted.options)
-        if wanted.properties.get("production") is True:
+        where = ["--prefix", package.directory] if package.directory else ["--global"]
+        more = list(package.options)
+        if package.properties.get("production") is True:
             more.append("--omit=dev")
         if operation.removal:
-            argv = ["npm", *where, "uninstall", "--", wanted.name]
-        elif wanted.properties.get("ci") is True:
+            argv = ["npm", *where, "uninstall", "--", package.name]
+        elif package.properties.get("ci") is True:
             argv = ["npm", *where, "ci", *more]
         else:
-            argv = ["npm", *where, "install", *more, "--", _specifier(operation, wanted)]
-        added = npm_calls.environment(wanted.text("index_url") or "")
-        done = self.command(place, argv, env=added)
-        if done.code != 0:
-            raise npm_calls.failure(str(operation), done)
+            argv = ["npm", *where, "install", *more, "--", _specifier(operation, package)]
+        added = npm_calls.environment(package.text("index_url") or "")
+        result = self.command(place, argv, env=added)
+        if result.code != 0:
+            raise npm_calls.failure(str(operation), result)
 
     def _key(self, name: str, directory: str) -> str:
         return "%s in %s" % (name, directory) if directory else "%s (global)" % name
 
 
-def _specifier(operation: Operation, wanted: PlannedPackage) -> str:
+def _specifier(operation: Operation, package: PlannedPackage) -> str:
     """Return the arguments for npm."""
-    return wanted.name + ("@" + operation.version if operation.version else "")
+    return package.name + ("@" + operation.version if operation.version else "")

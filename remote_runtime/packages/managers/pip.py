@@ -76,43 +76,43 @@ class Pip(EnvironmentManager):
             """Return the current or planned packages of the environment."""
             files = self.context.files
             settings = os.path.join(directory, virtualenv.CONFIGURATION)
-            found = files.status(directory, follow=True)
-            if found is None or self._is_planned(settings):
+            status = files.status(directory, follow=True)
+            if status is None or self._is_planned(settings):
                 return _Packages(Environment(directory, is_planned=True), {})
-            if found.kind != "directory":
-                raise ResourceError("%s is a %s" % (directory, found.kind), kind=KIND)
+            if status.kind != "directory":
+                raise ResourceError("%s is a %s" % (directory, status.kind), kind=KIND)
             environment = virtualenv.find(files, directory)
             return _Packages(environment, virtualenv.inventory(files, environment))
 
-        held: _Packages = self._once(directory, read)
-        return held
+        packages: _Packages = self._once(directory, read)
+        return packages
 
-    def _installed(self, wanted: PlannedPackage) -> Installed:
-        held = self._held(wanted.directory)
-        if wanted.text("requirements"):
-            return self._of_requirements(wanted, held)
-        return self._one(held, wanted.name)
+    def _installed(self, package: PlannedPackage) -> Installed:
+        packages = self._held(package.directory)
+        if package.text("requirements"):
+            return self._of_requirements(package, packages)
+        return self._one(packages, package.name)
 
-    def _one(self, held: _Packages, name: str) -> Installed:
-        entry = held.entries.get(name)
+    def _one(self, packages: _Packages, name: str) -> Installed:
+        entry = packages.entries.get(name)
         if entry is None:
             return Installed()
-        return virtualenv.installed(self.context.files, held.environment, entry)
+        return virtualenv.installed(self.context.files, packages.environment, entry)
 
-    def _of_requirements(self, wanted: PlannedPackage, held: _Packages) -> Installed:
-        if not held.environment.packages:
-            self._requirements(wanted)  # errors in them are reported at once
+    def _of_requirements(self, package: PlannedPackage, packages: _Packages) -> Installed:
+        if not packages.environment.packages:
+            self._requirements(package)  # errors in them are reported at once
             return Installed()
-        left = self._unmet(wanted, held)
-        if not left:
+        unmet = self._unmet(package, packages)
+        if not unmet:
             return Installed("present", "installed")
-        return Installed("", "not met: %s" % ", ".join(one.line for one in left[:5]))
+        return Installed("", "not met: %s" % ", ".join(one.line for one in unmet[:5]))
 
-    def _requirements(self, wanted: PlannedPackage) -> List[Any]:
+    def _requirements(self, package: PlannedPackage) -> List[Any]:
         from remote_runtime.packages.language_packages import requirements
 
-        given = wanted.text("requirements") or ""
-        path = given if given.startswith("/") and "\n" not in given else ""
+        text = package.text("requirements") or ""
+        path = text if text.startswith("/") and "\n" not in text else ""
 
         def read(at: str) -> str:
             """Return the text of a requirements file; Missing if it does not exist."""
@@ -122,93 +122,95 @@ class Pip(EnvironmentManager):
                     hint="create it in an earlier resource; a relative path is a file next to the "
                     "manifest",
                 )
-            places.require_readable(self.context, self.place(wanted), at)
+            places.require_readable(self.context, self.place(package), at)
             return self.context.files.read(at, _LARGEST, follow=True).decode("utf-8", "replace")
 
-        found = requirements.read(read(path) if path else given, path, read)
-        bare = [one.line for one in found if not one.has_hash]
-        if bare and wanted.properties.get("require_hashes") is True:
+        result = requirements.read(read(path) if path else text, path, read)
+        bare = [one.line for one in result if not one.has_hash]
+        if bare and package.properties.get("require_hashes") is True:
             raise ResourceError(
                 "%s: %s has no hash, and require_hashes is true"
                 % (path or "requirements", bare[0]),
                 kind="package.requirements",
                 hint="create the file with pip-compile --generate-hashes",
             )
-        return found
+        return result
 
-    def _unmet(self, wanted: PlannedPackage, held: _Packages) -> List[Any]:
+    def _unmet(self, package: PlannedPackage, packages: _Packages) -> List[Any]:
         from remote_runtime.packages.language_packages import requirements
 
         def installed(name: str) -> str:
-            return self._one(held, name).version
+            return self._one(packages, name).version
 
         def needs(name: str) -> Sequence[str]:
-            entry = held.entries[name][1]
-            path = os.path.join(held.environment.packages, entry, "METADATA")
+            entry = packages.entries[name][1]
+            path = os.path.join(packages.environment.packages, entry, "METADATA")
             text = self.context.files.read(path, _LARGEST, follow=True)
             return requirements.needs_of(text.decode("utf-8", "replace"))
 
-        values = requirements.values_of(held.environment.version, held.environment.full_version)
+        values = requirements.values_of(
+            packages.environment.version, packages.environment.full_version
+        )
         environment = requirements.Environment(installed, needs, values)
-        return requirements.unmet(self._requirements(wanted), environment)
+        return requirements.unmet(self._requirements(package), environment)
 
-    def _everything(self, wanted: PlannedPackage) -> Inventory:
-        entries = self._held(wanted.directory).entries
+    def _everything(self, package: PlannedPackage) -> Inventory:
+        entries = self._held(package.directory).entries
         return {name: Installed(version, "installed") for name, (version, _) in entries.items()}
 
     # -- the index --------------------------------------------------------------------------------
 
-    def _look_up(self, wanted: PlannedPackage) -> Available:
-        if wanted.text("requirements"):
+    def _look_up(self, package: PlannedPackage) -> Available:
+        if package.text("requirements"):
             return Available(True, "present")
         from remote_runtime.packages.language_packages import pip_calls
 
-        place = self.place(wanted)
-        calling = self._asking(wanted, place)
-        added = pip_calls.environment(wanted.text("index_url") or "")
+        place = self.place(package)
+        calling = self._asking(package, place)
+        added = pip_calls.environment(package.text("index_url") or "")
 
         def ask(words: List[str]) -> Any:
             return self.command(place, [*calling, *words], ASKING, env=added)
 
-        result = ask(pip_calls.question(wanted.name, wanted.options))
+        result = ask(pip_calls.question(package.name, package.options))
         if pip_calls.UNKNOWN_COMMAND in result.stderr:
-            result = ask(pip_calls.older_question(wanted.name, wanted.options))
+            result = ask(pip_calls.older_question(package.name, package.options))
         try:
-            found = pip_calls.answer(result)
+            available = pip_calls.answer(result)
         except ValueError:
             raise self.unreachable(
-                "pip did not answer the query for %s" % wanted.name, result
+                "pip did not answer the query for %s" % package.name, result
             ) from None
-        if not found.known and pip_calls.is_lost(result):
+        if not available.known and pip_calls.is_lost(result):
             raise self.unreachable(
-                "the index did not answer the query for %s" % wanted.name, result
+                "the index did not answer the query for %s" % package.name, result
             )
-        return found
+        return available
 
-    def _asking(self, wanted: PlannedPackage, place: Place) -> List[str]:
+    def _asking(self, package: PlannedPackage, place: Place) -> List[str]:
         """Return the command for pip; a new environment does not have its own pip yet."""
         from remote_runtime.packages.language_packages import pip_calls
 
-        held = self._held(wanted.directory)
-        if "pip" in held.entries:
-            places.require_safe(self.context, place, held.environment.reads)
-            return [held.environment.python, *pip_calls.ISOLATED, "-m", "pip"]
-        program = self._interpreter(wanted, place)
+        packages = self._held(package.directory)
+        if "pip" in packages.entries:
+            places.require_safe(self.context, place, packages.environment.reads)
+            return [packages.environment.python, *pip_calls.ISOLATED, "-m", "pip"]
+        program = self._interpreter(package, place)
         return [program, *pip_calls.ISOLATED, "-c", pip_calls.BUNDLED]
 
-    def _interpreter(self, wanted: PlannedPackage, place: Place) -> str:
+    def _interpreter(self, package: PlannedPackage, place: Place) -> str:
         """Return the Python that creates an environment, or that of an environment without pip.
         ``ResourceError`` if there is none.
         """
-        asked = wanted.text("python") or "python3"
-        reason, hint = self.context.user_commands.lacking(asked)
+        command = package.text("python") or "python3"
+        reason, hint = self.context.user_commands.lacking(command)
         if reason:
             raise ResourceError(reason, kind="resource.command", hint=hint)
-        program = self.context.commands.find(asked)
+        program = self.context.commands.find(command)
         if not program:
-            raise Unknowable("%s is not installed yet: an earlier resource installs it" % asked)
+            raise Unknowable("%s is not installed yet: an earlier resource installs it" % command)
         places.require_safe_program(self.context, place, program)
-        own = self._held(wanted.directory).environment
+        own = self._held(package.directory).environment
         has_python = bool(own.packages) and self.context.files.status(own.python) is not None
         if has_python and not self._library(place, program).endswith(own.version):
             places.require_safe(self.context, place, own.reads)
@@ -223,7 +225,7 @@ class Pip(EnvironmentManager):
         if self.context.noop and not os.path.exists(needed):
             raise Unknowable(
                 "the program that creates %s is not installed yet: an earlier resource installs it"
-                % wanted.directory
+                % package.directory
             )
         return program
 
@@ -232,51 +234,51 @@ class Pip(EnvironmentManager):
         ``/usr/lib/python3.11``.
         """
         if program not in self._libraries:
-            done = self.command(place, [program, "-I", "-B", "-c", _STDLIB], ASKING)
-            if done.code != 0:
+            result = self.command(place, [program, "-I", "-B", "-c", _STDLIB], ASKING)
+            if result.code != 0:
                 raise ResourceError(
-                    "%s: %s" % (program, done.ending(ASKING)), kind=KIND, output=done.tail()
+                    "%s: %s" % (program, result.ending(ASKING)), kind=KIND, output=result.tail()
                 )
-            self._libraries[program] = done.stdout.strip()
+            self._libraries[program] = result.stdout.strip()
         return self._libraries[program]
 
     # -- changes ----------------------------------------------------------------------------------
 
-    def _require_ready(self, wanted: PlannedPackage) -> Place:
-        place = self.place(wanted)
-        held = self._held(wanted.directory)
-        places.require_safe(self.context, place, held.environment.reads)
-        if "pip" not in held.entries:
-            self._interpreter(wanted, place)
+    def _require_ready(self, package: PlannedPackage) -> Place:
+        place = self.place(package)
+        packages = self._held(package.directory)
+        places.require_safe(self.context, place, packages.environment.reads)
+        if "pip" not in packages.entries:
+            self._interpreter(package, place)
         return place
 
-    def _differing(self, wanted: PlannedPackage) -> Sequence[VersionChange]:
-        if not wanted.text("requirements"):
+    def _differing(self, package: PlannedPackage) -> Sequence[VersionChange]:
+        if not package.text("requirements"):
             return ()
-        held = self._held(wanted.directory)
-        found = []
-        for one in self._unmet(wanted, held):
+        packages = self._held(package.directory)
+        changes = []
+        for one in self._unmet(package, packages):
             name = normalized(one.name)
-            before = self._one(held, name).version
-            key = self._key(name, wanted.directory)
-            found.append(VersionChange(key, before, one.exact or "present"))
-        return found
+            before = self._one(packages, name).version
+            key = self._key(name, package.directory)
+            changes.append(VersionChange(key, before, one.exact or "present"))
+        return changes
 
-    def _resolve(self, operation: Operation, wanted: PlannedPackage) -> Optional[Dict[str, str]]:
+    def _resolve(self, operation: Operation, package: PlannedPackage) -> Optional[Dict[str, str]]:
         from remote_runtime.packages.language_packages import pip_calls
 
-        place = self.place(wanted)
-        calling = self._asking(wanted, place)
-        words = [*calling, *pip_calls.DRY_RUN, *wanted.options]
-        if "pip" not in self._held(wanted.directory).entries:
+        place = self.place(package)
+        calling = self._asking(package, place)
+        words = [*calling, *pip_calls.DRY_RUN, *package.options]
+        if "pip" not in self._held(package.directory).entries:
             words += pip_calls.APART
-        argv, text = self._asked_for(operation, wanted, words)
-        added = pip_calls.environment(wanted.text("index_url") or "")
-        done = self.command(place, argv, ASKING, env=added, input=text)
-        return pip_calls.resolved(done)
+        argv, text = self._asked_for(operation, package, words)
+        added = pip_calls.environment(package.text("index_url") or "")
+        result = self.command(place, argv, ASKING, env=added, input=text)
+        return pip_calls.resolved(result)
 
-    def _reads(self, wanted: PlannedPackage, path: str) -> bool:
-        below = path[len(wanted.directory) + 1 :]
+    def _reads(self, package: PlannedPackage, path: str) -> bool:
+        below = path[len(package.directory) + 1 :]
         parts = below.split("/")
         if parts[0] == "lib":
             return len(parts) < 4 or parts[3].endswith(".dist-info")
@@ -284,75 +286,75 @@ class Pip(EnvironmentManager):
 
     @staticmethod
     def _asked_for(
-        operation: Operation, wanted: PlannedPackage, calling: List[str]
+        operation: Operation, package: PlannedPackage, calling: List[str]
     ) -> Tuple[List[str], Optional[bytes]]:
         """Return the command of the installation, and its input."""
-        given = wanted.text("requirements")
-        if not given:
-            return [*calling, "--", _specifier(operation, wanted)], None
-        if wanted.properties.get("require_hashes") is True:
+        requirements = package.text("requirements")
+        if not requirements:
+            return [*calling, "--", _specifier(operation, package)], None
+        if package.properties.get("require_hashes") is True:
             calling = [*calling, "--require-hashes"]
-        if given.startswith("/") and "\n" not in given:
-            return [*calling, "-r", given], None
-        return ["sh", "-c", _WITH_TEXT, "sh", *calling], given.encode("utf-8")
+        if requirements.startswith("/") and "\n" not in requirements:
+            return [*calling, "-r", requirements], None
+        return ["sh", "-c", _WITH_TEXT, "sh", *calling], requirements.encode("utf-8")
 
-    def _making(self, wanted: PlannedPackage, by: str) -> List[Effect]:
-        place = self.place(wanted)
-        if "pip" in self._held(wanted.directory).entries or self._is_planned(
-            os.path.join(wanted.directory, virtualenv.CONFIGURATION)
+    def _making(self, package: PlannedPackage, by: str) -> List[Effect]:
+        place = self.place(package)
+        if "pip" in self._held(package.directory).entries or self._is_planned(
+            os.path.join(package.directory, virtualenv.CONFIGURATION)
         ):
             return []
-        made: List[Effect] = [] if place.is_there else self._dry_run(wanted, place, by)
+        effects: List[Effect] = [] if place.is_there else self._dry_run(package, place, by)
         for name in (virtualenv.CONFIGURATION, "bin/python", "bin/python3", "bin/pip"):
-            path = os.path.join(wanted.directory, name)
-            made.append(PathEffect(path, "something", once=True))
-        return made
+            path = os.path.join(package.directory, name)
+            effects.append(PathEffect(path, "something", once=True))
+        return effects
 
-    def _prepare(self, wanted: PlannedPackage, place: Place) -> Place:
-        if "pip" in self._held(wanted.directory).entries:
+    def _prepare(self, package: PlannedPackage, place: Place) -> Place:
+        if "pip" in self._held(package.directory).entries:
             return place
-        program = self._interpreter(wanted, place)
-        self.context.progress("creating the virtual environment %s" % wanted.directory)
+        program = self._interpreter(package, place)
+        self.context.progress("creating the virtual environment %s" % package.directory)
         if not place.is_there:
             self._made(place)
         with self.context.unkillable():
-            done = self.command(place, [program, "-I", *self._words(wanted, program)])
+            result = self.command(place, [program, "-I", *self._words(package, program)])
         self._inventories.clear()
-        if done.code != 0:
+        if result.code != 0:
             raise ResourceError(
                 "creating the virtual environment %s: venv: %s"
-                % (wanted.directory, done.ending(None)),
+                % (package.directory, result.ending(None)),
                 kind=KIND,
                 hint="install the package python3-venv in an earlier resource"
-                if "ensurepip" in done.stderr + done.stdout
+                if "ensurepip" in result.stderr + result.stdout
                 else "",
-                output=done.tail(),
+                output=result.tail(),
             )
         return place._replace(is_there=True)
 
-    def _words(self, wanted: PlannedPackage, program: str) -> List[str]:
-        if program == self._held(wanted.directory).environment.python:
+    def _words(self, package: PlannedPackage, program: str) -> List[str]:
+        if program == self._held(package.directory).environment.python:
             return ["-m", "ensurepip", "--default-pip"]
-        return ["-m", "venv", wanted.directory]
+        return ["-m", "venv", package.directory]
 
-    def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:
+    def _run(self, operation: Operation, package: PlannedPackage, place: Place) -> None:
         from remote_runtime.packages.language_packages import pip_calls
 
-        calling = [self._held(wanted.directory).environment.python, "-I", "-m", "pip"]
+        calling = [self._held(package.directory).environment.python, "-I", "-m", "pip"]
         text: Optional[bytes] = None
         if operation.removal:
-            argv = [*calling, "uninstall", "-y", "--", wanted.name]
+            argv = [*calling, "uninstall", "-y", "--", package.name]
         else:
-            argv = [*calling, "install", *wanted.options]
-            if self._installed(wanted).status == "half-installed":
+            argv = [*calling, "install", *package.options]
+            if self._installed(package).status == "half-installed":
                 argv.append("--ignore-installed")
-            argv, text = self._asked_for(operation, wanted, argv)
-        added = pip_calls.environment(wanted.text("index_url") or "")
-        done = self.command(place, argv, env=added, input=text)
-        if done.code != 0:
-            raise pip_calls.failure(str(operation), done)
+            argv, text = self._asked_for(operation, package, argv)
+        added = pip_calls.environment(package.text("index_url") or "")
+        result = self.command(place, argv, env=added, input=text)
+        if result.code != 0:
+            raise pip_calls.failure(str(operation), result)
 
 
-def _specifier(operation: Operation, wanted: PlannedPackage) -> str:
+def _specifier(operation: Operation, package: PlannedPackage) -> str:
     """Return the arguments for pip."""
-    return wanted.name + ("==" + operation.version if operation.version else "")
+    return package.name + ("==" + operation.version if operation.version else "")

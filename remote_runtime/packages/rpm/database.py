@@ -46,11 +46,11 @@ class Records(object):
         Without an architecture, the host's own comes before others.
         """
         package, architecture = self.split(name)
-        found = self._records.get(package, [])
+        records = self._records.get(package, [])
         if architecture:
-            return [record for record in found if record.architecture == architecture]
-        own = [record for record in found if record.architecture in (_ANY, os.uname().machine)]
-        return own or found
+            return [record for record in records if record.architecture == architecture]
+        own = [record for record in records if record.architecture in (_ANY, os.uname().machine)]
+        return own or records
 
     def split(self, name: str) -> Tuple[str, str]:
         """Split ``glibc.i686`` into package and architecture; a name may itself contain dots."""

@@ -38,10 +38,14 @@ class RpmEffects(TransactionEffects):
         self._before = {
             change.name: self._registry.kept(change.name) for change in coming if change.before
         }
-        found = {change.name: self._contents(change.name) for change in coming}
-        self._brought = {m.path for c in found.values() if c is not None for m in c.members}
+        contents_by_name = {change.name: self._contents(change.name) for change in coming}
+        self._brought = {
+            m.path for c in contents_by_name.values() if c is not None for m in c.members
+        }
         self._accounts_made = [
-            effect for change in coming for effect in self._made_first(change, found[change.name])
+            effect
+            for change in coming
+            for effect in self._made_first(change, contents_by_name[change.name])
         ]
         return super().of(changes)
 
@@ -99,13 +103,13 @@ class RpmEffects(TransactionEffects):
         return {"prerm": ["0"], "postrm": ["0"]}
 
     def _removed(self, change: VersionChange) -> None:
-        kept = self._kept(change)
-        scripts = script_sequence.runs(change.name, kept.scripts, self._removing())
+        package = self._kept(change)
+        scripts = script_sequence.runs(change.name, package.scripts, self._removing())
         disabled = script_sequence.calls_of_scripts(scripts).disabled
         units = RpmUnits(self._context, {}, set())
         links = [
             link
-            for path in kept.paths
+            for path in package.paths
             for unit in units_below([path], UNIT_DIRECTORIES)
             if unit in disabled
             for link in units.links(unit, path)
@@ -116,9 +120,9 @@ class RpmEffects(TransactionEffects):
     def _made_by_rpm(self, name: str, contents: Contents, calls: UnitAndAccountCalls) -> None:
         """Plan changes that a host's rpm or systemd may make to a package's files without a
         script."""
-        made = {(account.kind, account.name) for account in calls.accounts.created}
+        accounts = {(account.kind, account.name) for account in calls.accounts.created}
         declared = {account[:2] for account in declared_accounts(contents)}
-        maybe = set() if calls.sysusers else declared - made
+        maybe = set() if calls.sysusers else declared - accounts
         volatile = any(member.path.startswith(_TMPFILES) for member in contents.members)
 
         def covers(kind: str, value: str, present: bool) -> bool:
@@ -132,8 +136,8 @@ class RpmEffects(TransactionEffects):
 
     def _member(self, member: Member, package: str) -> None:
         """See the base class. rpm replaces no directory by anything else."""
-        found = self._context.files.look(member.path)
-        if found is not None and found.kind == "directory" and member.kind != "directory":
+        status = self._context.files.look(member.path)
+        if status is not None and status.kind == "directory" and member.kind != "directory":
             raise ResourceError(
                 "%s cannot be installed: %s is a directory, but not in the package"
                 % (package, member.path),
@@ -144,9 +148,9 @@ class RpmEffects(TransactionEffects):
 
     # -- configuration files ----------------------------------------------------------------------
 
-    def _erased(self, kept: InstalledPackage) -> None:
+    def _erased(self, package: InstalledPackage) -> None:
         """See the base class. rpm removes configuration files too, and saves edited ones."""
-        self._left_out(kept, kept.paths)
+        self._left_out(package, package.paths)
 
     def _left_out(self, before: InstalledPackage, leaving: Sequence[str]) -> None:
         """See the base class. A path that another package brings does not go."""
@@ -158,21 +162,21 @@ class RpmEffects(TransactionEffects):
 
     def _save(self, path: str, before: InstalledPackage) -> bool:
         """Plan the copy of a configuration file that goes, if it was edited."""
-        found = self._context.files.look(path)
-        if found is None:
+        status = self._context.files.look(path)
+        if status is None:
             return False
-        edited = self._differs(path, found, before.conffiles[path])
+        edited = self._differs(path, status, before.conffiles[path])
         if edited is None:
             self._unclear(path)
         if edited:
-            self._effects.append(self._moved_away(path, found, SAVED))
+            self._effects.append(self._moved_away(path, status, SAVED))
         return bool(edited)
 
-    def _differs(self, path: str, found: Status, came_with: str) -> Optional[bool]:
+    def _differs(self, path: str, status: Status, came_with: str) -> Optional[bool]:
         """Return whether a file differs from its packaged version; None if that is unknown."""
         if not came_with:
             return None
-        return found.kind != "file" or HASHED + self._context.files.sha256(path) != came_with
+        return status.kind != "file" or HASHED + self._context.files.sha256(path) != came_with
 
     def _unclear(self, path: str) -> None:
         uncertainty = Uncertainty(UNKNOWN, "cannot predict whether rpm keeps %s" % path)
@@ -183,21 +187,21 @@ class RpmEffects(TransactionEffects):
             )
         )
 
-    def _moved_away(self, path: str, found: Status, ending: str) -> PathEffect:
+    def _moved_away(self, path: str, status: Status, ending: str) -> PathEffect:
         """Return the effect of a path that gets another name."""
         from remote_runtime.host.machine.contents import LocalContent
 
         files, there = self._context.files, path + ending
-        if found.kind == "symlink":
+        if status.kind == "symlink":
             return PathEffect(there, "symlink", target=files.link(path))
-        if found.kind != "file":
+        if status.kind != "file":
             return PathEffect(there, "something")
         return PathEffect(
             there,
             "file",
-            mode=found.mode,
-            uid=found.uid,
-            gid=found.gid,
+            mode=status.mode,
+            uid=status.uid,
+            gid=status.gid,
             content=LocalContent(path, files),
         )
 
@@ -206,10 +210,10 @@ class RpmEffects(TransactionEffects):
         another one than before.
         """
         files, path = self._context.files, member.path
-        found = files.look(path)
+        status = files.look(path)
         before = self._before.get(package, _NO_PACKAGE)
         known = path in before.paths
-        if found is None:
+        if status is None:
             if not (known and MISSINGOK in member.config.split()):
                 self._member(member, package)
             return
@@ -217,8 +221,8 @@ class RpmEffects(TransactionEffects):
             self._unclear(path)
             return
         new = self._file(member, package)
-        same = found.kind == "file" and files.sha256(path, found) == member.sha256
-        if same or (known and not self._differs(path, found, registered[path])):
+        same = status.kind == "file" and files.sha256(path, status) == member.sha256
+        if same or (known and not self._differs(path, status, registered[path])):
             self._effects.append(new)
         elif known and registered[path] == HASHED + member.sha256:
             return  # the same as before, so the edited one stays
@@ -226,7 +230,7 @@ class RpmEffects(TransactionEffects):
             self._effects.append(new._replace(path=path + NEW))
         else:
             ending = SAVED if known else ORIGINAL
-            self._effects += [self._moved_away(path, found, ending), new]
+            self._effects += [self._moved_away(path, status, ending), new]
 
     # -- units ------------------------------------------------------------------------------------
 

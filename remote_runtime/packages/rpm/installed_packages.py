@@ -65,13 +65,13 @@ class RpmInstallations(Installations):
         """
         paths = {path for one in self._records.values() for path in one.package.paths}
         inner = {path.rpartition("/")[0] for path in paths}
-        found: Dict[str, Set[str]] = {}
-        asked = sorted(paths & inner)
-        for line in self._ask((*OWNERS, *asked)).splitlines() if asked else ():
+        names_by_path: Dict[str, Set[str]] = {}
+        directories = sorted(paths & inner)
+        for line in self._ask((*OWNERS, *directories)).splitlines() if directories else ():
             name, _, path = line.partition(_FIELD)
             if path in paths:
-                found.setdefault(path, set()).add(name)
-        return {path: len(names - self._removed) + 1 for path, names in found.items()}
+                names_by_path.setdefault(path, set()).add(name)
+        return {path: len(names - self._removed) + 1 for path, names in names_by_path.items()}
 
 
 def _parsed(printed: str) -> "tuple[str, _Record]":
@@ -91,7 +91,7 @@ def _parsed(printed: str) -> "tuple[str, _Record]":
             conffiles[path] = HASHED + digest if len(digest) == _SHA256 else ""
     scripts: Dict[str, str] = {}
     for (script, _), program, text in zip(_SCRIPTS, rest[::2], rest[1::2]):
-        told = rpm_contents.script_text(program, text)
-        if told:
-            scripts[script] = told
+        program_text = rpm_contents.script_text(program, text)
+        if program_text:
+            scripts[script] = program_text
     return name, _Record(evr, InstalledPackage(paths, conffiles, scripts))

@@ -45,8 +45,8 @@ class Header(object):
         if len(words) % 4:
             raise ValueError("unexpected output of rpm")
         rows = list(zip(words[::4], words[1::4], words[2::4], words[3::4]))
-        named = [row for row in rows if row[0] != NONE]  # else of a package without files
-        brought = [row for row in named if not int(row[1]) & _GHOST]
+        named_rows = [row for row in rows if row[0] != NONE]  # else of a package without files
+        brought = [row for row in named_rows if not int(row[1]) & _GHOST]
         self.paths = [row[0] for row in brought]
         self._rows = {row[0]: row[1:] for row in brought}
 
@@ -56,10 +56,10 @@ class Header(object):
         ``OSError``, ``ValueError``. The conffiles are all configuration files.
         """
         own = set(self.paths)
-        found = members_below(directory, own.__contains__)
-        if len(found) != len(own):
+        files = members_below(directory, own.__contains__)
+        if len(files) != len(own):
             raise ValueError("not all files of the package were unpacked")
-        members = [self._described(member) for member in found]
+        members = [self._described(member) for member in files]
         config = [member.path for member in members if member.config]
         return Contents(members, config, self.scripts)
 
@@ -84,15 +84,15 @@ def fingerprints(printed: str) -> Dict[str, str]:
     name."""
     from remote_runtime.protocol.package_sharing import fingerprint
 
-    found = {}
+    by_name = {}
     for text in printed.split(END)[:-1]:
         name, _, rest = text.strip().partition(" ")
         try:
             header = Header(rest)
         except ValueError:
             continue  # a package that is not there after all
-        found[name.strip("'")] = fingerprint(header.paths, header.scripts)
-    return found
+        by_name[name.strip("'")] = fingerprint(header.paths, header.scripts)
+    return by_name
 
 
 def script_text(program: str, text: str) -> str:

@@ -29,8 +29,8 @@ def compare(left: str, right: str) -> int:
 
 def split(version: str) -> Tuple[int, str, str]:
     """Return epoch (0 if there is none), upstream version and revision ("" if there is none)."""
-    found = _EPOCH.match(version)
-    epoch, rest = (int(found.group(1)), found.group(2)) if found else (0, version)
+    match = _EPOCH.match(version)
+    epoch, rest = (int(match.group(1)), match.group(2)) if match else (0, version)
     upstream, dash, revision = rest.rpartition("-")
     # dpkg has no empty revision; with one, the hyphen is the upstream version's.
     return (epoch, upstream, revision) if dash and revision else (epoch, rest, "")
@@ -47,5 +47,5 @@ def _compare_part(left: str, right: str) -> int:
 
 def _weights(text: str) -> List[int]:
     """Return the sort key of each character and, last, of the end of the text."""
-    found = [-1 if c == "~" else ord(c) + (0 if c in _LETTERS else 256) for c in text]
-    return [*found, 0]
+    weights = [-1 if c == "~" else ord(c) + (0 if c in _LETTERS else 256) for c in text]
+    return [*weights, 0]

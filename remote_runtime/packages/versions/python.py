@@ -19,36 +19,36 @@ Key = Tuple[Any, ...]
 
 def key(version: str) -> Optional[Key]:
     """Return the sort key of a version, None for a text that is not a version."""
-    found = _VERSION.match(version.lower())
-    if found is None:
+    match = _VERSION.match(version.lower())
+    if match is None:
         return None
     local = tuple(
         (1, int(part), "") if part.isdigit() else (0, 0, part)
-        for part in re.split("[-_.]", found.group("local") or "")
+        for part in re.split("[-_.]", match.group("local") or "")
         if part
     )
-    return (*_public(found), local)
+    return (*_public(match), local)
 
 
-def _public(found: Any) -> Key:
-    release = [int(part) for part in found.group("release").split(".")]
+def _public(match: Any) -> Key:
+    release = [int(part) for part in match.group("release").split(".")]
     while release and release[-1] == 0:
         release.pop()
-    pre, post, dev = found.group("pre"), _post(found), found.group("dev")
+    pre, post, dev = match.group("pre"), _post(match), match.group("dev")
     if pre:
-        stage: Key = (1, _PRE.get(pre, "rc"), int(found.group("pre_n") or 0))
+        stage: Key = (1, _PRE.get(pre, "rc"), int(match.group("pre_n") or 0))
     else:
         # A release for development alone comes before the alpha versions.
         stage = _LOWEST if dev and post is None else _HIGHEST
     later = _LOWEST if post is None else (1, post)
-    early = (1, int(found.group("dev_n") or 0)) if dev else _HIGHEST
-    return (int(found.group("epoch") or 0), tuple(release), stage, later, early)
+    early = (1, int(match.group("dev_n") or 0)) if dev else _HIGHEST
+    return (int(match.group("epoch") or 0), tuple(release), stage, later, early)
 
 
-def _post(found: Any) -> Optional[int]:
-    if found.group("post_1") is not None:
-        return int(found.group("post_1"))
-    return int(found.group("post_n") or 0) if found.group("post") else None
+def _post(match: Any) -> Optional[int]:
+    if match.group("post_1") is not None:
+        return int(match.group("post_1"))
+    return int(match.group("post_n") or 0) if match.group("post") else None
 
 
 def compare(left: str, right: str) -> int:
@@ -61,8 +61,8 @@ def compare(left: str, right: str) -> int:
 
 def is_final(version: str) -> bool:
     """Return whether it is neither a pre-release nor a development version."""
-    found = _VERSION.match(version.lower())
-    return found is not None and not found.group("pre") and not found.group("dev")
+    match = _VERSION.match(version.lower())
+    return match is not None and not match.group("pre") and not match.group("dev")
 
 
 def satisfies(version: str, specifiers: str) -> bool:
@@ -74,15 +74,15 @@ def satisfies(version: str, specifiers: str) -> bool:
 
 def parse(specifiers: str) -> List[Tuple[str, str]]:
     """Return the operators with their versions; ``ValueError``."""
-    found = []
+    operators = []
     for part in specifiers.split(","):
         if not part.strip():
             continue
         match = _SPECIFIER.match(part)
         if match is None or (match.group(1) != "===" and not _is_operand(*match.groups())):
             raise ValueError("%r is not a version specifier such as ==1.0 or >=2,<3" % part.strip())
-        found.append((match.group(1), match.group(2)))
-    return found
+        operators.append((match.group(1), match.group(2)))
+    return operators
 
 
 def _is_operand(operator: str, text: str) -> bool:
@@ -98,9 +98,9 @@ def _meets(version: str, operator: str, wanted: str) -> bool:
         return _begins(version, wanted[:-2]) == (operator == "==")
     if operator == "~=":
         series = wanted.split("+")[0]
-        found = _VERSION.match(series.lower())
-        numbers = found.group("release").split(".")[:-1] if found else []
-        epoch = found.group("epoch") if found else None
+        match = _VERSION.match(series.lower())
+        numbers = match.group("release").split(".")[:-1] if match else []
+        epoch = match.group("epoch") if match else None
         prefix = (epoch + "!" if epoch else "") + ".".join(numbers)
         return _order(version, wanted) >= 0 and _begins(version, prefix)
     order = _order(version, wanted)

@@ -34,8 +34,8 @@ def compare(left: str, right: str) -> int:
 
 def split(text: str) -> Tuple[Optional[int], str, Optional[str]]:
     """Return epoch, version and release; None for a missing epoch or release."""
-    found = _EPOCH.match(text)
-    epoch, rest = (int(found.group(1)), found.group(2)) if found else (None, text)
+    match = _EPOCH.match(text)
+    epoch, rest = (int(match.group(1)), match.group(2)) if match else (None, text)
     version, hyphen, release = rest.rpartition("-")
     return (epoch, version, release) if hyphen else (epoch, rest, None)
 
@@ -64,8 +64,8 @@ def compare_part(left: str, right: str) -> int:
 
 
 def _end(run: Pattern[str], text: str, at: int) -> int:
-    found = run.match(text, at)
-    return found.end() if found else at
+    match = run.match(text, at)
+    return match.end() if match else at
 
 
 def _compare_marks(left: str, right: str) -> int:
