@@ -145,9 +145,9 @@ class StateType(object):
         """Return the desired state; omitted keys are not changed."""
         raise NotImplementedError
 
-    def state_of(self, found: Optional[Mapping[str, Any]]) -> str:
+    def state_of(self, state: Optional[Mapping[str, Any]]) -> str:
         """Return the value of ``ensure`` for a state."""
-        return "absent" if found is None else "present"
+        return "absent" if state is None else "present"
 
     def apply(self, host: "Host", diff: Diff) -> None:
         """Change the differing keys. ``ResourceError`` if that is impossible, with the reason."""

@@ -71,7 +71,7 @@ class TaskStateType(StateType):
     fired = False
     owes_refresh = False
 
-    def tasks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> List[Task]:
+    def tasks(self, host: "HostReader", state: Optional[Mapping[str, Any]]) -> List[Task]:
         """Return the necessary tasks: none in the desired state. Called again after the tasks."""
         raise NotImplementedError
 
@@ -83,11 +83,11 @@ class TaskStateType(StateType):
         """Return the tasks of a resource with properties that are not known yet."""
         return []
 
-    def known(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> List[Task]:
+    def known(self, host: "HostReader", state: Optional[Mapping[str, Any]]) -> List[Task]:
         """Return tasks whose effects describe the resource in the desired state."""
         return []
 
-    def require(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> None:
+    def require(self, host: "HostReader", state: Optional[Mapping[str, Any]]) -> None:
         """Raise ``Missing`` for a condition that prevents the tasks, before the first
         one starts.
         """
@@ -96,7 +96,7 @@ class TaskStateType(StateType):
         """Whether a subscription affects the tasks."""
         return False
 
-    def needs_refresh(self, found: Optional[Mapping[str, Any]]) -> bool:
+    def needs_refresh(self, state: Optional[Mapping[str, Any]]) -> bool:
         """Return whether a property differs that takes effect only after a refresh."""
         return False
 
@@ -116,17 +116,17 @@ class TaskStateType(StateType):
         return self.read(host) or {}
 
     def left(
-        self, host: "HostReader", found: Optional[Mapping[str, Any]] = None
+        self, host: "HostReader", state: Optional[Mapping[str, Any]] = None
     ) -> Mapping[str, Any]:
-        """Return the state that ``ccm drift`` compares; ``found`` is what ``read`` returned, None
+        """Return the state that ``ccm drift`` compares; ``state`` is what ``read`` returned, None
         if that may differ by now."""
         return {}
 
-    def observed(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Any:
+    def observed(self, host: "HostReader", state: Optional[Mapping[str, Any]]) -> Any:
         """Return the state that a plan file compares, by property."""
         return None
 
-    def lacks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Optional[str]:
+    def lacks(self, host: "HostReader", state: Optional[Mapping[str, Any]]) -> Optional[str]:
         """Return, after all tasks, the remaining difference, "" if there is none; None if the tasks
         show it.
         """
@@ -144,11 +144,11 @@ class PathTaskStateType(TaskStateType, PathStateType):
 
     tree = False
 
-    def node(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> "Optional[Node]":
+    def node(self, host: "HostReader", state: Optional[Mapping[str, Any]]) -> "Optional[Node]":
         """Return the node at the path. ``ccm status`` shows its attributes."""
         return host.files.lstat(self.name)
 
-    def compared(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Sequence[str]:
+    def compared(self, host: "HostReader", state: Optional[Mapping[str, Any]]) -> Sequence[str]:
         """Return the attributes that ``ccm drift`` compares, in addition to ``left``."""
         return ATTRIBUTES
 

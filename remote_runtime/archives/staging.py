@@ -68,7 +68,7 @@ class Staging(object):
     ``made`` is called with the open directory while it is empty.
     """
 
-    def __init__(self, parent: Directory, name: str, made: Callable[[int], None]) -> None:
+    def __init__(self, parent: Directory, name: str, note_size: Callable[[int], None]) -> None:
         self._place = Place(parent, name)
         self._parent = parent.descriptor
         os.mkdir(self._place.name, 0o700, dir_fd=self._parent)
@@ -76,7 +76,7 @@ class Staging(object):
         if not _is_ours(self._top):
             os.close(self._top)
             raise OSError(errno.ESTALE, "a new directory was replaced during the extraction")
-        made(self._top)
+        note_size(self._top)
         self._directories: Dict[str, Tuple[int, float]] = {}
         self._known: Set[str] = {""}
         self._files: Set[str] = set()
@@ -212,8 +212,8 @@ def _is_ours(directory: int) -> bool:
     """Return whether the directory has the owner and mode that we set, so nobody else can put a
     link in it.
     """
-    found = os.fstat(directory)
-    own = found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    status = os.fstat(directory)
+    own = status.st_uid == os.geteuid() and not status.st_mode & 0o022
     return own and not os.listdir(directory)
 
 

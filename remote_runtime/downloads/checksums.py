@@ -16,14 +16,14 @@ def parse_checksum(text: str) -> str:
     """Return the canonical form, such as ``sha256:9f86…``. The algorithm may be omitted, because it
     follows from the number of digits. ``ValueError`` says what is wrong.
     """
-    given, mark, digits = text.strip().lower().rpartition(":")
+    digest, mark, digits = text.strip().lower().rpartition(":")
     if "://" in text:
         raise ValueError("it is a URL; use checksum_url for a checksum file")
     algorithm = _algorithm(digits)
-    named = given.replace("-", "")
+    named = digest.replace("-", "")
     if mark and named not in _LENGTHS.values():
         raise ValueError(
-            "%s is not supported: %s" % (given[:20] or "an empty algorithm", _EXPECTED)
+            "%s is not supported: %s" % (digest[:20] or "an empty algorithm", _EXPECTED)
         )
     if not algorithm or (mark and named != algorithm):
         raise ValueError("%s, not %d characters" % (_EXPECTED, len(digits)))
@@ -73,11 +73,11 @@ def checksum_in(data: bytes, path: str, source: str) -> str:
     near = [e for e in named if ("/" + path.lstrip("/")).endswith("/" + _clean(e.path))]
     for algorithm in ("sha512", "sha256"):
         for some in (near, named):
-            found = {e.checksum for e in some if algorithm_of(e.checksum) == algorithm}
-            if len(found) == 1:
-                return found.pop()
-            if found:
-                raise _refused("%s has %d checksums for %s" % (source, len(found), _base(path)))
+            checksums = {e.checksum for e in some if algorithm_of(e.checksum) == algorithm}
+            if len(checksums) == 1:
+                return checksums.pop()
+            if checksums:
+                raise _refused("%s has %d checksums for %s" % (source, len(checksums), _base(path)))
     if not entries:
         raise _refused("%s contains no SHA-256 or SHA-512 checksum" % source)
     others = sorted({_base(e.path)[:_MAX_LENGTH] for e in entries if e.path})
@@ -96,9 +96,9 @@ def _refused(message: str) -> ResourceError:
 
 def _entries(text: str) -> Iterator[_Entry]:
     for line in text.splitlines():
-        found = _of_coreutils(line.rstrip()) or _of_bsd(line.strip())
-        if found is not None:
-            yield found
+        entry = _of_coreutils(line.rstrip()) or _of_bsd(line.strip())
+        if entry is not None:
+            yield entry
 
 
 def _of_coreutils(line: str) -> Optional[_Entry]:

@@ -111,8 +111,8 @@ def _failure(
     message: str, hint: str = "", slug: str = "http", passing: bool = False
 ) -> ResourceError:
     """Return the error of a response; ``passing``: another try may succeed."""
-    made = TransientError if passing else ResourceError
-    return made(message, kind="resource.download." + slug, hint=hint)
+    error_class = TransientError if passing else ResourceError
+    return error_class(message, kind="resource.download." + slug, hint=hint)
 
 
 def _accepted(response: Any, target: _Target) -> Any:
@@ -171,7 +171,7 @@ def _open(opener: Any, guard: Guard, target: _Target, request: Any) -> Any:
         raise explained(error, guard, target.shown) from error
 
 
-def explained(error: Exception, guard: Guard, shown: str) -> ResourceError:
+def explained(error: Exception, guard: Guard, address: str) -> ResourceError:
     """Return the error of a failed request or response; raise if the run was cancelled or the time
     has run out.
     """
@@ -183,20 +183,22 @@ def explained(error: Exception, guard: Guard, shown: str) -> ResourceError:
     if "Cert" in name or "CERTIFICATE_VERIFY_FAILED" in str(cause):
         reason = getattr(cause, "verify_message", "") or str(cause)
         return _failure(
-            "the certificate of %s is not trusted: %s" % (shown, reason),
+            "the certificate of %s is not trusted: %s" % (address, reason),
             "install the CA certificate in this host's certificate store",
             "tls",
         )
     if name.startswith("SSL"):
-        return _failure("TLS with %s failed: %s" % (shown, cause), slug="tls", passing=True)
+        return _failure("TLS with %s failed: %s" % (address, cause), slug="tls", passing=True)
     if name == "gaierror":
-        host = urlsplit(shown).hostname
+        host = urlsplit(address).hostname
         text = "cannot resolve the host %s of the url" % host
         return _failure(text, slug="connect", passing=True)
     if isinstance(cause, OSError) and not isinstance(cause, http.client.HTTPException):
         reason = cause.strerror or str(cause) or name
-        return _failure("could not download %s: %s" % (shown, reason), slug="connect", passing=True)
-    text = "%s sent an invalid HTTP response: %s %s" % (shown, name, cause)
+        return _failure(
+            "could not download %s: %s" % (address, reason), slug="connect", passing=True
+        )
+    text = "%s sent an invalid HTTP response: %s %s" % (address, name, cause)
     return _failure(text, passing=True)
 
 

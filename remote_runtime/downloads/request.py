@@ -76,19 +76,19 @@ def url_problem(url: str) -> str:
 
 def access_problems(properties: Mapping[str, Any]) -> Problems:
     """Return the problems of ``username``, ``password`` and ``headers``, as (property, message)."""
-    found: Problems = []
+    problems: Problems = []
     headers = properties.get("headers")
     headers = headers if isinstance(headers, dict) else {}
     user = properties.get("username")
     if properties.get("password") is not None and user is None:
-        found.append(("password", "password requires username"))
+        problems.append(("password", "password requires username"))
     if isinstance(user, str) and ":" in user:
-        found.append(("username", "basic authentication does not allow a colon in it"))
+        problems.append(("username", "basic authentication does not allow a colon in it"))
     if user is not None and "authorization" in [str(key).lower() for key in headers]:
-        found.append(("headers", "an Authorization header and username are mutually exclusive"))
+        problems.append(("headers", "an Authorization header and username are mutually exclusive"))
     for key, value in headers.items():
-        found.extend(_of_header(str(key), value))
-    return found
+        problems.extend(_of_header(str(key), value))
+    return problems
 
 
 def _of_header(key: str, value: Any) -> Problems:

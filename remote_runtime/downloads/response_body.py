@@ -36,15 +36,17 @@ class Body(object):
         self._begin = begin
         self._maximum = maximum
 
-    def pass_on(self, response: Any, request: Request, pulse: ProgressCheck, shown: str) -> None:
+    def pass_on(self, response: Any, request: Request, pulse: ProgressCheck, address: str) -> None:
         """Read the whole response. ``EOFError`` for an incomplete one; ``ResourceError`` if it is
         refused."""
         # The body of a chunked answer has no separate length.
-        given = None if response.chunked else response.headers.get("Content-Length")
-        expected = int(given) if given is not None and given.isdigit() else None
+        length_header = None if response.chunked else response.headers.get("Content-Length")
+        expected = (
+            int(length_header) if length_header is not None and length_header.isdigit() else None
+        )
         coding = (response.headers.get("Content-Encoding") or "identity").strip().lower()
         # A redirect may lead to, or away from, a name that shows the type of the file.
-        paths = (request.path.lower(), request._replace(url=shown).path.lower())
+        paths = (request.path.lower(), request._replace(url=address).path.lower())
         is_served_so = any(path.endswith(_GZIPPED) for path in paths)
         blocks = _blocks(response, expected, pulse)
         size: Optional[int] = expected
@@ -52,22 +54,22 @@ class Body(object):
             blocks, size = _unzipped(blocks), None
         elif coding not in ("identity", "gzip", "x-gzip"):
             raise ResourceError(
-                "%s is encoded as %s, which was not requested" % (shown, coding[:20]),
+                "%s is encoded as %s, which was not requested" % (address, coding[:20]),
                 kind="resource.download.http",
                 hint="configure the server to send it unencoded",
             )
-        self._require_size(size or 0, shown)
+        self._require_size(size or 0, address)
         self._begin(size)
         passed = 0
         for block in blocks:
             passed += len(block)
-            self._require_size(passed, shown)
+            self._require_size(passed, address)
             self._take(block)
 
-    def _require_size(self, size: int, shown: str) -> None:
+    def _require_size(self, size: int, address: str) -> None:
         if self._maximum is not None and size > self._maximum:
             raise ResourceError(
-                "%s sends more than %d bytes" % (shown, self._maximum),
+                "%s sends more than %d bytes" % (address, self._maximum),
                 kind="resource.download.size",
                 hint="check the url, or raise the limit of the resource, if it has one",
             )
@@ -123,15 +125,15 @@ def receive(context: "Context", path: str, request: Request, body: Body) -> None
     pulse = ProgressCheck(context, limit, "downloading %s" % path)
     pulse.beat()
     with Guard(context, limit) as guarded:
-        response, shown = http_get.fetch(guarded, request)
+        response, address = http_get.fetch(guarded, request)
         try:
-            body.pass_on(response, request, pulse, shown)
+            body.pass_on(response, request, pulse, address)
         except http_get.FAILURES as error:
-            raise http_get.explained(error, guarded, shown) from error
+            raise http_get.explained(error, guarded, address) from error
         except EOFError as error:
             limit.check()
             raise TransientError(
-                "%s was interrupted: %s" % (shown, error), kind="resource.download.http"
+                "%s was interrupted: %s" % (address, error), kind="resource.download.http"
             ) from error
         finally:
             response.close()

@@ -70,9 +70,9 @@ def _named(response: Any) -> str:
         return str(plain.lower())
     encoding = response.headers.get("Content-Encoding", "identity")
     header = "Repr-Digest" if encoding == "identity" else ""
-    found = _DIGEST.search(response.headers.get(header) or response.headers.get("Digest") or "")
+    match = _DIGEST.search(response.headers.get(header) or response.headers.get("Digest") or "")
     try:
-        digest = base64.b64decode(found.group(1)) if found is not None else b""
+        digest = base64.b64decode(match.group(1)) if match is not None else b""
     except binascii.Error:
         return ""
     return binascii.hexlify(digest).decode("ascii") if len(digest) == 32 else ""

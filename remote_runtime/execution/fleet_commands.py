@@ -40,13 +40,13 @@ class AdhocLifecycle(Lifecycle):
         outcome.changed = True
         outcome.final_ensure = "present"
 
-    def _fetch(self, given: Properties, outcome: Outcome) -> None:
+    def _fetch(self, properties: Properties, outcome: Outcome) -> None:
         from remote_runtime.protocol.file_sender import Fetch
 
-        files = Fetch(self._context, self._context.to_controller(), given)
+        files = Fetch(self._context, self._context.to_controller(), properties)
         messages: List[str] = []
         wrong: List[str] = []
-        for number, path in enumerate(given["paths"]):
+        for number, path in enumerate(properties["paths"]):
             self._context.progress("fetching %s" % path)
             try:
                 messages.append(files.path(number, path))
@@ -58,15 +58,15 @@ class AdhocLifecycle(Lifecycle):
             text = "%d of %d paths could not be fetched" % (len(wrong), len(messages))
             raise ResourceError(text, kind="resource.fetch", output="\n".join(wrong))
 
-    def _run(self, given: Properties, outcome: Outcome) -> None:
+    def _run(self, properties: Properties, outcome: Outcome) -> None:
         self._context.progress("running")
-        timeout = duration.parse(given.get("timeout", "0"))
+        timeout = duration.parse(properties.get("timeout", "0"))
         directory = ""
-        argv = [str(word) for word in given["argv"]]
+        argv = [str(word) for word in properties["argv"]]
         try:
-            if "script" in given:
+            if "script" in properties:
                 directory = self._context.files.private_directory()
-                argv += self._staged(directory, given)
+                argv += self._staged(directory, properties)
             result = self._context.commands.run(argv, cwd=self._home(), timeout=timeout, limit=KEPT)
         finally:
             if directory:
@@ -82,10 +82,10 @@ class AdhocLifecycle(Lifecycle):
         home = self._context.accounts.identity().home
         return home if os.path.isdir(home) and os.access(home, os.X_OK) else "/"
 
-    def _staged(self, directory: str, given: Properties) -> List[str]:
+    def _staged(self, directory: str, properties: Properties) -> List[str]:
         """Return the script in a private file, and its arguments."""
-        content = given["script"]
-        path = os.path.join(directory, os.path.basename(given["file"]))
+        content = properties["script"]
+        path = os.path.join(directory, os.path.basename(properties["file"]))
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
             with os.fdopen(descriptor, "wb") as out:
@@ -94,4 +94,4 @@ class AdhocLifecycle(Lifecycle):
                     out.write(chunk)
         except OSError as error:
             raise failure("write", path, error) from error
-        return [path] + [str(word) for word in given["arguments"]]
+        return [path] + [str(word) for word in properties["arguments"]]

@@ -166,9 +166,9 @@ class Lifecycle(object):
         ran = children()
         failed = sum(1 for child in ran if child.failed)
         if failed:
-            left = len(item.children) - len(ran)
+            unfinished = len(item.children) - len(ran)
             text = "%d of %d resources failed" % (failed, len(item.children))
-            outcome.fail(text + (", %d not run (fail_on_error)" % left if left else ""))
+            outcome.fail(text + (", %d not run (fail_on_error)" % unfinished if unfinished else ""))
             return
         outcome.final_ensure = resource.observe().ensure
         outcome.refreshed = refresh and not outcome.health_only

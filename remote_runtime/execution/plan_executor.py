@@ -119,8 +119,8 @@ class Engine(object):
         It contains only results that a remaining resource requires or subscribes to, because it has
         to fit into one frame.
         """
-        left = [item for item in each_of(items) if item.index not in self._done]
-        wanted = {name for item in left for name in item.require + item.subscribe}
+        remaining_items = [item for item in each_of(items) if item.index not in self._done]
+        wanted = {name for item in remaining_items for name in item.require + item.subscribe}
         told = {}
         for reference in wanted.intersection(self._results):
             # A change counts, regardless of the result of a later run of the same resource.

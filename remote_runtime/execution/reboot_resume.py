@@ -33,12 +33,12 @@ def parse(entry: Dict[str, Any], references: Sequence[str]) -> Boot:
     index, done = entry.get("index"), entry.get("done")
     if not isinstance(index, int) or not isinstance(done, dict):
         raise _broken()
-    found = {}
+    result = {}
     for key, status in done.items():
         if not str(key).isdigit() or not isinstance(status, str):
             raise _broken()
-        found[int(key)] = status
-    return Boot(index, found, references)
+        result[int(key)] = status
+    return Boot(index, result, references)
 
 
 def announce(channel: "Channel", index: int, seconds: float, record: Dict[str, Any]) -> None:

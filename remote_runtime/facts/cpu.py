@@ -90,7 +90,7 @@ def _blank(number: int) -> Dict[str, Any]:
 
 
 def _parse(text: str) -> List[Dict[str, Any]]:
-    found: Dict[int, Dict[str, Any]] = {}
+    result: Dict[int, Dict[str, Any]] = {}
     shared = current = _blank(-1)  # fields before the first processor apply to all
     for line in text.splitlines():
         name, separator, value = line.partition(":")
@@ -101,10 +101,10 @@ def _parse(text: str) -> List[Dict[str, Any]]:
         if number < 0:
             _take(current, name, value)
         else:
-            current = found.setdefault(number, dict(shared, cpu=number))
-    for entry in found.values():
+            current = result.setdefault(number, dict(shared, cpu=number))
+    for entry in result.values():
         _finish(entry)
-    return list(found.values())
+    return list(result.values())
 
 
 def _processor(name: str, value: str) -> int:

@@ -30,23 +30,23 @@ def read(source: Source, limit: int = LIMIT) -> Tuple[Files, List[str]]:
     """
     files: Files = []
     warnings: List[str] = []
-    left = limit
+    remaining_size = limit
     for path in _paths(source, warnings):
-        shown = path.decode("utf-8", "replace")
+        visible_path = path.decode("utf-8", "replace")
         try:
-            data = _contents(path, left)
+            data = _contents(path, remaining_size)
             if data is None:
                 continue
-            if len(data) > left:
+            if len(data) > remaining_size:
                 raise UnusableFileError(
                     "left out: custom facts may have at most %d bytes in total" % limit
                 )
-            files.append({"path": shown, "text": _decode(data)})
-            left -= len(data)
+            files.append({"path": visible_path, "text": _decode(data)})
+            remaining_size -= len(data)
         except OSError as error:
-            warnings.append("%s: %s" % (shown, error.strerror))
+            warnings.append("%s: %s" % (visible_path, error.strerror))
         except UnusableFileError as error:
-            warnings.append("%s: %s" % (shown, error))
+            warnings.append("%s: %s" % (visible_path, error))
     return files, warnings
 
 

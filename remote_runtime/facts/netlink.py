@@ -66,14 +66,14 @@ def collect(channel: Any, sequence: int) -> Tuple[List[bytes], bool]:
 
 def attributes(data: bytes, at: int) -> Dict[int, bytes]:
     """Return the attributes in ``data`` from the offset ``at``, by their number."""
-    found = {}
+    result = {}
     while at + 4 <= len(data):
         length, number = _ATTRIBUTE.unpack_from(data, at)
         if length < 4:
             break
-        found[number & 0x3FFF] = data[at + 4 : at + length]
+        result[number & 0x3FFF] = data[at + 4 : at + length]
         at += (length + 3) & ~3
-    return found
+    return result
 
 
 def _request(kind: int, sequence: int) -> bytes:

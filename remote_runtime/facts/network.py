@@ -77,13 +77,13 @@ def read(source: Source) -> Dict[str, Any]:
 
 
 def _interfaces(source: Source) -> List[Dict[str, Any]]:
-    found = []
+    result = []
     for data in source.dump(GET_LINKS):
         _family, _kind, index, flags, _change = _LINK.unpack_from(data)
         values = attributes(data, _LINK.size)
         hardware = values.get(_LINK_ADDRESS, b"")
         mtu = values.get(_LINK_MTU, b"")
-        found.append(
+        result.append(
             {
                 "index": index,
                 "mtu": struct.unpack("=I", mtu)[0] if len(mtu) == 4 else 0,
@@ -92,11 +92,11 @@ def _interfaces(source: Source) -> List[Dict[str, Any]]:
                 "flags": [word for bit, word in _LINK_FLAGS if flags & bit],
             }
         )
-    return sorted(found, key=lambda entry: entry["index"])
+    return sorted(result, key=lambda entry: entry["index"])
 
 
 def _addresses(source: Source) -> List[Address]:
-    found = []
+    result = []
     for data in source.dump(GET_ADDRESSES):
         family, prefix, flags, _scope, index = _ADDRESS.unpack_from(data)
         values = attributes(data, _ADDRESS.size)
@@ -106,8 +106,8 @@ def _addresses(source: Source) -> List[Address]:
         more = values.get(_ADDRESS_FLAGS, b"")
         if len(more) == 4:
             flags = struct.unpack("=I", more)[0]
-        found.append(Address(index, family, packed=packed, prefix=prefix, flags=flags))
-    return sorted(found, key=lambda address: (address.link, address.family))
+        result.append(Address(index, family, packed=packed, prefix=prefix, flags=flags))
+    return sorted(result, key=lambda address: (address.link, address.family))
 
 
 def _is_special(address: Address) -> bool:

@@ -14,14 +14,14 @@ def read(source: Source) -> Dict[str, Any]:
     that a container reports its space, too. ``usage`` omits file systems that this user may not
     read.
     """
-    found = partitions(source)
-    return {"partitions": [_shown(entry) for entry in found], "usage": _usage(source, found)}
+    rows = partitions(source)
+    return {"partitions": [_shown(entry) for entry in rows], "usage": _usage(source, rows)}
 
 
 def partitions(source: Source) -> List[Dict[str, Any]]:
     """Return the relevant mounts, with names as in the kernel."""
     kinds = _kinds_on_devices(source)
-    found = []
+    result = []
     for line in source.text("/proc/self/mountinfo", "surrogateescape").splitlines():
         before, separator, after = line.partition(" - ")
         fields, (fstype, device) = before.split(" "), (after.split(" ") + ["", ""])[:2]
@@ -33,7 +33,7 @@ def partitions(source: Source) -> List[Dict[str, Any]]:
         options = fields[5].split(",")
         if fields[3] != "/":
             options.append("bind")
-        found.append(
+        result.append(
             {
                 "device": unescape(device),
                 "mountpoint": mountpoint,
@@ -41,7 +41,7 @@ def partitions(source: Source) -> List[Dict[str, Any]]:
                 "opts": options,
             }
         )
-    return found
+    return result
 
 
 def _kinds_on_devices(source: Source) -> Set[str]:

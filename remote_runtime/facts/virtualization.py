@@ -50,15 +50,15 @@ def read(source: Source) -> Tuple[str, str, bool]:
 
 def _container(source: Source) -> str:
     # systemd, nspawn and podman say it themselves; other managers leave traces.
-    said = source.text_or_empty("/run/systemd/container") or source.text_or_empty(
+    name = source.text_or_empty("/run/systemd/container") or source.text_or_empty(
         "/run/host/container-manager"
     )
-    if not said:
+    if not name:
         for variable in source.text_or_empty("/proc/1/environ").split("\0"):
             if variable.startswith("container="):
-                said = variable[len("container=") :]
-    if said:
-        return "lxc" if said.startswith("lxc") else said
+                name = variable[len("container=") :]
+    if name:
+        return "lxc" if name.startswith("lxc") else name
     if source.exists("/run/.containerenv"):
         return "podman"
     if source.exists("/.dockerenv"):

@@ -56,16 +56,16 @@ def own_name(check: Dict[str, Any]) -> str:
 def credentials(check: Dict[str, Any]) -> List[str]:
     """Return the passwords and tokens in goss rules, which a server's response may repeat."""
     http = (check.get("goss_rules") or {}).get("http") or {}
-    found = []
+    result = []
     for rule in http.values() if isinstance(http, dict) else ():
         if isinstance(rule, dict):
-            found.append(rule.get("password"))
+            result.append(rule.get("password"))
             lines = rule.get("request-headers")
             for line in lines if isinstance(lines, list) else ():
                 name, _, value = str(line).partition(":")
                 if any(word in name.lower() for word in _TELLING):
-                    found.append(value.strip())
-    return [str(one) for one in found if one]
+                    result.append(value.strip())
+    return [str(one) for one in result if one]
 
 
 def _run(check: Dict[str, Any], name: str, context: Context) -> Dict[str, Any]:

@@ -82,8 +82,8 @@ class Probe(object):
 
     def patience(self, rule: Rule, default: float) -> float:
         """Return the seconds that the rule's own ``timeout``, in milliseconds, allows."""
-        given = rule.get("timeout")
-        return self.bound(float(given) * MILLISECOND if given else default)
+        timeout = rule.get("timeout")
+        return self.bound(float(timeout) * MILLISECOND if timeout else default)
 
     def run(self, argv: List[str], seconds: float = 60.0) -> "Result":
         """Run a command of the system; ``CannotTellError`` if the program does not exist."""

@@ -34,11 +34,11 @@ def parse(written: str) -> Pattern:
 
 def unmet(written: Sequence[Any], text: str) -> List[str]:
     """Return the patterns that the lines of a text do not satisfy."""
-    found = lines(text) or [""]
+    text_lines = lines(text) or [""]
     bad = []
     for entry in written:
         pattern = parse(pattern_text(entry))
-        met = any(pattern.meets(line) for line in found)
+        met = any(pattern.meets(line) for line in text_lines)
         if met == pattern.inverse and (pattern.text or pattern.inverse):
             bad.append(pattern_text(entry))
     return bad
@@ -46,8 +46,8 @@ def unmet(written: Sequence[Any], text: str) -> List[str]:
 
 def lines(text: str) -> List[str]:
     """Return the lines of a text, without their ends."""
-    found = [line[:-1] if line.endswith("\r") else line for line in text.split("\n")]
-    return found if found[-1] else found[:-1]
+    lines = [line[:-1] if line.endswith("\r") else line for line in text.split("\n")]
+    return lines if lines[-1] else lines[:-1]
 
 
 def pattern_text(entry: Any) -> str:

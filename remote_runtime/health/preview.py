@@ -32,21 +32,21 @@ def predict(outcome: Outcome, context: Context) -> None:
 
 def _unstartable(outcome: Outcome, context: Context) -> Tuple[List[str], Uncertainty]:
     """Return the message for each check that cannot start, with its uncertainty."""
-    found = []
+    result = []
     with context.for_resource(outcome.item, True):
         for number, check in enumerate(outcome.item.health_checks, 1):
             reason = _lacking(str(check.get("command") or ""), context)
             if reason:
                 sensitive = outcome.item.sensitive
                 fallback = "check %d" % number if sensitive else own_name(check)
-                found.append(
+                result.append(
                     "health check %s would be UNKNOWN: %s"
                     % (
                         check.get("name") or fallback,
                         "it cannot be started" if sensitive else reason,
                     )
                 )
-        return found, context.uncertainty
+        return result, context.uncertainty
 
 
 def _lacking(command: str, context: Context) -> str:

@@ -40,21 +40,21 @@ def problems(rules: Any) -> List[Problem]:
         return []
     if not isinstance(rules, dict):
         return [((), "goss_rules must be a map of kinds such as service or port", "")]
-    found: List[Problem] = []
+    problems: List[Problem] = []
     for name, subjects in rules.items():
         if isinstance(name, Unknown):
             continue
         if name not in NAMES:
             hint = _ELSEWHERE.get(name) or _nearest(name, NAMES)
-            found.append(((name,), "goss_rules has no kind %r" % name, hint))
+            problems.append(((name,), "goss_rules has no kind %r" % name, hint))
         elif not isinstance(subjects, dict):
             if not isinstance(subjects, Unknown):
                 message = "%s must be a map of names and their expectations" % name
-                found.append(((name,), message, ""))
+                problems.append(((name,), message, ""))
         else:
             for key, rule in subjects.items():
-                found += [((name, key) + path, m, h) for path, m, h in _rule(name, key, rule)]
-    return found
+                problems += [((name, key) + path, m, h) for path, m, h in _rule(name, key, rule)]
+    return problems
 
 
 def _rule(name: str, key: str, rule: Any) -> List[Problem]:
@@ -64,19 +64,21 @@ def _rule(name: str, key: str, rule: Any) -> List[Problem]:
     if not isinstance(rule, dict):
         return [((), "%s must be a map of expectations" % label, "")]
     kind = load(name)
-    found = [problem for word, value in rule.items() for problem in _word(word, value, kind, label)]
+    problems = [
+        problem for word, value in rule.items() for problem in _word(word, value, kind, label)
+    ]
     templated = any(isinstance(word, Unknown) for word in rule)
     needed = next(iter(kind.attributes))
     if kind.gate and needed not in rule and not templated:
-        found.append(((), "%s requires %s" % (label, needed), ""))
-    elif not found and not templated and not any(word in kind.attributes for word in rule):
-        found.append(((), "%s has no expectation" % label, _all(kind.attributes)))
+        problems.append(((), "%s requires %s" % (label, needed), ""))
+    elif not problems and not templated and not any(word in kind.attributes for word in rule):
+        problems.append(((), "%s has no expectation" % label, _all(kind.attributes)))
     subject = rule.get(kind.identity) or key
-    if not found and not isinstance(subject, Unknown):
+    if not problems and not isinstance(subject, Unknown):
         plain = {k: v for k, v in rule.items() if not isinstance(v, Unknown)}
         for word, message, hint in kind.problems(str(subject), plain):
-            found.append(((word,) if word in rule else (), "%s: %s" % (label, message), hint))
-    return found
+            problems.append(((word,) if word in rule else (), "%s: %s" % (label, message), hint))
+    return problems
 
 
 def _word(word: str, value: Any, kind: Kind, label: str) -> List[Problem]:
@@ -212,19 +214,19 @@ def _each(
 
 
 def _patterns(values: Sequence[Any], label: str, path: Path) -> List[Problem]:
-    found: List[Problem] = []
+    problems: List[Problem] = []
     for at, entry in enumerate(values):
         if isinstance(entry, Unknown):
             continue
         if isinstance(entry, (dict, list)) or entry is None:
             hint = "a matcher replaces the whole list"
-            found.append((path + (at,), "%s: a pattern must be text" % label, hint))
+            problems.append((path + (at,), "%s: a pattern must be text" % label, hint))
             continue
         try:
             line_patterns.parse(line_patterns.pattern_text(entry))
         except ValueError as error:
-            found.append((path + (at,), "%s: %s" % (label, error), ""))
-    return found
+            problems.append((path + (at,), "%s: %s" % (label, error), ""))
+    return problems
 
 
 def _number_for_text(value: Any, label: str, path: Path) -> List[Problem]:

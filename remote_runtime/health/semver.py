@@ -63,19 +63,19 @@ def _rule(word: str, whole: str) -> _Rule:
     operator = next((sign for sign in _OPERATORS if word.startswith(sign)), "")
     rest = word[len(operator) :]
     numbers = rest.split(".")
-    given = len(numbers)
+    count = len(numbers)
     for at, number in enumerate(numbers[:3]):
         if number in ("x", "X", "*"):
-            given, rest = at, ".".join(numbers[:at]) or "0"
+            count, rest = at, ".".join(numbers[:at]) or "0"
             break
     else:
-        given = 3 if given >= 3 or operator else given
+        count = 3 if count >= 3 or operator else count
     try:
         version = parse_version(rest)
     except ValueError as error:
         raise ValueError("%r: %s" % (whole, error)) from None
     operator = {"": "=", "==": "=", "!": "!="}.get(operator, operator)
-    return _Rule(operator, version, given)
+    return _Rule(operator, version, count)
 
 
 def _meets(version: Version, rule: _Rule) -> bool:

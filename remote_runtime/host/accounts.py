@@ -270,8 +270,8 @@ class Accounts(AccountReader):
         goes = own is not None and own.gid == user.gid and not set(own.members) - {name}
         if goes and not others and self._rules.get("USERGROUPS_ENAB") == "yes":
             gone.append(("group", name))
-        left = self._memberships(name, [], keep=False)
-        members = [group for group in left if ("group", group.name) not in gone]
+        remaining_groups = self._memberships(name, [], keep=False)
+        members = [group for group in remaining_groups if ("group", group.name) not in gone]
         with self._removed_with(user, belongings):  # which first checks whether they can be removed
             if kill:
                 self._kill(user)
@@ -371,14 +371,14 @@ class Accounts(AccountReader):
         error."""
         home = user.home.rstrip("/") or "/"
         mail = "%s/%s" % (self._rules.get("MAIL_DIR"), user.name)
-        found = []
+        result = []
         for path, kind in ((home, "directory"), (mail, "file")):
             node = self.files.lstat(path)
             if path != "/" and node is not None and (node.kind, node.uid) == (kind, user.uid):
-                found.append(path)
-        if home in found:
+                result.append(path)
+        if home in result:
             self._require_alone(user)
-        return found
+        return result
 
     # -- rules ------------------------------------------------------------------------------------
 
@@ -469,8 +469,8 @@ class Accounts(AccountReader):
             member = user in group.members
             wanted = group.name in groups or (keep and member)
             if member != wanted:
-                left = tuple(name for name in group.members if name != user)
-                changed.append(group._replace(members=(*left, user) if wanted else left))
+                members = tuple(name for name in group.members if name != user)
+                changed.append(group._replace(members=(*members, user) if wanted else members))
         return changed
 
 

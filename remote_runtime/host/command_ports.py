@@ -100,8 +100,8 @@ def of_guard(guard: Any, properties: Dict[str, Any], provider: str) -> Command:
 
 
 def _interpreter(properties: Dict[str, Any], key: str, provider: str) -> str:
-    given = str(properties.get(key, "default"))
-    return given if given != "default" else "sh" if provider == "shell" else ""
+    name = str(properties.get(key, "default"))
+    return name if name != "default" else "sh" if provider == "shell" else ""
 
 
 def _command(

@@ -123,5 +123,5 @@ def _read(context: "Context", url: str, limit: int) -> bytes:
     from remote_runtime.downloads import http_get, response_body
     from remote_runtime.downloads.request import Request
 
-    asked = Request(url, _SECONDS, "the speed of the connection")
-    return response_body.text_of(context, http_get.display_url(url), asked, limit)
+    request = Request(url, _SECONDS, "the speed of the connection")
+    return response_body.text_of(context, http_get.display_url(url), request, limit)

@@ -143,10 +143,10 @@ class FileReader(object):
             return self._adapter.sha256(path, known)
         import hashlib
 
-        found = hashlib.new(algorithm)
+        checksum = hashlib.new(algorithm)
         for block in self._adapter.blocks(path):
-            found.update(block)
-        return found.hexdigest()
+            checksum.update(block)
+        return checksum.hexdigest()
 
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""
@@ -395,11 +395,13 @@ class Files(FileReader):
         raise NotImplementedError
 
     def _require_empty(self, path: str) -> None:
-        left = self.remaining(path)
-        if left:
-            shown = ", ".join(left[:3]) + (" and %d more" % (len(left) - 3) if left[3:] else "")
+        remaining_names = self.remaining(path)
+        if remaining_names:
+            name_list = ", ".join(remaining_names[:3]) + (
+                " and %d more" % (len(remaining_names) - 3) if remaining_names[3:] else ""
+            )
             raise ResourceError(
-                "the directory %s is not empty: it contains %s" % (path, shown),
+                "the directory %s is not empty: it contains %s" % (path, name_list),
                 kind="resource.file.enotempty",
                 hint="check the path; it was not changed",
             )

@@ -33,7 +33,7 @@ def reader(
         if name == "crontabs":
             from remote_runtime.host import crontab_ports
 
-            return crontab_ports.CrontabReader(lambda: adapters.crontabs, made.accounts)
+            return crontab_ports.CrontabReader(lambda: adapters.crontabs, host.accounts)
         if name == "credentials":
             return _credential_reader(adapters)
         if context is None:
@@ -45,15 +45,15 @@ def reader(
         if name == "conditions":
             from remote_runtime.host import condition_ports
 
-            return condition_ports.ConditionReader(context, made.files, lambda: made.commands)
+            return condition_ports.ConditionReader(context, host.files, lambda: host.commands)
         if name == "units" and planned is not None:
             from remote_runtime.host.preview import units
 
             return units.UnitReader(lambda: planned, context)
         return rare_part(context, name)
 
-    made = HostReader(FileReader(adapters.files), part)
-    return made
+    host = HostReader(FileReader(adapters.files), part)
+    return host
 
 
 def _reader_of(name: str, adapters: "Union[Context, HostOverlay]") -> Any:

@@ -27,10 +27,10 @@ class KernelReader(object):
 
     def value(self, key: str) -> str:
         """The current value of a parameter. ``ResourceError`` for an unknown one."""
-        found = self._adapter.value(key)
-        if found is None:
+        value = self._adapter.value(key)
+        if value is None:
             raise self._unknown(key)
-        return found
+        return value
 
     def is_known(self, key: str) -> bool:
         """Return whether the kernel has a parameter."""

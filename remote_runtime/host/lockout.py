@@ -87,8 +87,10 @@ def _require_sudo(host: HostReader, path: str, before: bytes, after: bytes) -> N
         if host.accounts.uid(name) == 0:
             continue
         names = _names_for_sudo(host, name)
-        found, left = [sudoers.names_one([text, *others], names) for text in (before, after)]
-        if found and not left:
+        names_before, names_after = [
+            sudoers.names_one([text, *others], names) for text in (before, after)
+        ]
+        if names_before and not names_after:
             what = "removing the user's last sudo rule from %s" % path
             require_login(host, name, what)
 

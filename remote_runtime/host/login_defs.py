@@ -64,8 +64,8 @@ class LoginRules(object):
 
     def _number(self, key: str) -> int:
         """The value of a setting; the default if the value is not a number."""
-        found = _number(self.get(key))
-        return int(_USUAL[key], 8 if key == "UMASK" else 10) if found is None else found
+        number = _number(self.get(key))
+        return int(_USUAL[key], 8 if key == "UMASK" else 10) if number is None else number
 
     def next_number(self, kind: str, system: bool, used: Container[int], highest: int) -> int:
         """The number of a new account: after the ``highest`` in use in its range, or the first free
@@ -92,12 +92,12 @@ class LoginRules(object):
 @lru_cache(maxsize=4)
 def _parsed(text: bytes, sign: str) -> Mapping[str, str]:
     """The settings in a text, which is parsed once because each user of the run needs it."""
-    found = {}
+    result = {}
     for line in text.decode("utf-8", "replace").splitlines():
         key, _, value = re.sub("[%s\t]" % sign, " ", line.strip(), count=1).partition(" ")
         if key and not key.startswith("#"):
-            found[key] = value.strip().strip('"')
-    return found
+            result[key] = value.strip().strip('"')
+    return result
 
 
 def _number(text: str) -> Optional[int]:

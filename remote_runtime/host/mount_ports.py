@@ -127,8 +127,8 @@ class Mounts(MountReader):
         _require_root()
         wanted = fstab.for_kernel(entry.options)
         binds = fstab.is_binding(entry.options)
-        left = ("mode", "uid", "gid", "bind", "rbind")
-        words = [word for word in wanted if word.partition("=")[0] not in left]
+        skipped_options = ("mode", "uid", "gid", "bind", "rbind")
+        words = [word for word in wanted if word.partition("=")[0] not in skipped_options]
         changed = fstab.differing(entry.options, now.options, now.on_system)
         words += [word for word in changed if word not in words]
         if binds:

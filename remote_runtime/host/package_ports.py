@@ -114,9 +114,9 @@ class PackageReader(object):
 
     def installed(self) -> "Installed":
         """Return the installed state; in a preview, the state that will be installed."""
-        found = self._manager.planned(self.title)
-        self._context.record_read("package", self.title, bool(found.version))
-        return found
+        installed = self._manager.planned(self.title)
+        self._context.record_read("package", self.title, bool(installed.version))
+        return installed
 
     def status(self) -> "Installed":
         """Return the currently installed state."""
@@ -167,9 +167,9 @@ class PackageReader(object):
 
     def available(self) -> "Available":
         """Return the versions that could be installed."""
-        found = self._tried(self.available_now)
+        available = self._tried(self.available_now)
         self._context.record_read("lists", "")
-        return found
+        return available
 
     def available_now(self) -> "Available":
         """Return the versions in the current lists."""
@@ -230,12 +230,12 @@ class PackageReader(object):
         return retry(self._context, tries, count, lambda error: error.kind == DOWNLOAD)
 
     def _lock_timeout(self) -> float:
-        given = self._properties.get("lock_timeout")
-        if given is None:
+        timeout = self._properties.get("lock_timeout")
+        if timeout is None:
             return self._context.options.lock_timeout
         from remote_runtime.text import duration
 
-        return duration.parse(given)
+        return duration.parse(timeout)
 
 
 class Package(PackageReader):
@@ -282,14 +282,14 @@ class PackagesReader(object):
 
     def of(self, manager: str, name: str, properties: Properties) -> PackageReader:
         """The package of a resource with this name and these properties."""
-        found = manager_of(self._context, manager)
-        return self._make(self._context, found, name=name, properties=properties)
+        reader = manager_of(self._context, manager)
+        return self._make(self._context, reader, name=name, properties=properties)
 
 
 class Packages(PackagesReader):
     """Finds packages, for reading or changing them."""
 
     def of(self, manager: str, name: str, properties: Properties) -> Package:
-        found = super().of(manager, name, properties)
-        assert isinstance(found, Package)
-        return found
+        package = super().of(manager, name, properties)
+        assert isinstance(package, Package)
+        return package

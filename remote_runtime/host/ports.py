@@ -63,8 +63,8 @@ class UnitReader(object):
     def _systemd(self) -> "Systemd":
         from remote_runtime.units.systemd import Systemd
 
-        found: Systemd = self._one(Systemd)
-        return found
+        systemd: Systemd = self._one(Systemd)
+        return systemd
 
     def _of(self, name: str) -> "Tuple[Systemd, str]":
         """The manager of a unit, and the name of the unit there."""
@@ -176,8 +176,8 @@ class HostReader(object):
             """Create a port on first use."""
             if name == "_make":
                 raise AttributeError(name)
-            made = self.__dict__[name] = self._make(name)
-            return made
+            part = self.__dict__[name] = self._make(name)
+            return part
 
     def part(self, name: str) -> Any:
         """A port by name, with the methods that only other ports call."""

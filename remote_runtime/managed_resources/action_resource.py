@@ -28,8 +28,8 @@ class ActionResource(ManagedResource):
         return None
 
     def drift_state(self) -> Optional[Properties]:
-        left = self._type.left(self._reader())
-        return None if left is None else dict(left)
+        state_after = self._type.left(self._reader())
+        return None if state_after is None else dict(state_after)
 
     def accepts_refresh(self, refresh: bool) -> bool:
         return refresh and not self.read_only

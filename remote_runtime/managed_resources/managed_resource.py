@@ -120,8 +120,8 @@ class ManagedResource(object):
 
     def observe(self) -> State:
         """Read the state of the target and change nothing. ``ResourceError`` or ``Missing``."""
-        found = self._type.read(self._supported())
-        return State(self._type.state_of(found), found=found)
+        values = self._type.read(self._supported())
+        return State(self._type.state_of(values), found=values)
 
     def _diff(self, found: Any) -> Optional[Diff]:
         """The difference; None if nothing differs."""
@@ -340,11 +340,11 @@ class ManagedResource(object):
         """
         try:
             with self.context.ignoring():
-                left = self._diff(self._type.read(self._reader(overlay)))
+                diff = self._diff(self._type.read(self._reader(overlay)))
         except Unknowable:
             return
-        if left is not None:
-            changes = self._changing(left).changes
+        if diff is not None:
+            changes = self._changing(diff).changes
             raise UnsettledError(
                 "; ".join("%s is %r, not %r" % (c.what, c.before, c.after) for c in changes)
             )
@@ -372,8 +372,8 @@ class ManagedResource(object):
         object with its name.
         """
         uncertainty = Uncertainty(UNKNOWN, "the result of %s is unknown" % self.item.id)
-        given = [value for value in self.item.properties.values() if isinstance(value, str)]
-        places = [below(text, itself=True) for text in (self.name, *given) if text[:1] == "/"]
+        texts = [value for value in self.item.properties.values() if isinstance(value, str)]
+        places = [below(text, itself=True) for text in (self.name, *texts) if text[:1] == "/"]
         name = "" if self.name[:1] == "/" else self.name
         return [UnknownEffect(uncertainty, covers or _called(name, places, self._type.lists))]
 
@@ -411,15 +411,15 @@ class ManagedResource(object):
 
     def unachieved(self, state: Any) -> str:
         """After acting: return why the desired state was not achieved, or ""."""
-        left = self.actions(state, False)
+        actions = self.actions(state, False)
         reasons = [
             "%s differs from the desired state" % c.what  # both values are secret
             if c.before == c.after
             else "%s is %r, not %r" % (c.what, c.before, c.after)
-            for action in left
+            for action in actions
             for c in action.changes
         ]
-        return "; ".join(reasons) or ("still to do: " + self.describe(left) if left else "")
+        return "; ".join(reasons) or ("still to do: " + self.describe(actions) if actions else "")
 
     def describe(self, actions: Sequence[Action]) -> str:
         """The noop message of these actions: each text once, joined by commas."""

@@ -116,11 +116,11 @@ class TaskResource(ManagedResource):
         """
         reader = self._supported()
         try:
-            found = self._type.read(reader)
+            values = self._type.read(reader)
         except Missing as missing:
             missing.would = self._steps(self._type.blocked(reader), checks=False)
             raise
-        return State(self._type.state_of(found), found=found)
+        return State(self._type.state_of(values), found=values)
 
     def found(self) -> Properties:
         return dict(self._type.shown(self._supported()))
@@ -224,8 +224,8 @@ class TaskResource(ManagedResource):
         lacking = self._type.lacks(self._reader(), state.found)
         if lacking is not None:
             return lacking
-        left = [change for action in self.actions(state, False) for change in action.changes]
-        return (self._type.unachieved(left) or super().unachieved(state)) if left else ""
+        changes = [change for action in self.actions(state, False) for change in action.changes]
+        return (self._type.unachieved(changes) or super().unachieved(state)) if changes else ""
 
     def describe(self, actions: Sequence[Action]) -> str:
         if self._type.sentences:
@@ -255,17 +255,17 @@ class PathTaskResource(TaskResource):
         state = self.observe() if self.state_left is None else self.state_left
         reader: HostReader = self._reader()
         keys = ["ensure", *self._type.compared(reader, state.found)]
-        found = self._attributes(state, hashed="checksum" in keys)
-        kept: Mapping[str, Any] = {key: value for key, value in found.items() if key in keys}
+        attributes = self._attributes(state, hashed="checksum" in keys)
+        kept: Mapping[str, Any] = {key: value for key, value in attributes.items() if key in keys}
         return dict(kept, **self._type.left(reader, state.found))
 
     def wanted(self) -> List[str]:
         """See the base class. A preview needs most contents only for a diff."""
-        found = self._type.travels(self._reader())
-        diffs = self._diffs() if found and self.context.noop else None
+        paths = self._type.travels(self._reader())
+        diffs = self._diffs() if paths and self.context.noop else None
         return [
             one.sha256
-            for one in found
+            for one in paths
             if diffs is None
             or one.needed
             or diffs.wants(one.new.node, one.new.content.size, one.new.mode)
@@ -275,12 +275,12 @@ class PathTaskResource(TaskResource):
         """See the base class. Return the provenance of the path with the latest change among those
         that differ.
         """
-        found: Dict[str, str] = {}
+        result: Dict[str, str] = {}
         if self._type.tree:
             from remote_runtime.plans.observed_state import newest_provenance
 
             effects = [one for action in actions for one in action.effects]
             paths = [one.path for one in effects if isinstance(one, PathEffect)]
             if any(path != self.name for path in paths):
-                found = newest_provenance(self.context, paths)
-        return found or super().provenance(actions)
+                result = newest_provenance(self.context, paths)
+        return result or super().provenance(actions)

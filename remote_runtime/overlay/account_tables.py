@@ -34,29 +34,29 @@ def _lines(text: str, fields: int = 4) -> Iterator[List[str]]:
 
 def parsed(text: str) -> Dict[str, int]:
     """Return the numbers of the accounts in such a file; the first entry of a name counts."""
-    found: Dict[str, int] = {}
+    result: Dict[str, int] = {}
     for row in _lines(text):
-        found.setdefault(row[0], int(row[2]))
-    return found
+        result.setdefault(row[0], int(row[2]))
+    return result
 
 
 def parsed_groups(text: str) -> Dict[str, Group]:
     """Return the groups of such a file with their members; the first entry of a name counts."""
-    found: Dict[str, Group] = {}
+    result: Dict[str, Group] = {}
     for name, _, number, members, *_ in _lines(text):
-        found.setdefault(name, Group(name, int(number), tuple(filter(None, members.split(",")))))
-    return found
+        result.setdefault(name, Group(name, int(number), tuple(filter(None, members.split(",")))))
+    return result
 
 
 def parsed_users(text: str) -> Dict[str, User]:
     """Return the users of such a file, without their passwords; the first entry of a
     name counts.
     """
-    found: Dict[str, User] = {}
+    result: Dict[str, User] = {}
     for row in _lines(text, 7):
         if row[3].isdigit():
-            found.setdefault(row[0], user_of(row))
-    return found
+            result.setdefault(row[0], user_of(row))
+    return result
 
 
 def parsed_passwords(text: str) -> Dict[str, Sequence[str]]:

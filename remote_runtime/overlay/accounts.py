@@ -36,16 +36,16 @@ class OverlayAccounts(Accounts):
         if table is not None and table.since > since:
             effect = None
         if effect is not None:
-            found = self._planned(effect)
+            number = self._planned(effect)
         elif table is None or name.isdigit():
-            found = self._host.number(kind, name)
+            number = self._host.number(kind, name)
         elif name in table.numbers:
-            found = table.numbers[name]
+            number = table.numbers[name]
         else:  # of another database
-            found = None if name in table.today else self._host.number(kind, name)
+            number = None if name in table.today else self._host.number(kind, name)
         if not name.isdigit():
-            self._unknown_regions.record_read(kind, name, found is not None, since)
-        return found
+            self._unknown_regions.record_read(kind, name, number is not None, since)
+        return number
 
     def _planned(self, effect: AccountEffect) -> Optional[int]:
         if not effect.present:
@@ -57,12 +57,12 @@ class OverlayAccounts(Accounts):
         return number
 
     def user(self, name: str) -> Optional[User]:
-        found: Optional[User] = self._entry("user", name, self._host.user(name))
-        return found
+        user: Optional[User] = self._entry("user", name, self._host.user(name))
+        return user
 
     def group(self, name: str) -> Optional[Group]:
-        found: Optional[Group] = self._entry("group", name, self._host.group(name))
-        return found
+        group: Optional[Group] = self._entry("group", name, self._host.group(name))
+        return group
 
     def _entry(self, kind: str, name: str, on_host: Any) -> Any:
         """Return the planned entry of an account. ``Unknowable`` if only its number is known."""
@@ -75,12 +75,12 @@ class OverlayAccounts(Accounts):
             effect = None
         if kind == "user":
             on_host = self._with_password(name, on_host, since)
-        found = on_host if effect is None else self._numbered(effect)
-        there = found is not None if effect is None else effect.present
+        entry = on_host if effect is None else self._numbered(effect)
+        there = entry is not None if effect is None else effect.present
         self._unknown_regions.record_read(kind, name, there, since)
         if effect is not None and effect.present and effect.entry is None:
             raise Unknowable("%s %s is not known until it is created" % (kind, name))
-        return found if there else None
+        return entry if there else None
 
     def _numbered(self, effect: AccountEffect) -> "Union[User, Group, None]":
         """Return the entry of an account; numbers that the push chooses are stand-ins."""

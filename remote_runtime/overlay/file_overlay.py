@@ -259,12 +259,12 @@ class FileOverlay(object):
         Without ``sure``, the path may be another one.
         """
         # Only a directory is changed where a link leads to; all else replaces the link.
-        found = self.find(effect.path, follow=effect.kind == "directory")
-        path = found.path
-        node = self._planned_node(effect, found)._replace(since=since, by=by)
-        unsure = not sure and effect.kind == "directory" and self._may_be_new(found)
+        planned_path = self.find(effect.path, follow=effect.kind == "directory")
+        path = planned_path.path
+        node = self._planned_node(effect, planned_path)._replace(since=since, by=by)
+        unsure = not sure and effect.kind == "directory" and self._may_be_new(planned_path)
         node = node._replace(firm=effect.firm, once=effect.once, part=effect.part)
-        node = node._replace(unsure=unsure, via=tuple(link for link, _ in found.links))
+        node = node._replace(unsure=unsure, via=tuple(link for link, _ in planned_path.links))
         others = self.others(path)
         for other in [path, *others]:
             if effect.kind in ("absent", "file", "symlink"):
@@ -277,12 +277,12 @@ class FileOverlay(object):
         if effect.kind != "absent":
             for other in [path, *others]:
                 self._record_parents(os.path.dirname(other), since, by)
-        old = found.node
+        old = planned_path.node
         return old.by if old is not None and old.by != by and undoes(node, old) else ""
 
-    def _may_be_new(self, found: ResolvedPath) -> bool:
+    def _may_be_new(self, planned_path: ResolvedPath) -> bool:
         """Return whether an uncertain effect may create the directory."""
-        old = found.node or self._host_node(found)
+        old = planned_path.node or self._host_node(planned_path)
         return old is None or old.kind != "directory" or old.unsure
 
     def _node_of_other_name(self, path: str) -> Optional[Node]:
@@ -294,11 +294,11 @@ class FileOverlay(object):
     def _record_parents(self, path: str, since: int, by: str) -> None:
         """Record that the parents of an existing path are directories."""
         while path.strip("/"):
-            found = self.find(path, follow=False)
-            node = found.node
+            planned_path = self.find(path, follow=False)
+            node = planned_path.node
             if node is not None and node.kind != "absent":
                 return
-            if node is None and found.there and os.path.lexists(path):
+            if node is None and planned_path.there and os.path.lexists(path):
                 return
             node = self._new_node("directory", path)
             self._set_node(path, node._replace(since=since, by=by, implied=True))
@@ -339,8 +339,8 @@ class FileOverlay(object):
         """Return the innermost directory above a path that will exist."""
         while path.strip("/"):
             path = os.path.dirname(path)
-            found = self.find(path, follow=False)
-            node = found.node or self._host_node(found)
+            planned_path = self.find(path, follow=False)
+            node = planned_path.node or self._host_node(planned_path)
             if node is not None and node.kind != "absent":
                 return node
         return None

@@ -247,10 +247,10 @@ class HostOverlay(object):
         parts = effect.path.split("/")[1:]
         for number in range(1, len(parts)):
             above, tail = "/" + "/".join(parts[:number]), "/".join(parts[number:])
-            found = self.layer.find(above, follow=False)
-            node = found.within or found.node
+            planned_path = self.layer.find(above, follow=False)
+            node = planned_path.within or planned_path.node
             unreported = node is not None and (node.kind == UNTOLD or node.unsure)
-            if unreported or self.unknown_regions.over(found.path, True, found.since):
+            if unreported or self.unknown_regions.over(planned_path.path, True, planned_path.since):
                 if uncertainty.level == UNKNOWN:
                     uncertainty = Uncertainty(UNKNOWN, "the target of %s is unknown" % above)
                 whole = effect.kind == "absent"

@@ -52,9 +52,9 @@ class OverlayKernel(Kernel):
         """
         path = "%s/%s" % (MODULES, module.replace("-", "_"))
         effect, since = self.planned.get(path, (None, 0))
-        found = super().is_loaded(module) if effect is None else effect.present
-        self._unknown_regions.record_read("path", path, found, since)
-        return found
+        is_present = super().is_loaded(module) if effect is None else effect.present
+        self._unknown_regions.record_read("path", path, is_present, since)
+        return is_present
 
     def settings(self, key: str) -> Sequence[Setting]:
         return self.read_settings().get(key, [])

@@ -143,14 +143,18 @@ class OverlayCommand(object):
         """Return the nodes; a large file is included only if the command's ``text`` contains its
         name.
         """
-        left = _LIMIT
+        remaining_size = _LIMIT
         carried = []
         for path, node in self._nodes.items():
             content: Optional[bytes] = None
-            if node.kind == "file" and node.content is not None and node.content.size <= left:
-                named = os.path.basename(path) in text
-                content = node.content.data(LARGE if named else _UNNAMED)
-                left -= len(content or b"")
+            if (
+                node.kind == "file"
+                and node.content is not None
+                and node.content.size <= remaining_size
+            ):
+                is_named = os.path.basename(path) in text
+                content = node.content.data(LARGE if is_named else _UNNAMED)
+                remaining_size -= len(content or b"")
             attributes = _mode(node), max(node.uid, 0), max(node.gid, 0)
             target = os.fsencode(node.target)
             carried.append(

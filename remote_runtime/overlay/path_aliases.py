@@ -37,13 +37,13 @@ class Mounts(object):
         if here is None:
             return []
         inside = _joined(here.root, _rest(path, here.point))
-        found = []
+        result = []
         for mount in self._shared.get(here.device, ()):
             if mount != here and is_within(inside, mount.root):
                 other = _joined(mount.point, _rest(inside, mount.root))
                 if self._of(other) == mount:
-                    found.append(other)
-        return found
+                    result.append(other)
+        return result
 
     def _of(self, path: str) -> Optional[_Mount]:
         """Return the mount that contains a path: the innermost one; of several at one place, the
@@ -55,10 +55,10 @@ class Mounts(object):
         for fields in [line.split(b" ") for line in content_of(self._table).split(b"\n")[:-1]]:
             device, root, point = (unescape(os.fsdecode(field)) for field in fields[2:5])
             self._all.append(_Mount(device, root, point))
-        found: Dict[str, List[_Mount]] = {}
+        result: Dict[str, List[_Mount]] = {}
         for mount in self._all:
-            found.setdefault(mount.device, []).append(mount)
-        return {device: mounts for device, mounts in found.items() if len(mounts) > 1}
+            result.setdefault(mount.device, []).append(mount)
+        return {device: mounts for device, mounts in result.items() if len(mounts) > 1}
 
 
 def _rest(path: str, directory: str) -> str:

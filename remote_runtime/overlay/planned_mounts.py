@@ -45,8 +45,8 @@ class PlannedMounts(MountTable):
             raise Unknowable("the mount that remains at %s is not known" % point)
         if effect.present and effect.entry is None:
             raise Unknowable("the unit's mount at %s is not known" % point)
-        found: Optional[MountEntry] = effect.entry if effect.present else None
-        return found
+        entry: Optional[MountEntry] = effect.entry if effect.present else None
+        return entry
 
     def _is_hidden(self, point: str, since: int) -> bool:
         """Return whether a mount is planned above it where nothing is mounted today."""
@@ -74,9 +74,9 @@ class PlannedMounts(MountTable):
         """See the base class. A planned fstab is stale until a planned reload of systemd follows
         it.
         """
-        found = self._layer.find(os.path.join(mounts.ETC, "fstab"), follow=True)
-        if found.node is not None and os.path.isdir(os.path.dirname(mounts.LOADED)):
-            return found.node.since > self.reloaded
+        planned_path = self._layer.find(os.path.join(mounts.ETC, "fstab"), follow=True)
+        if planned_path.node is not None and os.path.isdir(os.path.dirname(mounts.LOADED)):
+            return planned_path.node.since > self.reloaded
         return not self.reloaded and super().is_stale()
 
     def points(self) -> List[str]:

@@ -77,11 +77,11 @@ class ResolvedPath(NamedTuple):
 def shared(path: str) -> Optional[Tuple[int, int]]:
     """The device and inode of a file of the host that also has other names."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return None
-    many = stat.S_ISREG(found.st_mode) and found.st_nlink > 1
-    return (found.st_dev, found.st_ino) if many else None
+    many = stat.S_ISREG(status.st_mode) and status.st_nlink > 1
+    return (status.st_dev, status.st_ino) if many else None
 
 
 def undoes(new: Node, old: Node) -> bool:
@@ -104,11 +104,11 @@ def undoes(new: Node, old: Node) -> bool:
 def space_used_at(path: str, below: bool) -> Tuple[int, int]:
     """Return the bytes and files that the host has at a path, with those ``below`` it."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return 0, 0
-    if not stat.S_ISDIR(found.st_mode):
-        return -(-found.st_size // PAGE) * PAGE, 1
+    if not stat.S_ISDIR(status.st_mode):
+        return -(-status.st_size // PAGE) * PAGE, 1
     size, count = 0, 1
     for directory, directories, files in walk(path) if below else ():
         count += len(directories) + len(files)

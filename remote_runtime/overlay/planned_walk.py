@@ -116,8 +116,8 @@ class PlannedWalk(object):
         return place
 
     def _root(self) -> PlannedPath:
-        found = os.stat("/")
-        return _found("/", "directory", found)
+        status = os.stat("/")
+        return _found("/", "directory", status)
 
     def _walk(self, directory: PlannedPath, path: str) -> PlannedPath:
         for name in path.split("/"):
@@ -133,9 +133,9 @@ class PlannedWalk(object):
         if there.kind != "symlink":
             raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         behind = self._behind(_Place(directory, name), there)
-        found = self._walk(behind.directory._replace(by=None), behind.name)
-        _admit(behind.by, found)
-        return found._replace(by=behind.by)
+        reached = self._walk(behind.directory._replace(by=None), behind.name)
+        _admit(behind.by, reached)
+        return reached._replace(by=behind.by)
 
     def _behind(self, place: _Place, there: PlannedPath) -> _Place:
         """Return the target of a link. ``ResourceError`` for an untrusted one."""
@@ -175,17 +175,17 @@ class PlannedWalk(object):
 
     def _of_host(self, directory: PlannedPath, path: str) -> PlannedPath:
         try:
-            found = os.lstat(path)
+            status = os.lstat(path)
         except PermissionError as error:
             if directory.node is None:
                 raise
             raise closed(directory.path, directory.node) from error
         kind, target = "file", ""
-        if stat.S_ISLNK(found.st_mode):
+        if stat.S_ISLNK(status.st_mode):
             kind, target = "symlink", os.readlink(path)
-        elif stat.S_ISDIR(found.st_mode):
+        elif stat.S_ISDIR(status.st_mode):
             kind = "directory"
-        return _found(path, kind, found, target)
+        return _found(path, kind, status, target)
 
     def _require_entered(self, directory: PlannedPath) -> None:
         """Raise ``PermissionError`` for a directory that we will not be able to enter by then."""

@@ -39,34 +39,34 @@ class OverlayFiles(ReadOnly, Files):
         self._walk = PlannedWalk(layer, self._rights)
 
     def _find(self, path: str, follow: bool) -> ResolvedPath:
-        found = self._layer.find(path, follow)
+        planned_path = self._layer.find(path, follow)
         if not self._host.is_own(path):
             self._unknown_regions.record_read(
-                "path", found.path, self._is_there(found), found.since
+                "path", planned_path.path, self._is_there(planned_path), planned_path.since
             )
-            for link, since in found.links:
-                if found.node is None or link not in found.node.via:
+            for link, since in planned_path.links:
+                if planned_path.node is None or link not in planned_path.node.via:
                     self._unknown_regions.record_read("path", link, True, since)
-        if found.within is not None:
-            raise self._unreported(path, found.within)
+        if planned_path.within is not None:
+            raise self._unreported(path, planned_path.within)
         if os.geteuid() != 0:
-            self._require_seen(found)
-        return found
+            self._require_seen(planned_path)
+        return planned_path
 
     def _walked(self, path: str, follow: bool, action: str = "inspect") -> ResolvedPath:
         """Resolve a path that we walk ourselves, like the host; the walk may find something
         planned.
         """
-        found = self._find(path, follow)
-        if found.laid and (found.links or os.geteuid() != 0):
+        resolved_path = self._find(path, follow)
+        if resolved_path.laid and (resolved_path.links or os.geteuid() != 0):
             self._walk.require_reached(path, follow, action)
-        return found
+        return resolved_path
 
     def _read(self, path: str, follow: bool) -> ResolvedPath:
         """Do the same for a file that we read."""
-        found = self._walked(path, follow, "read")
-        self._require_own_name(path, found)
-        return found
+        resolved_path = self._walked(path, follow, "read")
+        self._require_own_name(path, resolved_path)
+        return resolved_path
 
     def _require_own_name(self, path: str, resolved: ResolvedPath) -> None:
         """Raise ``ResourceError`` for a file that will have several names in a place where others
@@ -140,17 +140,19 @@ class OverlayFiles(ReadOnly, Files):
         """See the base class. A planned change takes precedence over the host, whose attributes may
         be uncertain.
         """
-        found = self._walked(path, follow)
+        resolved_path = self._walked(path, follow)
         if not self._host.is_own(path):
-            self._unknown_regions.record_read("attributes", found.path, True, found.since)
-        if found.node is not None:
-            return self._status(found.path, found.node)
-        if found.below_file:
+            self._unknown_regions.record_read(
+                "attributes", resolved_path.path, True, resolved_path.since
+            )
+        if resolved_path.node is not None:
+            return self._status(resolved_path.path, resolved_path.node)
+        if resolved_path.below_file:
             raise refusal("inspect", path, errno.ENOTDIR)
-        if not found.there:
-            self._require_nameable(path, found)
+        if not resolved_path.there:
+            self._require_nameable(path, resolved_path)
             return None
-        return self._host.status(found.path if found.laid else path, follow)
+        return self._host.status(resolved_path.path if resolved_path.laid else path, follow)
 
     def _require_nameable(self, path: str, resolved: ResolvedPath) -> None:
         """Raise ``ResourceError`` for a name that the predicted directory cannot contain, or a path
@@ -173,30 +175,30 @@ class OverlayFiles(ReadOnly, Files):
         """See the base class. The host is queried unless a planned symlink or directory is on the
         way.
         """
-        found = self._find(path, True)
-        if not found.laid:
+        resolved_path = self._find(path, True)
+        if not resolved_path.laid:
             return self._host.real(path)
-        if found.links or os.geteuid() != 0:
+        if resolved_path.links or os.geteuid() != 0:
             self._walk.require_end(path)
-        return found.path
+        return resolved_path.path
 
     def is_directory(self, path: str) -> bool:
         """See the base class. ``Unknowable`` if a command makes the path something of an unknown
         kind.
         """
-        found = self._find(path, follow=True)
-        if found.node is not None and found.node.kind == "something":
-            raise self._unreported(path, found.node)
-        if found.node is not None:
-            return found.node.kind == "directory"
-        return found.there and os.path.isdir(found.path)
+        resolved_path = self._find(path, follow=True)
+        if resolved_path.node is not None and resolved_path.node.kind == "something":
+            raise self._unreported(path, resolved_path.node)
+        if resolved_path.node is not None:
+            return resolved_path.node.kind == "directory"
+        return resolved_path.there and os.path.isdir(resolved_path.path)
 
     def exists(self, path: str) -> bool:
         """See the base class. A planned symlink that remains after the look-up is dangling."""
-        found = self._find(path, follow=True)
-        if found.node is not None:
-            return found.node.kind not in ("absent", "symlink")
-        return found.there and os.path.exists(found.path)
+        resolved_path = self._find(path, follow=True)
+        if resolved_path.node is not None:
+            return resolved_path.node.kind not in ("absent", "symlink")
+        return resolved_path.there and os.path.exists(resolved_path.path)
 
     def is_created(self, path: str) -> bool:
         """See the base class. A missing path is uncertain if an earlier change may create it."""
@@ -212,10 +214,14 @@ class OverlayFiles(ReadOnly, Files):
         """Return the planned target, or the host's if nothing is planned; "" if it is not a
         symlink.
         """
-        found = self._find(path, follow=False)
-        if found.node is not None:
-            return found.node.target
-        return self._host.link(found.path if found.laid else path) if found.there else ""
+        resolved_path = self._find(path, follow=False)
+        if resolved_path.node is not None:
+            return resolved_path.node.target
+        return (
+            self._host.link(resolved_path.path if resolved_path.laid else path)
+            if resolved_path.there
+            else ""
+        )
 
     def followed(self, path: str) -> str:
         return self._layer.find(path, True).path
@@ -239,31 +245,35 @@ class OverlayFiles(ReadOnly, Files):
 
     def is_program(self, path: str) -> bool:
         """Return whether a path is an executable file, planned or on the host."""
-        found = self._find(path, follow=True)
-        if found.node is not None:
-            if found.node.kind not in ("file", "something"):
+        resolved_path = self._find(path, follow=True)
+        if resolved_path.node is not None:
+            if resolved_path.node.kind not in ("file", "something"):
                 return False
-            if found.node.kind == "file" and not found.node.mode & 0o111:
+            if resolved_path.node.kind == "file" and not resolved_path.node.mode & 0o111:
                 return False
-            if any(mount.no_execution for mount in self._layer.limits(found)):
+            if any(mount.no_execution for mount in self._layer.limits(resolved_path)):
                 return False
-            if self._layer.mounted(found.path) is not None:
+            if self._layer.mounted(resolved_path.path) is not None:
                 return True
             from remote_runtime.system.preconditions import keeps_from_executing
 
-            return not keeps_from_executing(found.path)
-        if any(mount.no_execution for mount in self._layer.limits(found)):
+            return not keeps_from_executing(resolved_path.path)
+        if any(mount.no_execution for mount in self._layer.limits(resolved_path)):
             return False
-        return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
+        return (
+            resolved_path.there
+            and os.path.isfile(resolved_path.path)
+            and os.access(resolved_path.path, os.X_OK)
+        )
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
         """Return the hash of the planned bytes, or of the host's file, which is uncertain after
         earlier changes."""
-        found = self._read(path, follow)
-        self._unknown_regions.record_read("content", found.path, True, found.since)
-        if found.node is not None:
-            return self._content(path, found.node).sha256
-        return self._host.sha256(found.path if found.laid else path, known, follow)
+        resolved_path = self._read(path, follow)
+        self._unknown_regions.record_read("content", resolved_path.path, True, resolved_path.since)
+        if resolved_path.node is not None:
+            return self._content(path, resolved_path.node).sha256
+        return self._host.sha256(resolved_path.path if resolved_path.laid else path, known, follow)
 
     def _content(self, path: str, node: Node) -> Content:
         if node.kind not in ("file", "something"):
@@ -275,11 +285,11 @@ class OverlayFiles(ReadOnly, Files):
 
     def reader(self, path: str, follow: bool = False) -> Reader:
         """See the base class. Planned bytes come from the plan, all others from the host's file."""
-        found = self._read(path, follow)
-        self._unknown_regions.record_read("content", found.path, True, found.since)
-        if found.node is not None:
-            return self._content(path, found.node).chunks
-        return self._host.reader(found.path if found.laid else path, follow)
+        resolved_path = self._read(path, follow)
+        self._unknown_regions.record_read("content", resolved_path.path, True, resolved_path.since)
+        if resolved_path.node is not None:
+            return self._content(path, resolved_path.node).chunks
+        return self._host.reader(resolved_path.path if resolved_path.laid else path, follow)
 
     def fetch(self, path: str) -> None:
         node = self._find(path, False).node
@@ -290,8 +300,8 @@ class OverlayFiles(ReadOnly, Files):
         """Return the content that an earlier resource plans for the file at the path; None if there
         is none.
         """
-        found = self._read(path, False)
-        return found.node.content if found.node is not None else None
+        resolved_path = self._read(path, False)
+        return resolved_path.node.content if resolved_path.node is not None else None
 
     def read(
         self, path: str, limit: int, follow: bool = False, known: Optional[Status] = None
@@ -304,15 +314,17 @@ class OverlayFiles(ReadOnly, Files):
 
     def entries(self, path: str) -> List[str]:
         """Return the names of the host without planned removals, plus planned additions."""
-        found = self._find(path, follow=True)
-        if found.node is not None and found.node.kind == "directory":
-            self._require_readable(path, found.node, "list")
+        resolved_path = self._find(path, follow=True)
+        if resolved_path.node is not None and resolved_path.node.kind == "directory":
+            self._require_readable(path, resolved_path.node, "list")
         names = set()
-        if found.there or (found.node is not None and not found.node.opaque):
-            self._require_listed(found)
-            names.update(self._host.entries(found.path if found.laid else path))
-        for name in self._layer.below(found.path):
-            node = self._layer.nodes[os.path.join(found.path, name)]
+        if resolved_path.there or (
+            resolved_path.node is not None and not resolved_path.node.opaque
+        ):
+            self._require_listed(resolved_path)
+            names.update(self._host.entries(resolved_path.path if resolved_path.laid else path))
+        for name in self._layer.below(resolved_path.path):
+            node = self._layer.nodes[os.path.join(resolved_path.path, name)]
             (names.discard if node.kind == "absent" else names.add)(name)
         return sorted(names)
 
@@ -320,8 +332,12 @@ class OverlayFiles(ReadOnly, Files):
         """See the base class. The host is queried once if no earlier change is unknown or concerns
         the directory.
         """
-        found = self._find(path, follow=True)
-        if not (self._unknown_regions or found.laid or self._layer.is_touched(found.path)):
+        resolved_path = self._find(path, follow=True)
+        if not (
+            self._unknown_regions
+            or resolved_path.laid
+            or self._layer.is_touched(resolved_path.path)
+        ):
             return self._host.listing(path)
         each = [(name, self.status(os.path.join(path, name))) for name in self.entries(path)]
         return [(name, status) for name, status in each if status is not None]
@@ -331,28 +347,28 @@ class OverlayFiles(ReadOnly, Files):
         the way."""
         from remote_runtime.system import preconditions
 
-        found = self._find(path, follow)
-        kept = found.node is not None and not found.node.opaque
-        counts = found.there or kept
-        within = self._directory_above(found.path)
+        resolved_path = self._find(path, follow)
+        kept = resolved_path.node is not None and not resolved_path.node.opaque
+        counts = resolved_path.there or kept
+        within = self._directory_above(resolved_path.path)
         above = self._planned_directory(within)
         gid = above and (above.gid if above.mode & stat.S_ISGID else -1)
         on_host = preconditions.at(
             path,
-            found.path,
+            resolved_path.path,
             counts=counts,
-            planned=self._layer.planned(found.path),
-            shared=self._in_shared_directory(found),
+            planned=self._layer.planned(resolved_path.path),
+            shared=self._in_shared_directory(resolved_path),
             writable=self._may_write(within),
             within=within,
             gid=gid,
-            intended=self._intended(found),
-            names=self._count_names(path, found),
+            intended=self._intended(resolved_path),
+            names=self._count_names(path, resolved_path),
             points=self._layer.mount_points(path),
-            emptied=lambda there: self._require_emptied(found.path, there),
+            emptied=lambda there: self._require_emptied(resolved_path.path, there),
         )
-        read_only = [mount for mount in self._layer.limits(found) if mount.read_only]
-        mount = read_only[0] if read_only else self._layer.mounted(found.path)
+        read_only = [mount for mount in self._layer.limits(resolved_path) if mount.read_only]
+        mount = read_only[0] if read_only else self._layer.mounted(resolved_path.path)
         if mount is None:
             return on_host
         from remote_runtime.overlay.mount_checks import MountPreconditions
@@ -363,10 +379,10 @@ class OverlayFiles(ReadOnly, Files):
         """Return the nearest directory above a path without links that will exist."""
         above = os.path.dirname(path)
         while above.strip("/"):
-            found = self._layer.find(above, follow=False)
-            if found.node is None and found.there and os.path.isdir(above):
+            planned_path = self._layer.find(above, follow=False)
+            if planned_path.node is None and planned_path.there and os.path.isdir(above):
                 break
-            if found.node is not None and found.node.kind == "directory":
+            if planned_path.node is not None and planned_path.node.kind == "directory":
                 break
             above = os.path.dirname(above)
         return above

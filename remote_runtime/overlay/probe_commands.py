@@ -109,13 +109,13 @@ def names_looked_up_by_script(text: str, planned: Container[str]) -> Optional[Na
 
 
 def _asked_by(text: str, planned: Container[str]) -> Optional[Names]:
-    found: Names = []
+    result: Names = []
     for part in _PARTS.split(text):
         things = _asked(_words(part), planned)
         if things is None:
             return None
-        found += things
-    return found
+        result += things
+    return result
 
 
 def parse_command(argv: Sequence[str]) -> Optional[ProbedPaths]:
@@ -160,10 +160,10 @@ def may_write(argv: Sequence[str], programs: Sequence[str]) -> bool:
 def _links(command: Sequence[str]) -> List[str]:
     """Return the words of a command that it reads as links, without following them."""
     if command and os.path.basename(command[0]) == "readlink":
-        found = [] if any(word.startswith("-") for word in command) else list(command[1:])
+        paths = [] if any(word.startswith("-") for word in command) else list(command[1:])
     else:
-        found = [word for at, word in enumerate(command) if at and command[at - 1] in _OF_LINKS]
-    return [word for word in found if not word.endswith("/")]
+        paths = [word for at, word in enumerate(command) if at and command[at - 1] in _OF_LINKS]
+    return [word for word in paths if not word.endswith("/")]
 
 
 def _prints_path(text: str) -> bool:

@@ -20,9 +20,9 @@ def require_removable(files: "Files", top: str, rights: Callable[[str], Optional
 
     ``rights`` returns our planned rights in a directory, as in ``ours``; None if the host decides.
     """
-    left, seen = [top], 0
-    while left and seen <= LOOKED_AT:
-        directory = left.pop()
+    remaining, seen = [top], 0
+    while remaining and seen <= LOOKED_AT:
+        directory = remaining.pop()
         held = files.status(directory)
         if held is None:
             continue  # another process has removed it in the meantime
@@ -30,12 +30,16 @@ def require_removable(files: "Files", top: str, rights: Callable[[str], Optional
         if not _is_open(directory, rights(directory), bool(names)):
             raise refusal("remove", directory, errno.EACCES)
         seen += len(names)
-        found = [(path, files.status(path)) for path in (os.path.join(directory, n) for n in names)]
+        children = [
+            (path, files.status(path)) for path in (os.path.join(directory, n) for n in names)
+        ]
         holds = flags(directory)
-        for path, status in found:
+        for path, status in children:
             if holds or flags(path) or not (_is_ours(held) or _goes(held, status)):
                 raise refusal("remove", directory, errno.EPERM)
-        left += [path for path, status in reversed(found) if status and status.kind == "directory"]
+        remaining += [
+            path for path, status in reversed(children) if status and status.kind == "directory"
+        ]
 
 
 def _names(files: "Files", directory: str) -> List[str]:

@@ -117,15 +117,15 @@ def mounted() -> Dict[bytes, bytes]:
     """Return the mount points, with the options that an overlay there must also have."""
     import os
 
-    found = {}
+    result = {}
     with open("/proc/self/mountinfo", "rb") as file:
         for line in file:
             fields = line.split()
             point = fields[4].decode("unicode_escape").encode("latin-1")
             kept = [o for o in fields[5].split(b",") if o in (b"nosuid", b"nodev", b"noexec")]
             if os.path.lexists(point) and not fields[3].endswith(b"//deleted"):
-                found[point] = b"".join([b"," + option for option in kept])
-    return found
+                result[point] = b"".join([b"," + option for option in kept])
+    return result
 
 
 def socket_directories(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any]) -> List[bytes]:
@@ -134,7 +134,7 @@ def socket_directories(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any
     """
     import os
 
-    found: List[bytes] = []
+    result: List[bytes] = []
     with open("/proc/net/unix", "rb") as file:
         paths = {line.split(None, 7)[7].rstrip(b"\n") for line in file if b" /" in line}
     for path in sorted(path for path in paths if path.startswith(point) and os.path.exists(path)):
@@ -145,9 +145,9 @@ def socket_directories(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any
             continue  # planned to be gone
         beside = directory == point or any(n[0].startswith(directory + b"/") for n in nodes)
         kept = path if beside else directory
-        if not any(kept == other or kept.startswith(other + b"/") for other in found):
-            found.append(kept)
-    return found
+        if not any(kept == other or kept.startswith(other + b"/") for other in result):
+            result.append(kept)
+    return result
 
 
 def bind(how: bytes, source: bytes, target: bytes) -> None:
@@ -180,8 +180,8 @@ def mount(*words: bytes) -> None:
         finally:
             os._exit(127)
     os.close(writing)
-    with os.fdopen(reading, "rb") as said:
-        reason = said.read().decode("utf-8", "replace").strip()
+    with os.fdopen(reading, "rb") as error_text:
+        reason = error_text.read().decode("utf-8", "replace").strip()
     if os.waitpid(child, 0)[1]:
         raise OSError(reason or "could not mount %s" % words[-1].decode("utf-8", "replace"))
 
@@ -230,19 +230,19 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
     return [(path, place)]
 
 
-def copy_attributes(made: bytes, original: bytes) -> None:
+def copy_attributes(copy_path: bytes, original: bytes) -> None:
     """Give a directory the attributes of a directory of the host."""
     import os
 
     try:
-        found = os.stat(original)
+        status = os.stat(original)
     except OSError:
         return
-    os.chown(made, found.st_uid, found.st_gid)
-    os.chmod(made, found.st_mode & 0o7777)
+    os.chown(copy_path, status.st_uid, status.st_gid)
+    os.chmod(copy_path, status.st_mode & 0o7777)
     for name in os.listxattr(original):
         try:
-            os.setxattr(made, name, os.getxattr(original, name))
+            os.setxattr(copy_path, name, os.getxattr(original, name))
         except OSError:
             pass
 

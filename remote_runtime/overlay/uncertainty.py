@@ -85,7 +85,7 @@ class UnknownRegions(object):
         """Return an independent copy."""
         other = UnknownRegions(self._note, self._others)
         other._all = list(self._all)
-        other._elsewhere = {name: list(found) for name, found in self._elsewhere.items()}
+        other._elsewhere = {name: list(regions) for name, regions in self._elsewhere.items()}
         return other
 
     def add(self, effect: UnknownEffect, since: int, by: str = "") -> None:
@@ -101,15 +101,15 @@ class UnknownRegions(object):
         places = [value]
         if kind == "path" and self._all:
             places += self._others(value)
-        found: List[UnknownRegion] = []
+        result: List[UnknownRegion] = []
         for region in reversed(self._all):
             covers = region.effect.covers
             if region.since > since and any(covers(kind, place, present) for place in places):
-                found.append(region)
-        named = [c for c in found if any(c.names(kind, place) for place in places)]
-        if found:
-            likely = named[:1] or found
-            uncertainties = [region.effect.uncertainty for region in named + found]
+                result.append(region)
+        naming = [c for c in result if any(c.names(kind, place) for place in places)]
+        if result:
+            likely = naming[:1] or result
+            uncertainties = [region.effect.uncertainty for region in naming + result]
             self._note(uncertainties, _why([region.effect.uncertainty for region in likely]))
         if kind == "path" and self._elsewhere:
             for name in value.split("/"):

@@ -65,8 +65,8 @@ class OverlayCommands(Commands):
 
     def _texts_of_units(self) -> Set[str]:
         """Return the units with planned files, or with planned files next to theirs."""
-        found = [path.partition("/systemd/system/")[2] for path in self._layer.nodes]
-        return {name.partition("/")[0] for name in found if name}
+        units = [path.partition("/systemd/system/")[2] for path in self._layer.nodes]
+        return {name.partition("/")[0] for name in units if name}
 
     def _ask(self, argv: Sequence[str], planned: Set[str], path: Optional[str]) -> None:
         """Record the uncertainty of values that a command looks up by name. ``Unknowable`` if they,
@@ -100,14 +100,14 @@ class OverlayCommands(Commands):
         """
         from remote_runtime.overlay.probe_commands import parse_command
 
-        found = parse_command(argv)
-        if found is not None:
-            words = [os.path.join(cwd, word) for word in found.links + found.words]
+        names = parse_command(argv)
+        if names is not None:
+            words = [os.path.join(cwd, word) for word in names.links + names.words]
             try:
-                programs = [self.find(program, path, cwd) for program in found.programs]
+                programs = [self.find(program, path, cwd) for program in names.programs]
                 for word in words:
                     self._files.status(word, follow=False)
-                for word in words[len(found.links) :]:
+                for word in words[len(names.links) :]:
                     self._files.status(word, follow=True)
                 return [program for program in programs if program] + words
             except ResourceError:
@@ -119,8 +119,12 @@ class OverlayCommands(Commands):
     def _is_as_today(self, path: str) -> bool:
         """Return whether no planned change affects a path or its parents."""
         for follow in (False, True):
-            found = self._layer.find(path, follow)
-            if found.node is not None or found.laid or self._layer.is_touched(found.path):
+            planned_path = self._layer.find(path, follow)
+            if (
+                planned_path.node is not None
+                or planned_path.laid
+                or self._layer.is_touched(planned_path.path)
+            ):
                 return False
         return True
 
@@ -132,10 +136,10 @@ class OverlayCommands(Commands):
         """
         from remote_runtime.overlay.probe_commands import may_write, parse_command
 
-        found = parse_command(argv)
-        if read is None or found is None or _ABOUT_INODES.search(" ".join(argv)):
+        names = parse_command(argv)
+        if read is None or names is None or _ABOUT_INODES.search(" ".join(argv)):
             return False
-        programs = [self.find(program, path, cwd) for program in found.programs]
+        programs = [self.find(program, path, cwd) for program in names.programs]
         if may_write(argv, list(filter(None, programs))):
             return False
         return all(map(self._is_as_today, read)) and not self._layer.find(cwd, True).laid
@@ -165,8 +169,8 @@ class OverlayCommands(Commands):
             if node.inode is None:
                 continue
             directory = os.path.dirname(path)
-            held = os.listdir(directory) if os.path.isdir(directory) else []
-            beside = [os.path.join(directory, name) for name in held]
+            entries = os.listdir(directory) if os.path.isdir(directory) else []
+            beside = [os.path.join(directory, name) for name in entries]
             names = [
                 name for name in {*beside, *words, *(read or ())} if shared(name) == node.inode
             ]

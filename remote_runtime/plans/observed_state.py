@@ -21,19 +21,19 @@ def of_path(
     """
     if status is None:
         return {}
-    found: Dict[str, Any] = {
+    properties: Dict[str, Any] = {
         "owner": context.accounts.user_name(status.uid),
         "group": context.accounts.group_name(status.gid),
         "mode": "%04o" % (status.mode & 0o7777),
         "mtime": _time(status.mtime),
     }
     if status.kind == "file":
-        found["size"] = status.size
+        properties["size"] = status.size
         if hashed:
-            found["checksum"] = context.files.sha256(path, status)
+            properties["checksum"] = context.files.sha256(path, status)
     elif status.kind != "directory":
-        found["kind"] = status.kind
-    return found
+        properties["kind"] = status.kind
+    return properties
 
 
 def provenance_of(context: Context, path: str) -> Dict[str, str]:

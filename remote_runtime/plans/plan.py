@@ -81,11 +81,11 @@ def _before(plan: Plan, entries: Any, numbers: Iterator[int]) -> Tuple[Plan, ...
 
 def _options(message: Dict[str, Any]) -> RunOptions:
     """The options; the type of each is that of its default, a boolean or a number."""
-    given: Dict[str, Any] = {}
+    values: Dict[str, Any] = {}
     for name, default in RunOptions._field_defaults.items():
         kind = type(default)
-        given[name] = kind(_get(message, name, (int, float) if kind is float else kind, default))
-    return RunOptions(**given)
+        values[name] = kind(_get(message, name, (int, float) if kind is float else kind, default))
+    return RunOptions(**values)
 
 
 def _get(entry: Dict[str, Any], key: str, kind: Any, default: Any) -> Any:

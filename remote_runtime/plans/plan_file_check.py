@@ -95,25 +95,25 @@ class Observer(object):
         def is_put_right(key: str) -> bool:
             return any(of("what", one) in parts and one not in now for one in (key, "ensure"))
 
-        found = [
+        names = [
             change.what for change in outcome.changes if of("change", _record(change)) not in parts
         ]
         if len(outcome.changes) > _MAX_CHANGES:
-            found = [] if of("change", _changes(outcome)[0]) in parts else sorted(now)
+            names = [] if of("change", _changes(outcome)[0]) in parts else sorted(now)
         was_stable = of("status", "stable") in parts  # whose other properties are unknown
-        found += [
+        names += [
             key
             for key, value in _seen(outcome)
             if not (was_stable or of("seen", key, value) in parts or is_put_right(key))
         ]
-        if not found and of("status", outcome.status) not in parts:
-            found = [STATUS]
+        if not names and of("status", outcome.status) not in parts:
+            names = [STATUS]
         if outcome.refreshed and of("refreshed") not in parts:
             fired = {change.what for change in outcome.changes if _is_of_refresh(change)}
-            found = [FIRED] if set(found) <= fired | {STATUS} else found
-        if not found and not was_stable and of(_UNKNOWN) not in parts:
-            found = _places([p for p in _operations(outcome) if of(*p) not in parts], outcome)
-        return list(dict.fromkeys(found))
+            names = [FIRED] if set(names) <= fired | {STATUS} else names
+        if not names and not was_stable and of(_UNKNOWN) not in parts:
+            names = _places([p for p in _operations(outcome) if of(*p) not in parts], outcome)
+        return list(dict.fromkeys(names))
 
     def _of(self, outcome: Outcome) -> Callable[..., str]:
         """The function that creates digests of a resource's values."""
@@ -211,12 +211,12 @@ class PushPreview(object):
         # One that is made of others differs only where one of these does.
         if outcome.status == "stable" or outcome.item.applies or known == "":
             return
-        found = self._observer.differing(outcome, known or "")
-        if not found:
+        differences = self._observer.differing(outcome, known or "")
+        if not differences:
             return
-        drift = _told(self._maker.make(outcome, noop, seconds), found)
+        drift = _told(self._maker.make(outcome, noop, seconds), differences)
         # A resource that only reacts to others has not drifted.
-        follows = found == [FIRED] or (found == [STATUS] and outcome.unmet)
+        follows = differences == [FIRED] or (differences == [STATUS] and outcome.unmet)
         (self._behind if follows else self._drifted).append(drift)
 
     def require_no_drift(self) -> None:
@@ -228,8 +228,8 @@ class PushPreview(object):
         more = len(drifted) - len(entries)
         entries += ["%d more" % more] if more else []
         diffs = [line for _, lines in drifted[:_TOLD] for line in lines]
-        left = len(diffs) - _MAX_LINES
-        diffs[_MAX_LINES:] = ["... %d more lines" % left] if left > 0 else []
+        remaining_count = len(diffs) - _MAX_LINES
+        diffs[_MAX_LINES:] = ["... %d more lines" % remaining_count] if remaining_count > 0 else []
         raise HostError(
             "\n".join(
                 [

@@ -56,12 +56,12 @@ def blob_sizes(value: Any) -> Dict[str, int]:
     """SHA-256 and size of every blob in these properties."""
     if is_blob(value):
         return {value["$blob"]: int(value["size"])}
-    found: Dict[str, int] = {}
+    result: Dict[str, int] = {}
     if isinstance(value, (dict, list)):
         for entry in value.values() if isinstance(value, dict) else value:
             if isinstance(entry, (dict, list)):
-                found.update(blob_sizes(entry))
-    return found
+                result.update(blob_sizes(entry))
+    return result
 
 
 def announce_blobs(plan: Plan, context: Context, registry: Registry) -> None:

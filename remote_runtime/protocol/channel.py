@@ -217,17 +217,17 @@ class Channel(object):
         with self._outbox:
             due = time.monotonic() + wire.PING_INTERVAL
             while self._idle and not self._closing:
-                left = due - time.monotonic()
-                if left <= 0:
+                seconds = due - time.monotonic()
+                if seconds <= 0:
                     self._buffer += wire.encode({"t": "ping"})
                     break
-                self._outbox.wait(left)
+                self._outbox.wait(seconds)
             flush = time.monotonic() + FLUSH
             while not (self._urgent or self._closing):
-                left = flush - time.monotonic()
-                if left <= 0:
+                seconds = flush - time.monotonic()
+                if seconds <= 0:
                     break
-                self._outbox.wait(left)
+                self._outbox.wait(seconds)
             self._take_unchanged()
             if self._progress is not None:
                 index, action = self._progress
@@ -291,11 +291,11 @@ class Channel(object):
         """Give an ended run a little time to stop; commands that must not be killed have unlimited
         time.
         """
-        left = self._patience
+        seconds = self._patience
         while not self._finished.wait(0.1):
             if not self._cancellation.protecting:
-                left -= 0.1
-            if left <= 0:
+                seconds -= 0.1
+            if seconds <= 0:
                 self._on_stuck()
                 return
 

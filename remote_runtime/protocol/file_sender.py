@@ -39,17 +39,17 @@ class Fetch(object):
         """
         self._files = self._bytes = self._skipped = 0
         self._lacking = []
-        found = self._context.files.status(path)
-        if found is None:
+        status = self._context.files.status(path)
+        if status is None:
             raise ResourceError("%s does not exist" % path)
-        if found.kind == "directory":
+        if status.kind == "directory":
             if not self._recursive:
                 hint = "use --recursive to fetch its contents"
                 raise ResourceError("%s is a directory" % path, hint=hint)
             self._send_tree(number, path)
-        elif found.kind == "file":
+        elif status.kind == "file":
             self._send_file(number, path, ())
-        elif found.kind == "symlink":
+        elif status.kind == "symlink":
             to = self._context.files.link(path)
             raise ResourceError(
                 "%s is a symlink to %s" % (path, to), hint="specify its target instead"
@@ -92,38 +92,38 @@ class Fetch(object):
 
     def _send_entry(self, number: int, path: str, parts: Parts) -> bool:
         """Send an entry of a directory; return whether it is a directory to descend into."""
-        found: Any = self._context.files.status(path)
-        if found is None:
+        status: Any = self._context.files.status(path)
+        if status is None:
             return False  # gone in the meantime
-        if found.kind not in ("file", "directory"):
+        if status.kind not in ("file", "directory"):
             self._skipped += 1
             return False
         if not parts[-1].isprintable():
             raise ResourceError("%r, which is not a printable name" % path)
         if len(parts) > MAX_DEPTH:
             raise ResourceError("%s, which is nested too deeply" % path)
-        if found.kind == "file":
+        if status.kind == "file":
             self._send_file(number, path, parts)
-        return bool(found.kind == "directory")
+        return bool(status.kind == "directory")
 
     def _send_file(self, number: int, path: str, parts: Parts) -> None:
         descriptor = self._context.files.opened(path, "read")
         try:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 raise ResourceError("%s is no longer a regular file" % path)
-            self._check_limits(path, found.st_size)
+            self._check_limits(path, status.st_size)
             self._channel.send({"t": "file", "path": number, "name": list(parts)})
             whole = False
             try:
                 # Files that the kernel generates have no size before they are read.
                 limit = min(self._maximum, self._left)
-                sent = self._send_content(descriptor, found.st_size or limit + 1)
+                sent = self._send_content(descriptor, status.st_size or limit + 1)
                 self._check_limits(path, sent)
-                left = os.fstat(descriptor).st_size
-                if left < found.st_size:
+                remaining_size = os.fstat(descriptor).st_size
+                if remaining_size < status.st_size:
                     message = "%s: it shrank from %d bytes to %d while it was read"
-                    raise ResourceError(message % (path, found.st_size, left))
+                    raise ResourceError(message % (path, status.st_size, remaining_size))
                 whole = True
             except OSError as error:
                 raise failure("read", path, error) from error

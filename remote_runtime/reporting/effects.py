@@ -32,25 +32,25 @@ def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
     effects = list(effects)
     packages = any(isinstance(one, PackageEffect) for one in effects)
     accounts = any(isinstance(one, AccountEffect) and not one.present for one in effects)
-    found: Dict[Key, str] = {}
+    result: Dict[Key, str] = {}
     for one in effects:
         if isinstance(one, PackageEffect) and not one.version:
-            found["package", one.name] = ABSENT
+            result["package", one.name] = ABSENT
         elif isinstance(one, AccountEffect) and not one.present:
-            found[one.kind, one.name] = ABSENT
+            result[one.kind, one.name] = ABSENT
         elif isinstance(one, PathEffect) and one.kind == ABSENT and accounts:
-            found["path", one.path] = ABSENT
+            result["path", one.path] = ABSENT
         elif isinstance(one, UnitEffect):
-            _of_unit(one, found)
+            _of_unit(one, result)
         elif isinstance(one, UnknownEffect) and _is_reported(one, packages):
-            found[UNKNOWN, one.uncertainty.reason] = UNKNOWN
+            result[UNKNOWN, one.uncertainty.reason] = UNKNOWN
     entries = [
-        {"kind": kind, "name": name, "state": state} for (kind, name), state in found.items()
+        {"kind": kind, "name": name, "state": state} for (kind, name), state in result.items()
     ]
     if len(entries) > MAX_EFFECTS:
-        left = len(entries) - MAX_EFFECTS
+        remaining_count = len(entries) - MAX_EFFECTS
         entries[MAX_EFFECTS:] = [
-            {"kind": UNKNOWN, "name": "%d more effects" % left, "state": UNKNOWN}
+            {"kind": UNKNOWN, "name": "%d more effects" % remaining_count, "state": UNKNOWN}
         ]
     return entries
 

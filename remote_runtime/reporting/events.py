@@ -255,24 +255,24 @@ def _event(
 
 
 def _of_plan(item: Item, mask: Mask, label: Callable[[str], str]) -> Dict[str, Any]:
-    found = {
+    event = {
         "type": item.type,
         "name": label(item.name),
         "requested_ensure": label(requested_of(item)),
         "properties": _properties(item, mask),
     }
     if item.alias:
-        found["alias"] = label(item.alias)
+        event["alias"] = label(item.alias)
     if item.manifest:
-        found["manifest"] = label(item.manifest)
-    return found
+        event["manifest"] = label(item.manifest)
+    return event
 
 
 def requested_of(item: Item) -> str:
     """The desired state; the default of the type if the resource does not set it."""
-    given = item.properties.get("ensure")
-    if given is not None:
-        return str(given)
+    ensure = item.properties.get("ensure")
+    if ensure is not None:
+        return str(ensure)
     try:
         return resource_class(item.type).default_ensure
     except ResourceError:

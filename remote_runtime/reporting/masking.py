@@ -271,12 +271,12 @@ def _spellings(secret: str) -> Dict[str, bool]:
 
 def _hex_pairs(data: bytes) -> List[str]:
     """Bytes in hex with the separators of dumps, and escaped for URLs and C."""
-    found = []
+    result = []
     for digits in (data.hex(), data.hex().upper()):
         pairs = [digits[at : at + 2] for at in range(0, len(digits), 2)]
-        found += [" ".join(pairs), ":".join(pairs), "%" + "%".join(pairs)]
-        found.append("\\x" + "\\x".join(pairs))
-    return found
+        result += [" ".join(pairs), ":".join(pairs), "%" + "%".join(pairs)]
+        result.append("\\x" + "\\x".join(pairs))
+    return result
 
 
 def _bytes_of(secret: str) -> bytes:
@@ -300,38 +300,38 @@ def _base64_cores(data: bytes) -> List[str]:
     """The base64 text of bytes at any offset in the encoded data."""
     import binascii
 
-    found = []
+    result = []
     for before in range(3):
         letters = binascii.b2a_base64(b"\0" * before + data)
         core = letters[(8 * before + 5) // 6 : 8 * (before + len(data)) // 6].decode("ascii")
-        found += [core, core.replace("+", "-").replace("/", "_"), core.replace("/", "\\/")]
-        found.append(core.replace("+", "%2B").replace("/", "%2F"))  # in a URL
-    return [core for core in found if len(core) >= SHORTEST]
+        result += [core, core.replace("+", "-").replace("/", "_"), core.replace("/", "\\/")]
+        result.append(core.replace("+", "%2B").replace("/", "%2F"))  # in a URL
+    return [core for core in result if len(core) >= SHORTEST]
 
 
 def _base32_cores(data: bytes) -> List[str]:
     """The base32 text of bytes at any offset in the encoded data."""
-    found = []
+    result = []
     for before in range(5):
         padded = b"\0" * before + data + b"\0" * 4  # the last group may have fewer than 5 bytes
         ends = range(5, len(padded) + 1, 5)
         groups = [int.from_bytes(padded[end - 5 : end], "big") for end in ends]
         letters = "".join([_BASE32[g >> shift & 31] for g in groups for shift in _SHIFTS])
-        found.append(letters[(8 * before + 4) // 5 : 8 * (before + len(data)) // 5])
-    return [core for core in found if len(core) >= SHORTEST]
+        result.append(letters[(8 * before + 4) // 5 : 8 * (before + len(data)) // 5])
+    return [core for core in result if len(core) >= SHORTEST]
 
 
 def credentials_in(value: Any) -> List[str]:
     """The logins and tokens in the URLs of a JSON value, which may be reported in another form."""
-    found: List[str] = []
+    result: List[str] = []
     for text in _urls_of(value):
         import re
 
         for user, password in re.findall(_URL, text):
-            found += [_unquoted(password), _unquoted(user[3:] + ":" + password)]
+            result += [_unquoted(password), _unquoted(user[3:] + ":" + password)]
         tokens = [_unquoted(token) for _, token in re.findall(_QUERY, text)]
-        found += [token for token in tokens if len(token) >= SHORTEST_TOKEN]
-    return found
+        result += [token for token in tokens if len(token) >= SHORTEST_TOKEN]
+    return result
 
 
 def _urls_of(value: Any) -> List[str]:

@@ -96,18 +96,18 @@ def _matching(a: List[str], b: List[str]) -> List[Tuple[int, int, int]]:
     """Return the lines that are equal in both: the first line of each sequence and the number of
     lines, in order.
     """
-    found = []
+    result = []
     waiting = [(0, len(a), 0, len(b))]
     while waiting:
         i, i_end, j, j_end = waiting.pop()
         same = 0
         while i + same < i_end and j + same < j_end and a[i + same] == b[j + same]:
             same += 1
-        found.append((i, j, same))
+        result.append((i, j, same))
         i, j, same = i + same, j + same, 0
         while i < i_end and j < j_end and a[i_end - 1] == b[j_end - 1]:
             i_end, j_end, same = i_end - 1, j_end - 1, same + 1
-        found.append((i_end, j_end, same))
+        result.append((i_end, j_end, same))
         if i == i_end or j == j_end:
             continue
         old, new = a[i:i_end], b[j:j_end]
@@ -115,7 +115,7 @@ def _matching(a: List[str], b: List[str]) -> List[Tuple[int, int, int]]:
             from difflib import SequenceMatcher
 
             blocks = SequenceMatcher(None, old, new).get_matching_blocks()
-            found += [(i + x, j + y, count) for x, y, count in blocks]
+            result += [(i + x, j + y, count) for x, y, count in blocks]
             continue
         anchors = _anchors(old, new)
         ends = [*anchors[1:], (len(old), len(new))]
@@ -123,7 +123,7 @@ def _matching(a: List[str], b: List[str]) -> List[Tuple[int, int, int]]:
             waiting.append((i, i + anchors[0][0], j, j + anchors[0][1]))
         for (x, y), (x_end, y_end) in zip(anchors, ends):
             waiting.append((i + x, i + x_end, j + y, j + y_end))
-    return sorted(block for block in found if block[2])
+    return sorted(block for block in result if block[2])
 
 
 def _anchors(a: List[str], b: List[str]) -> List[Tuple[int, int]]:
@@ -150,10 +150,10 @@ def _anchors(a: List[str], b: List[str]) -> List[Tuple[int, int]]:
 
 
 def _unique(lines: List[str]) -> Dict[str, int]:
-    found: Dict[str, int] = {}
+    result: Dict[str, int] = {}
     for number, line in enumerate(lines):
-        found[line] = -1 if line in found else number
-    return {line: number for line, number in found.items() if number >= 0}
+        result[line] = -1 if line in result else number
+    return {line: number for line, number in result.items() if number >= 0}
 
 
 def _hunk(regions: List[Region], a: List[str], b: List[str]) -> List[str]:

@@ -268,7 +268,7 @@ class _Read(object):
 def _entry(text: str) -> Dict[str, Any]:
     """A line of a record; empty if a power failure damaged it."""
     try:
-        found = json_text.loads(text) if len(text) <= MAX_LINE_LENGTH else None
+        document = json_text.loads(text) if len(text) <= MAX_LINE_LENGTH else None
     except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, dict) else {}
+        document = None
+    return document if isinstance(document, dict) else {}

@@ -86,9 +86,9 @@ class Database(object):
 
     def user(self, name: str) -> Optional[User]:
         """See ``Accounts.user``."""
-        found = self._all_users().get(name)
-        if found is not None or self._etc != "/etc":
-            return found
+        user = self._all_users().get(name)
+        if user is not None or self._etc != "/etc":
+            return user
         import pwd  # of a database that cannot be listed
 
         try:
@@ -99,9 +99,9 @@ class Database(object):
 
     def group(self, name: str) -> Optional[Group]:
         """See ``Accounts.group``."""
-        found = self._all_groups().get(name)
-        if found is not None or self._etc != "/etc":
-            return found
+        group = self._all_groups().get(name)
+        if group is not None or self._etc != "/etc":
+            return group
         import grp
 
         try:
@@ -163,18 +163,18 @@ class Database(object):
 
     def _all_groups(self) -> Dict[str, Group]:
         if self._groups is None:
-            found: Dict[str, Group] = {}
+            result: Dict[str, Group] = {}
             if self._etc == "/etc":
                 import grp
 
                 for entry in grp.getgrall():
                     group = Group(entry.gr_name, entry.gr_gid, tuple(entry.gr_mem))
-                    found.setdefault(group.name, group)
+                    result.setdefault(group.name, group)
             else:
                 for line in self._lines("group"):
                     members = tuple(name for name in line[3].split(",") if name)
-                    found.setdefault(line[0], Group(line[0], int(line[2]), members))
-            self._groups = found
+                    result.setdefault(line[0], Group(line[0], int(line[2]), members))
+            self._groups = result
         return self._groups
 
     def _lines(self, file: str) -> List[List[str]]:

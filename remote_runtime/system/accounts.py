@@ -121,11 +121,11 @@ class Accounts(object):
         return known.get(name)
 
     def _number(self, kind: str, name: str) -> int:
-        found = self.number(kind, name)
-        if found is None:
+        number = self.number(kind, name)
+        if number is None:
             reason, hint = self.lacking(kind, name)
             raise ResourceError(reason, kind="resource.account", hint=hint)
-        return found
+        return number
 
     def user_name(self, uid: int) -> str:
         """The name of a user, or the ID as text if it has none."""
@@ -175,9 +175,9 @@ class Accounts(object):
         return Identity(uid, gid, groups=groups, name=name, home=home, shell=shell, current=current)
 
 
-def _field(place: int, look: Callable[[Any], Sequence[Any]], key: Any) -> Any:
+def _field(place: int, look_up: Callable[[Any], Sequence[Any]], key: Any) -> Any:
     """A field of the database entry for a key, None if there is no entry."""
     try:
-        return look(key)[place]
+        return look_up(key)[place]
     except KeyError:
         return None

@@ -109,8 +109,8 @@ class DirectorySyncs(object):
         """Record that a name in this open directory, or the attributes of this file, changed.
         ``OSError``
         """
-        found = os.fstat(directory)
-        key = (found.st_dev, found.st_ino)
+        status = os.fstat(directory)
+        key = (status.st_dev, status.st_ino)
         if key not in self._waiting:  # one that is there is synced after this change
             self._waiting[key] = _opened(directory)
         if len(self._waiting) >= _LIMIT:

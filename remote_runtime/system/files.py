@@ -101,11 +101,11 @@ class Files(object):
         a path through another user's link."""
         try:
             at = place.directory.descriptor
-            found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
+            status = os.stat(place.name, dir_fd=at, follow_symlinks=False)
         except FileNotFoundError:
             return None
-        place.admit(found)
-        return status_of(found)
+        place.admit(status)
+        return status_of(status)
 
     def real(self, path: str) -> str:
         """The path with links resolved, including links at its end, which need not exist.
@@ -181,19 +181,19 @@ class Files(object):
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
         """The hash of a file's content; computed again only if its status changes."""
         known = known or self.status(path, follow)
-        held = self._hashes.get(path)
-        if held is not None and known is not None and held[0] == known.identity:
-            return held[1]
+        cached = self._hashes.get(path)
+        if cached is not None and known is not None and cached[0] == known.identity:
+            return cached[1]
         data = None
         if known and known.kind == "file" and known.size < BLOCK and not follow:
             data = self.walker.read_latest(path, known.size, known.identity)
         digest = sha256(data or b"", known.size if known is not None else 0)
         for block in self.blocks(path, follow) if data is None else ():
             digest.update(block)
-        found = str(digest.hexdigest())
+        checksum = str(digest.hexdigest())
         if known is not None:
-            self._hashes[path] = (known.identity, found)
-        return found
+            self._hashes[path] = (known.identity, checksum)
+        return checksum
 
     def reader(self, path: str, follow: bool = False) -> Reader:
         """Return a reader of the current file or, in a preview, of the file that later resources
@@ -229,16 +229,16 @@ class Files(object):
                 now = clock() if shared else 0
                 descriptor = os.open(place.name, READ, dir_fd=place.directory.descriptor)
                 try:
-                    found = os.fstat(descriptor)
-                    place.admit(found)
-                    if not shared or stat.S_ISDIR(found.st_mode):
+                    status = os.fstat(descriptor)
+                    place.admit(status)
+                    if not shared or stat.S_ISDIR(status.st_mode):
                         return descriptor
-                    if found.st_nlink > 1:
-                        raise many_names(action, place.path, found.st_nlink)
+                    if status.st_nlink > 1:
+                        raise many_names(action, place.path, status.st_nlink)
                     # Its other name may be gone by now. A file that did not change since before it
                     # was opened, or for a while, has had no other.
-                    held = stamp(found)
-                    if found.st_ctime_ns < now or held == before:
+                    held = stamp(status)
+                    if status.st_ctime_ns < now or held == before:
                         return descriptor
                     before = held
                 except BaseException:
@@ -290,15 +290,15 @@ class Files(object):
             place = self.walker.place(path)
             descriptor = os.open(place.name, _LISTED, dir_fd=place.directory.descriptor)
             try:
-                found = []
+                result = []
                 for name in sorted(os.listdir(descriptor)):
                     try:
                         at = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
                     except FileNotFoundError:
                         continue
                     place.admit(at)
-                    found.append((name, status_of(at)))
-                return found
+                    result.append((name, status_of(at)))
+                return result
             finally:
                 os.close(descriptor)
         except OSError as error:
@@ -445,13 +445,13 @@ class Files(object):
             if not _LINK:  # it may be another one by now, but is a link's own in any case
                 os.chown(place.name, uid, gid, dir_fd=at, follow_symlinks=False)
                 return
-            held = os.open(place.name, _LINK | os.O_NOFOLLOW, dir_fd=at)
+            descriptor = os.open(place.name, _LINK | os.O_NOFOLLOW, dir_fd=at)
             try:
-                if not stat.S_ISLNK(os.fstat(held).st_mode):
+                if not stat.S_ISLNK(os.fstat(descriptor).st_mode):
                     raise _replaced(path)
-                os.chown("/proc/self/fd/%d" % held, uid, gid)
+                os.chown("/proc/self/fd/%d" % descriptor, uid, gid)
             finally:
-                os.close(held)
+                os.close(descriptor)
         except OSError as error:
             raise failure(doing, path, error) from error
 
@@ -495,11 +495,11 @@ class Files(object):
         if os.geteuid() == 0:
             return None
         at = place.directory.descriptor
-        found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
-        ours = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
-        if not ours or found.st_mode & 0o400:
+        status = os.stat(place.name, dir_fd=at, follow_symlinks=False)
+        ours = status.st_uid == os.geteuid() and not stat.S_ISLNK(status.st_mode)
+        if not ours or status.st_mode & 0o400:
             return None
-        mode = stat.S_IMODE(found.st_mode)
+        mode = stat.S_IMODE(status.st_mode)
         os.chmod(place.name, mode | 0o400, dir_fd=at)
         return mode
 
@@ -508,8 +508,8 @@ class Files(object):
         place = self.place(path, "remove")
         at = place.directory.descriptor
         try:
-            found = os.stat(place.name, dir_fd=at, follow_symlinks=False)
-            if stat.S_ISDIR(found.st_mode):
+            status = os.stat(place.name, dir_fd=at, follow_symlinks=False)
+            if stat.S_ISDIR(status.st_mode):
                 os.rmdir(place.name, dir_fd=at)
             else:
                 os.unlink(place.name, dir_fd=at)
@@ -594,7 +594,7 @@ def _replaced(path: str) -> ResourceError:
 
 
 def _set(descriptor: int, uid: int, gid: int, mode: int) -> None:
-    found = os.fstat(descriptor)
-    if (found.st_uid, found.st_gid) != (uid, gid):
+    status = os.fstat(descriptor)
+    if (status.st_uid, status.st_gid) != (uid, gid):
         os.fchown(descriptor, uid, gid)
     os.fchmod(descriptor, mode)

@@ -98,18 +98,18 @@ def resolved(path: str, target_of: Callable[[str], str]) -> str:
 
 def links(path: str) -> List[str]:
     """Every link of the host on the way from a path to its end, with the location of each."""
-    found: List[str] = []
+    result: List[str] = []
 
     def target_of(full: str) -> str:
         try:
             target = os.readlink(full)
         except OSError:
             return ""
-        found.append(full)
+        result.append(full)
         return target
 
     resolved(path, target_of)
-    return found
+    return result
 
 
 def is_too_long(path: str) -> bool:
@@ -141,12 +141,12 @@ def walk(
     level, and the owner of a directory may have created thousands of levels. Levels that no path
     can reach are skipped.
     """
-    left = [top]
-    while left:
-        directory = left.pop()
+    pending = [top]
+    while pending:
+        directory = pending.pop()
         try:
-            with os.scandir(directory) as found:
-                entries = [(one.name, _is_directory(one), one.is_symlink()) for one in found]
+            with os.scandir(directory) as scanned:
+                entries = [(one.name, _is_directory(one), one.is_symlink()) for one in scanned]
         except OSError as error:
             unlisted(error)
             continue
@@ -160,4 +160,4 @@ def walk(
             below = [
                 name for name, is_directory, is_link in entries if is_directory and not is_link
             ]
-            left += [os.path.join(directory, name) for name in reversed(below)]
+            pending += [os.path.join(directory, name) for name in reversed(below)]

@@ -145,10 +145,10 @@ class Preconditions(object):
         with CheckErrors(doing, self.spot.path):
             self._writable(doing, self.spot.directory)
             if self.spot.there and os.geteuid() != 0:
-                found = os.lstat(self.spot.there)
-                if found.st_uid != os.geteuid():
+                status = os.lstat(self.spot.there)
+                if status.st_uid != os.geteuid():
                     raise self._failure(doing, errno.EPERM)
-                self._owned(doing, (uid, gid, 0), (found.st_uid, found.st_gid))
+                self._owned(doing, (uid, gid, 0), (status.st_uid, status.st_gid))
 
     def _require_changeable(self, action: str) -> None:
         there = self.spot.there
@@ -292,8 +292,8 @@ def at(
     )
     if gid is None:
         with CheckErrors("inspect", path):
-            found = os.stat(spot.directory)
-        gid = found.st_gid if found.st_mode & stat.S_ISGID else -1
+            status = os.stat(spot.directory)
+        gid = status.st_gid if status.st_mode & stat.S_ISGID else -1
     spot = spot._replace(shared=shared, writable=writable, missing=missing, gid=gid)
     spot = spot._replace(intended=intended, real=real, points=points)
     return Preconditions(spot, emptied)
@@ -301,12 +301,12 @@ def at(
 
 def _intended(there: str) -> PlannedEntry:
     """The current node on the host."""
-    found = os.lstat(there)
+    status = os.lstat(there)
     kind = {stat.S_IFREG: "file", stat.S_IFDIR: "directory"}.get(
-        stat.S_IFMT(found.st_mode), "other"
+        stat.S_IFMT(status.st_mode), "other"
     )
     readable = os.access(there, os.R_OK, effective_ids=True)
-    return PlannedEntry(kind, found.st_uid, found.st_gid, os.R_OK if readable else 0)
+    return PlannedEntry(kind, status.st_uid, status.st_gid, os.R_OK if readable else 0)
 
 
 def _nearest_directory(path: str) -> str:

@@ -119,9 +119,9 @@ class Lock(object):
 
     def started(self, pid: int) -> None:
         """Record the started command, which leads its own session."""
-        found = process_identity.find(pid)
-        if found is not None:
-            self._note({"pid": pid, "start": found.start})
+        process = process_identity.find(pid)
+        if process is not None:
+            self._note({"pid": pid, "start": process.start})
 
     def _note(self, command: Dict[str, Any]) -> None:
         self._record["command"] = command
@@ -137,14 +137,14 @@ class Lock(object):
         try:
             os.makedirs(os.path.dirname(self._path), 0o700, exist_ok=True)
             self._descriptor = os.open(self._path, _FLAGS, 0o600)
-            found = os.fstat(self._descriptor)
+            status = os.fstat(self._descriptor)
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from error
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise self._unusable("it is not a regular file", "remove it; ccm creates a new one")
-        if found.st_uid != os.geteuid():
+        if status.st_uid != os.geteuid():
             raise self._unusable(
-                "it belongs to user %d" % found.st_uid, "find out who created it, and remove it"
+                "it belongs to user %d" % status.st_uid, "find out who created it, and remove it"
             )
 
     def _unusable(
@@ -158,16 +158,16 @@ class Lock(object):
     def _wait(
         self,
         kind: str,
-        look: Callable[[], str],
+        read_holder: Callable[[], str],
         *,
         deadline: float,
         timeout: float,
         notice: Callable[[str], None],
     ) -> None:
-        """Return once ``look`` returns ""; otherwise, it returns what the run is waiting for."""
+        """Return once ``read_holder`` returns "", and not what the run is waiting for."""
         reported = False
         while True:
-            what = look()
+            what = read_holder()
             if not what:
                 return
             if time.monotonic() >= deadline:
@@ -197,17 +197,17 @@ class Lock(object):
         command = record.get("command")
         if not isinstance(command, dict) or record.get("boot") != process_identity.boot():
             return ""
-        found = _running(command)
-        if found is None:
+        process = _running(command)
+        if process is None:
             return ""
-        return "process %d (%s) of %s" % (found.pid, found.program, _run(record))
+        return "process %d (%s) of %s" % (process.pid, process.program, _run(record))
 
     def _read(self) -> Dict[str, Any]:
         try:
-            found = json_text.loads(os.pread(self._descriptor, _SIZE, 0).decode("utf-8"))
+            document = json_text.loads(os.pread(self._descriptor, _SIZE, 0).decode("utf-8"))
         except (OSError, ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return document if isinstance(document, dict) else {}
 
 
 def _run(record: Dict[str, Any]) -> str:
@@ -223,6 +223,6 @@ def _run(record: Dict[str, Any]) -> str:
 def _running(command: Dict[str, Any]) -> Optional[process_identity.Process]:
     pid, pipes = command.get("pid"), command.get("pipes")
     if isinstance(pid, int):
-        found = process_identity.find(pid)
-        return found if found is not None and found.start == command.get("start") else None
+        process = process_identity.find(pid)
+        return process if process is not None and process.start == command.get("start") else None
     return process_identity.leader_at(pipes) if isinstance(pipes, list) else None

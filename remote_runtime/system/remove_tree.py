@@ -92,8 +92,8 @@ def _emptied(descriptor: int) -> List[str]:
 
 
 def _identity(descriptor: int) -> Tuple[int, int]:
-    found = os.fstat(descriptor)
-    return found.st_dev, found.st_ino
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino
 
 
 def _replaced(old: int, new: int) -> int:

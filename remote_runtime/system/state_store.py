@@ -80,11 +80,11 @@ class StateStore(object):
 
     def read(self, kind: str, name: str) -> Optional[Dict[str, Any]]:
         """A record, None if there is none. StateError, also for a record from another machine."""
-        found = self._read(kind, name)
-        if found is None:
+        record = self._read(kind, name)
+        if record is None:
             return None
-        if (self._key or self._load_key()) and found.get("key") == self._digested(_KEY):
-            return found
+        if (self._key or self._load_key()) and record.get("key") == self._digested(_KEY):
+            return record
         path = os.path.join(kind, name)
         raise self._damaged(path, "it belongs to another machine, or its key is missing")
 
@@ -108,8 +108,8 @@ class StateStore(object):
     def names(self, kind: str) -> List[str]:
         """The names of all records of a kind. StateError."""
         with self._access("read", kind) as directory:
-            found = [] if directory is None else os.listdir(directory)
-        return [name for name in found if "." not in name]
+            names = [] if directory is None else os.listdir(directory)
+        return [name for name in names if "." not in name]
 
     def mark(self, kind: str, name: str, mark: str) -> None:
         """Create an empty file ``NAME.MARK`` next to a record, and remove its other marks.
@@ -125,10 +125,10 @@ class StateStore(object):
         """
         with self._access("remove", kind, name) as directory:
             names = [] if directory is None else os.listdir(directory)
-            found = [one for one in names if one.startswith(name + ".")]
-            for one in found:
+            marks = [one for one in names if one.startswith(name + ".")]
+            for one in marks:
                 os.unlink(one, dir_fd=directory)
-            if found:
+            if marks:
                 os.fsync(directory)
 
     # -- logs -------------------------------------------------------------------------------------
@@ -173,12 +173,12 @@ class StateStore(object):
                 text = file.read(maximum).decode("ascii", "replace")
         head, *lines = text.split("\n")[:-1] or [""]
         try:
-            found = json_text.loads(head)
+            document = json_text.loads(head)
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            document = None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise self._damaged(path, "it is corrupt")
-        if not (self._key or self._load_key()) or found.get("key") != self._digested(_KEY):
+        if not (self._key or self._load_key()) or document.get("key") != self._digested(_KEY):
             raise self._damaged(path, "it belongs to another machine, or its key is missing")
         return lines, busy
 
@@ -192,9 +192,9 @@ class StateStore(object):
         empty: List[Tuple[float, str]] = []
         try:
             for name in self.names(kind):
-                found = os.lstat(os.path.join(base, name))
+                status = os.lstat(os.path.join(base, name))
                 if name != spare:
-                    (full if found.st_size else empty).append((found.st_mtime, name))
+                    (full if status.st_size else empty).append((status.st_mtime, name))
             for _, name in sorted(full)[: max(0, len(full) - maximum)]:
                 os.close(os.open(os.path.join(base, name), os.O_WRONLY | os.O_TRUNC | _READ))
         except OSError as error:
@@ -213,16 +213,16 @@ class StateStore(object):
     def _load_key(self) -> bool:
         """Use the existing key; False if there is none that belongs to this machine."""
         try:
-            found = self._read("", _KEY)
+            record = self._read("", _KEY)
         except StateError as error:
             if error.damaged:
                 return False
             raise
         try:
-            self._key = bytes.fromhex(found["secret"]) if found else b""
+            self._key = bytes.fromhex(record["secret"]) if record else b""
         except (KeyError, TypeError, ValueError):
             return False
-        if self._key and found and found.get("machine") != self._digested(self._machine):
+        if self._key and record and record.get("machine") != self._digested(self._machine):
             self._key = b""
         return bool(self._key)
 
@@ -246,17 +246,17 @@ class StateStore(object):
             with file:
                 text = file.read(LARGEST + 1)
         try:
-            found = json_text.loads(text.decode("utf-8")) if len(text) <= LARGEST else None
+            document = json_text.loads(text.decode("utf-8")) if len(text) <= LARGEST else None
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict) or not isinstance(found.get("format"), int):
+            document = None
+        if not isinstance(document, dict) or not isinstance(document.get("format"), int):
             raise self._damaged(path, "it is corrupt")
-        if found["format"] > FORMAT:
+        if document["format"] > FORMAT:
             raise self._error(
                 path, "a newer ccm wrote it", "push with that version, or remove the file"
             )
         self._seen.add((kind, name))
-        return found
+        return document
 
     def _write(self, kind: str, name: str, record: Dict[str, Any]) -> None:
         if (kind, name) not in self._seen:

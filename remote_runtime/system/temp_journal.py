@@ -55,16 +55,16 @@ class TempJournal(object):
 
     def made(self, directory: int) -> None:
         """Record that the new path is this open directory, which is still empty."""
-        found = os.fstat(directory)
-        self._note([found.st_dev, found.st_ino])
+        status = os.fstat(directory)
+        self._note([status.st_dev, status.st_ino])
 
     def leaves(self, user: str, path: str, opened: int) -> None:
         """Record that this open path of a user is removed with the user: if this run does not
         remove it, the next one does if the user is gone. The path has no links.
         """
-        found = os.fstat(opened)
+        status = os.fstat(opened)
         self._leaving.add(path)
-        known = {"is": [found.st_dev, found.st_ino], "uid": found.st_uid}
+        known = {"is": [status.st_dev, status.st_ino], "uid": status.st_uid}
         self._note(dict(known, user=user, path=path))
 
     def settled(self, path: str) -> None:
@@ -156,9 +156,9 @@ def sweep(journal: str, warn: Warn) -> List[str]:
 
 
 def _runs(pid: int, start: int, lines: List[Any]) -> bool:
-    found = process_identity.find(pid)
+    process = process_identity.find(pid)
     same_boot = lines[:1] in ([], [process_identity.boot()])
-    return found is not None and found.start == start and same_boot
+    return process is not None and process.start == start and same_boot
 
 
 def _lines(journal: str) -> List[Any]:
@@ -185,8 +185,8 @@ def _swept(directory: str, mark: str, owned: Set[Tuple[int, int]]) -> List[str]:
 
 def _leaving(lines: List[Any]) -> Dict[str, Dict[str, Any]]:
     """Return the lines of the paths that are removed with their user, by path."""
-    found = {line["path"]: line for line in lines if isinstance(line, dict)}
-    return {path: line for path, line in found.items() if "user" in line}
+    by_path = {line["path"]: line for line in lines if isinstance(line, dict)}
+    return {path: line for path, line in by_path.items() if "user" in line}
 
 
 def _left(path: str, line: Dict[str, Any], same_boot: bool) -> List[str]:
@@ -201,11 +201,11 @@ def _left(path: str, line: Dict[str, Any], same_boot: bool) -> List[str]:
     at = place.directory.descriptor
     opened = os.open(place.name, _ITSELF, dir_fd=at)
     try:
-        found = os.fstat(opened)
+        status = os.fstat(opened)
         device = line["is"][0] if same_boot else os.fstat(at).st_dev
-        if [found.st_dev, found.st_ino, found.st_uid] != [device, line["is"][1], line["uid"]]:
+        if [status.st_dev, status.st_ino, status.st_uid] != [device, line["is"][1], line["uid"]]:
             return []
-        if stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(status.st_mode):
             clear(place, opened)
         else:
             os.unlink(place.name, dir_fd=at)
@@ -244,9 +244,9 @@ def _remove(name: str, at: int, owned: Set[Tuple[int, int]]) -> bool:
         return True
     inner = os.open(name, _DIRECTORY, dir_fd=at)
     try:
-        found = os.fstat(inner)
-        beside = found.st_dev == os.fstat(at).st_dev
-        if (found.st_dev, found.st_ino) in owned or (beside and (_ANY, found.st_ino) in owned):
+        status = os.fstat(inner)
+        beside = status.st_dev == os.fstat(at).st_dev
+        if (status.st_dev, status.st_ino) in owned or (beside and (_ANY, status.st_ino) in owned):
             _empty(inner)
         elif os.listdir(inner):
             return False  # another user's, with our name

@@ -91,11 +91,11 @@ class Temporary(object):
         """Set owner, group, mode, extended attributes and times to those of the open file ``old``.
         Rights that this would give others as its owner or group are omitted.
         """
-        found = os.fstat(old)
-        mode = stat.S_IMODE(found.st_mode) & ~(stat.S_ISUID | stat.S_ISGID)
-        self._dress(found.st_uid, found.st_gid, mode=mode, attributes=attributes, old=old)
+        status = os.fstat(old)
+        mode = stat.S_IMODE(status.st_mode) & ~(stat.S_ISUID | stat.S_ISGID)
+        self._dress(status.st_uid, status.st_gid, mode=mode, attributes=attributes, old=old)
         try:
-            os.utime(self._descriptor, ns=(found.st_atime_ns, found.st_mtime_ns))
+            os.utime(self._descriptor, ns=(status.st_atime_ns, status.st_mtime_ns))
         except OSError as error:
             raise failure("write", self._target, error) from error
 
@@ -131,10 +131,10 @@ class Temporary(object):
         if at.identity != place.directory.identity:
             return False
         try:
-            found = os.stat(self._name, dir_fd=at.descriptor, follow_symlinks=False)
+            status = os.stat(self._name, dir_fd=at.descriptor, follow_symlinks=False)
         except OSError:
             return False
-        return stamp(found) == self._synced
+        return stamp(status) == self._synced
 
     def _replaced(self) -> Optional[int]:
         """The regular file that it replaces, opened only to query its attributes."""

@@ -51,12 +51,12 @@ class Directory(object):
     """
 
     def __init__(
-        self, held: _Descriptor, path: str, found: os.stat_result, by: Optional[Link] = None
+        self, descriptor: _Descriptor, path: str, status: os.stat_result, by: Optional[Link] = None
     ) -> None:
-        self._held = held
-        self.descriptor = held.number
+        self._held = descriptor
+        self.descriptor = descriptor.number
         self.path = path
-        self.found = found
+        self.found = status
         self.by = by
 
     @property
@@ -224,7 +224,7 @@ class Walker(object):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         self._links = 0
         try:
-            found = self._walk(self._root(), path, mode)
+            directory = self._walk(self._root(), path, mode)
         except FileNotFoundError:
             self._missing.add(path)
             raise
@@ -232,11 +232,11 @@ class Walker(object):
             if error.errno != errno.EMFILE or not self._known:
                 raise
             self.forget()
-            found = self._walk(self._root(), path, mode)
+            directory = self._walk(self._root(), path, mode)
         if len(self._known) >= _HELD:
             self._known.clear()
-        self._known[path] = found
-        return found
+        self._known[path] = directory
+        return directory
 
     def forget(self) -> None:
         """Close the cached directories, and look again for missing ones."""
@@ -328,14 +328,14 @@ def user(number: int) -> str:
 
 def _opened(name: str, within: Directory) -> Directory:
     path = os.path.dirname(within.path) if name == ".." else os.path.join(within.path, name)
-    found = _open(name, path, within.descriptor).reached(within.by)
-    _admit(within.by, path, found.found)
-    return found
+    directory = _open(name, path, within.descriptor).reached(within.by)
+    _admit(within.by, path, directory.found)
+    return directory
 
 
 def _open(name: str, path: str, within: Optional[int] = None) -> Directory:
-    held = _Descriptor(os.open(name, _STEP | os.O_DIRECTORY, dir_fd=within))
-    return Directory(held, path, os.fstat(held.number))
+    descriptor = _Descriptor(os.open(name, _STEP | os.O_DIRECTORY, dir_fd=within))
+    return Directory(descriptor, path, os.fstat(descriptor.number))
 
 
 def _admit(by: Optional[Link], path: str, status: os.stat_result) -> None:
@@ -348,12 +348,12 @@ def _leads_to(path: str, directory: Directory) -> bool:
     affect the directory, regardless of later renames.
     """
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return False
     held = directory.found
-    same = found.st_ino == held.st_ino and found.st_dev == held.st_dev
-    return same and (found.st_uid, found.st_gid, found.st_mode) == (
+    same = status.st_ino == held.st_ino and status.st_dev == held.st_dev
+    return same and (status.st_uid, status.st_gid, status.st_mode) == (
         held.st_uid,
         held.st_gid,
         held.st_mode,
@@ -364,16 +364,18 @@ def _link(name: str, directory: Directory) -> Optional[Tuple[int, str]]:
     """The owner and target of the link at a name, or None."""
     at = directory.descriptor
     try:
-        found = os.stat(name, dir_fd=at, follow_symlinks=False)
-        if not stat.S_ISLNK(found.st_mode):
+        status = os.stat(name, dir_fd=at, follow_symlinks=False)
+        if not stat.S_ISLNK(status.st_mode):
             return None
         if not _PATH:
-            return found.st_uid, os.readlink(name, dir_fd=at)
-        held = _Descriptor(os.open(name, _STEP, dir_fd=at))  # owner and target of the same link
-        found = os.fstat(held.number)
-        if not stat.S_ISLNK(found.st_mode):
+            return status.st_uid, os.readlink(name, dir_fd=at)
+        descriptor = _Descriptor(
+            os.open(name, _STEP, dir_fd=at)
+        )  # owner and target of the same link
+        status = os.fstat(descriptor.number)
+        if not stat.S_ISLNK(status.st_mode):
             return None
-        return found.st_uid, os.readlink("", dir_fd=held.number)
+        return status.st_uid, os.readlink("", dir_fd=descriptor.number)
     except FileNotFoundError:
         return None
 

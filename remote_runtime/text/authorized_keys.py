@@ -122,7 +122,7 @@ def key_of(line: str) -> Optional[Key]:
 
 def split_options(text: str) -> List[str]:
     """Return the options of a line, each as written. ``ValueError`` for an invalid text."""
-    found, start, quoted, at = [], 0, False, 0
+    options, start, quoted, at = [], 0, False, 0
     while at < len(text):
         char = text[at]
         if char == "\\" and text[at + 1 : at + 2] == '"':
@@ -130,7 +130,7 @@ def split_options(text: str) -> List[str]:
         elif char == '"':
             quoted = not quoted
         elif char == "," and not quoted:
-            found.append(text[start:at])
+            options.append(text[start:at])
             start = at + 1
         elif char in _BLANKS and not quoted:
             raise ValueError("whitespace outside of quotes ends the options")
@@ -139,7 +139,7 @@ def split_options(text: str) -> List[str]:
         at += 1
     if quoted:
         raise ValueError("a quote in the options is not closed")
-    return [*found, text[start:]]
+    return [*options, text[start:]]
 
 
 def problem_of_option(option: str) -> str:

@@ -118,12 +118,12 @@ def paths(name: str) -> Dict[str, str]:
 
 def desired(name: str, properties: Properties) -> Dict[str, Text]:
     """Return the files to manage, by property."""
-    found, at = {}, paths(split(name, properties)[1])
+    texts, at = {}, paths(split(name, properties)[1])
     if properties.get("unit") is not None:
-        found["unit"] = Text(at["unit"], properties["unit"])
+        texts["unit"] = Text(at["unit"], properties["unit"])
     if properties.get("settings") is not None:
-        found["settings"] = Text(at["settings"], written(properties["settings"]) or None)
-    return found
+        texts["settings"] = Text(at["settings"], written(properties["settings"]) or None)
+    return texts
 
 
 def read(host: HostReader, path: str) -> Tuple[Optional[str], int]:
@@ -178,7 +178,7 @@ def install(name: str, text: Optional[str]) -> Dict[str, List[str]]:
     """Return the settings of a text that enable the unit."""
     from remote_runtime.units.unit_text import UnitText
 
-    found = UnitText(full_name(name))
-    found.add("" if text is None or text == LINKED else text)
-    words = {key: found.words("Install", key) for key in _INSTALL}
+    unit_text = UnitText(full_name(name))
+    unit_text.add("" if text is None or text == LINKED else text)
+    words = {key: unit_text.words("Install", key) for key in _INSTALL}
     return {key: value for key, value in words.items() if value}

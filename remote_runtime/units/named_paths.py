@@ -75,12 +75,12 @@ def sockets(unit: Definition) -> List[str]:
 
 def streams(unit: Definition) -> List[str]:
     """The files that systemd itself creates for the output of a service."""
-    found = []
+    result = []
     for key in _STREAMS:
         kind, _, path = (unit.text.expand(unit.text.last("Service", key)) or "").partition(":")
         if kind in ("file", "append", "truncate") and path.startswith("/"):
-            found.append(path)
-    return found
+            result.append(path)
+    return result
 
 
 class _Reader(object):

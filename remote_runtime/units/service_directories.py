@@ -33,13 +33,13 @@ class _Own(NamedTuple):
 
 
 def _named(unit: Definition) -> List[_Own]:
-    found: List[_Own] = []
+    result: List[_Own] = []
     for key, base in () if unit.places.user else _DIRECTORIES:
         for word in unit.text.words("Service", key):
             relative, *others = word.split(":")
             aliases = tuple(os.path.join(base, other) for other in others if other)
-            found.append(_Own(key, base, os.path.join(base, relative), aliases))
-    return found
+            result.append(_Own(key, base, os.path.join(base, relative), aliases))
+    return result
 
 
 def named_directories(unit: Definition) -> List[str]:
@@ -54,19 +54,19 @@ def linked_directories(unit: Definition, context: "Context") -> List[str]:
     dangling one is on the way. Links to directories that systemd keeps for a dynamic user are not
     included.
     """
-    found = []
+    result = []
     for own in _named(unit):
         private = _is_private(unit, own.key)
         link = context.files.link(own.path)
         elsewhere = bool(link) and not (private and _leads_to(own.path, link, _private(own)))
         if elsewhere and (own.key != _CONFIGURATION or not context.files.is_directory(own.path)):
-            found.append(own.path)
+            result.append(own.path)
         way = os.path.dirname(_private(own) if private else own.path)
         while way not in (own.base, "/"):
             if context.files.link(way) and not context.files.is_directory(way):
-                found.append(way)
+                result.append(way)
             way = os.path.dirname(way)
-    return found
+    return result
 
 
 def _leads_to(path: str, link: str, target: str) -> bool:
@@ -80,7 +80,7 @@ def made_directories(unit: Definition, context: "Context") -> List[PathEffect]:
 
 def own_directories(unit: Definition, context: "Context") -> List[Effect]:
     """The directories that systemd creates before it starts a service, and the links to them."""
-    found: List[Effect] = []
+    effects: List[Effect] = []
     made: List[str] = []
     linked = linked_directories(unit, context)
     for own in _named(unit):
@@ -88,25 +88,25 @@ def own_directories(unit: Definition, context: "Context") -> List[Effect]:
         if any(is_within(own.path, link) for link in linked):
             continue  # the service fails before it is begun
         if private and not _is_free(context, own.path):
-            found.append(PathEffect(own.path, "something"))  # what is there is moved
+            effects.append(PathEffect(own.path, "something"))  # what is there is moved
             continue
         real = _private(own) if private else own.path
         if private:
             hidden = os.path.join(own.base, _PRIVATE)
-            found.append(PathEffect(hidden, "directory", mode=0o700, uid=0, gid=0))
+            effects.append(PathEffect(hidden, "directory", mode=0o700, uid=0, gid=0))
             made.append(hidden)
         for above in _missing_above(context, own, real, made):
-            found.append(PathEffect(above, "directory", mode=0o755, uid=0, gid=0))
+            effects.append(PathEffect(above, "directory", mode=0o755, uid=0, gid=0))
         there = context.files.is_directory(real)
         if not (there and own.key == _CONFIGURATION):  # an existing one is not changed
-            found += _directory(unit, context, own, real)
+            effects += _directory(unit, context, own, real)
         made.append(real)
         if private:
             for above in _missing_above(context, own, own.path, made):
-                found.append(PathEffect(above, "directory", mode=0o755, uid=0, gid=0))
-            found.append(_link(own.path, real))
-        found += [_link(alias, own.path) for alias in own.aliases if not private]
-    return found
+                effects.append(PathEffect(above, "directory", mode=0o755, uid=0, gid=0))
+            effects.append(_link(own.path, real))
+        effects += [_link(alias, own.path) for alias in own.aliases if not private]
+    return effects
 
 
 def _directory(unit: Definition, context: "Context", own: _Own, real: str) -> List[Effect]:
@@ -131,7 +131,7 @@ def given_away(unit: Definition, context: "Context") -> List[str]:
     """The existing directories that get a new owner, with all of their contents, when the service
     starts.
     """
-    found = []
+    result = []
     for own in _named(unit):
         real = _private(own) if _is_private(unit, own.key) else own.path
         if own.key == _CONFIGURATION or not context.files.is_directory(real):
@@ -139,8 +139,8 @@ def given_away(unit: Definition, context: "Context") -> List[str]:
         status = context.files.status(real, follow=True)
         uid, gid, known = _owner(unit, context)
         if status is not None and not (known and (status.uid, status.gid) == (uid, gid)):
-            found.append(real)
-    return found
+            result.append(real)
+    return result
 
 
 def runtime_directories(unit: Definition, *, restart: bool) -> List[PathEffect]:

@@ -119,15 +119,15 @@ class Systemd(object):
         if not self.context.noop:
             self._reload_after_changes()
         full = self._full(name)
-        shown = self._shown(full)
-        stale = shown.get("NeedDaemonReload") == "yes"
+        properties = self._shown(full)
+        stale = properties.get("NeedDaemonReload") == "yes"
         if self.context.noop:
             if stale or self.context.overlay is not None:
-                shown = self._planned_units().shown(full)
+                properties = self._planned_units().shown(full)
         elif stale:
             self._reload()
-            shown = self._shown(full)
-        return unit.status(full, shown)
+            properties = self._shown(full)
+        return unit.status(full, properties)
 
     def seen(self, name: str) -> Status:
         """Return the same; in a preview, record its uncertainties."""
@@ -150,8 +150,13 @@ class Systemd(object):
     def _full(self, name: str) -> str:
         """The full name; for a unit that gets this name only when it is enabled, its own name."""
         full = unit.full_name(name)
-        found = self._planned_units().shown(full) if self.context.overlay else self._shown(full)
-        if found.get("LoadState") != "not-found" or found.get("ActiveState") in unit.RUNNING:
+        properties = (
+            self._planned_units().shown(full) if self.context.overlay else self._shown(full)
+        )
+        if (
+            properties.get("LoadState") != "not-found"
+            or properties.get("ActiveState") in unit.RUNNING
+        ):
             return full
         return self._planned_units().files.aliased(full) or full
 
@@ -214,14 +219,14 @@ class Systemd(object):
         """Query the state of unit files that changed since systemd read them."""
         links = self._boot_links()
         for name in names:
-            shown = self._units.get(name, {})
-            own, state = shown.get("Id", name), shown.get("UnitFileState", "")
+            properties = self._units.get(name, {})
+            own, state = properties.get("Id", name), properties.get("UnitFileState", "")
             script = unit.init_script(own) if state == "generated" else ""
             if links.contradict(own, state) or (script and os.path.exists(script)):
                 lines = self._ran("is-enabled", "--", own).stdout.split()
-                said = lines[-1] if lines else ""
-                if said in unit.ENABLED + unit.DISABLED:
-                    self._units[name] = dict(shown, UnitFileState=said)
+                message = lines[-1] if lines else ""
+                if message in unit.ENABLED + unit.DISABLED:
+                    self._units[name] = dict(properties, UnitFileState=message)
 
     def _boot_links(self) -> BootLinks:
         return BootLinks(self.configured)
@@ -409,9 +414,9 @@ class Systemd(object):
 
     def _process(self, full: str) -> int:
         """The ID of its process, 0 if there is none."""
-        found = self._ran("show", "--no-pager", "--property=MainPID", "--", full)
-        shown = found.stdout.strip()
-        number = shown.partition("MainPID=")[2]
+        result = self._ran("show", "--no-pager", "--property=MainPID", "--", full)
+        pid = result.stdout.strip()
+        number = pid.partition("MainPID=")[2]
         return int(number) if number.isdigit() else 0
 
     def _log(self, full: str) -> str:

@@ -114,14 +114,14 @@ def init_script(unit: str) -> str:
     return "%s/%s" % (INIT_SCRIPTS, stem) if suffix == "service" and "@" not in stem else ""
 
 
-def status(unit: str, shown: Mapping[str, str]) -> Status:
+def status(unit: str, properties: Mapping[str, str]) -> Status:
     """Interpret the properties of one unit. ``ResourceError`` for a state that systemd does not
     have.
     """
-    active = _known(unit, "ActiveState", shown.get("ActiveState", ""), RUNNING + STOPPED)
-    load = shown.get("LoadState", "")
+    active = _known(unit, "ActiveState", properties.get("ActiveState", ""), RUNNING + STOPPED)
+    load = properties.get("LoadState", "")
     file_state = _known(
-        unit, "UnitFileState", shown.get("UnitFileState", ""), ENABLED + DISABLED + NEITHER
+        unit, "UnitFileState", properties.get("UnitFileState", ""), ENABLED + DISABLED + NEITHER
     )
     running = active in RUNNING
     enabled = True if file_state in ENABLED else False if file_state in DISABLED else None
@@ -134,10 +134,11 @@ def status(unit: str, shown: Mapping[str, str]) -> Status:
         either=file_state in EITHER,
         until_reboot=file_state in ("enabled-runtime", "masked-runtime"),
         masked=masked,
-        failure="" if masked or load in ("loaded", "merged", "not-found") else _failure(shown),
-        ends_by_itself=shown.get("Type") == "oneshot" and shown.get("RemainAfterExit") == "no",
-        reloads=shown.get("CanReload") == "yes",
-        words=_words(active, shown),
+        failure="" if masked or load in ("loaded", "merged", "not-found") else _failure(properties),
+        ends_by_itself=properties.get("Type") == "oneshot"
+        and properties.get("RemainAfterExit") == "no",
+        reloads=properties.get("CanReload") == "yes",
+        words=_words(active, properties),
     )
 
 
@@ -151,17 +152,17 @@ def _known(unit: str, what: str, value: str, known: Tuple[str, ...]) -> str:
     return value
 
 
-def _failure(shown: Mapping[str, str]) -> str:
+def _failure(properties: Mapping[str, str]) -> str:
     """The sentence in ``LoadError``, which consists of a D-Bus error name and a quoted text."""
-    _, quote, rest = shown.get("LoadError", "").partition('"')
+    _, quote, rest = properties.get("LoadError", "").partition('"')
     text = rest.rstrip('"') if quote else ""
-    return text or "systemd could not load it (%s)" % (shown.get("LoadState") or "no state")
+    return text or "systemd could not load it (%s)" % (properties.get("LoadState") or "no state")
 
 
-def _words(active: str, shown: Mapping[str, str]) -> str:
+def _words(active: str, properties: Mapping[str, str]) -> str:
     words = active
-    if shown.get("SubState") not in ("", None, active):
-        words += " (%s)" % shown["SubState"]
-    if shown.get("Result") not in ("", None, "success"):
-        words += ", result %s" % shown["Result"]
+    if properties.get("SubState") not in ("", None, active):
+        words += " (%s)" % properties["SubState"]
+    if properties.get("Result") not in ("", None, "success"):
+        words += ", result %s" % properties["Result"]
     return words

@@ -84,9 +84,9 @@ class Definition(NamedTuple):
     @property
     def kind(self) -> str:
         """The type of a service, or the default if none is set."""
-        given = self.text.last("Service", "Type")
-        if given in _TYPES:
-            return given
+        type_name = self.text.last("Service", "Type")
+        if type_name in _TYPES:
+            return type_name
         if self.text.last("Service", "BusName"):
             return "dbus"
         return "simple" if self.text.all("Service", "ExecStart") else "oneshot"
@@ -227,12 +227,12 @@ class UnitFiles(object):
         return self._files.read(path, _LIMIT, follow=True).decode("utf-8", "replace")
 
     def _drop_ins(self, name: str) -> List[str]:
-        found: Dict[str, str] = {}
+        result: Dict[str, str] = {}
         for below in self._drop_in_directories(name):
             for entry in self._held(below):
                 if entry.endswith(".conf"):
-                    found.setdefault(entry, "%s/%s" % (below, entry))
-        return [found[entry] for entry in sorted(found)]
+                    result.setdefault(entry, "%s/%s" % (below, entry))
+        return [result[entry] for entry in sorted(result)]
 
     def _drop_in_directories(self, name: str) -> List[str]:
         """Return the directories with drop-ins for a unit; if two files have the same name, the
@@ -285,32 +285,36 @@ class UnitFiles(object):
 
     def links(self, unit: Definition, directory: str = "") -> List[str]:
         """The links that start the unit; without a directory, those in ``configured``."""
-        found = []
+        result = []
         directory = directory or self._places.configured
         for entry in sorted(self._names.get(directory, ())):
             below = "%s/%s" % (directory, entry)
             if entry.endswith(tuple(LINKED_FROM.values())):
-                found += ["%s/%s" % (below, unit.name)] if unit.name in self._held(below) else []
+                result += ["%s/%s" % (below, unit.name)] if unit.name in self._held(below) else []
             elif entry in unit.text.words("Install", "Alias"):
-                found += [below] if os.path.basename(self._files.link(below)) == unit.name else []
-        return found
+                result += [below] if os.path.basename(self._files.link(below)) == unit.name else []
+        return result
 
     def shown(self, unit: Definition) -> Dict[str, str]:
         """Return the output of ``systemctl show`` after it is loaded."""
         if not unit.path:
             return {"Id": unit.name, "LoadState": "not-found", "UnitFileState": ""}
-        shown = {"Id": unit.name, "LoadState": "loaded", "UnitFileState": self.file_state(unit)}
+        properties = {
+            "Id": unit.name,
+            "LoadState": "loaded",
+            "UnitFileState": self.file_state(unit),
+        }
         if unit.masked:
-            shown["LoadState"] = "masked"
+            properties["LoadState"] = "masked"
         elif unit.refused:
-            shown["LoadState"] = "bad-setting"
-            shown["LoadError"] = '"Unit %s has a bad unit file setting."' % unit.name
+            properties["LoadState"] = "bad-setting"
+            properties["LoadError"] = '"Unit %s has a bad unit file setting."' % unit.name
         elif unit.name.endswith(".service"):
-            shown["Type"] = unit.kind
+            properties["Type"] = unit.kind
             remains = unit.text.flag("Service", "RemainAfterExit")
-            shown["RemainAfterExit"] = "yes" if remains else "no"
-        shown["CanReload"] = "yes" if unit.reloads else "no"
-        return shown
+            properties["RemainAfterExit"] = "yes" if remains else "no"
+        properties["CanReload"] = "yes" if unit.reloads else "no"
+        return properties
 
 
 def is_transient(unit: Definition) -> bool:

@@ -71,8 +71,8 @@ class UnitText(object):
         """Return the words of a list, with specifiers resolved; unknown ones are omitted."""
         names = section != "Service" and not key.endswith("MountsFor")
         split = _split_names if names else _split
-        found = (self.expand(word) for value in self.all(section, key) for word in split(value))
-        return [word for word in found if word is not None]
+        words = (self.expand(word) for value in self.all(section, key) for word in split(value))
+        return [word for word in words if word is not None]
 
     def settings(self, section: str, prefix: str) -> List[Tuple[str, str]]:
         """Each (key, value) of a section whose key begins with this text, in no
@@ -96,27 +96,29 @@ class UnitText(object):
         return any(_is_misnamed(program) and not program.ignored for program in programs)
 
     def _programs(self, key: str) -> List[Program]:
-        found = []
+        programs = []
         for value in self.all("Service", key):
             for line in _commands(value):
                 bare = line[0].lstrip(_PREFIXES)
                 marks = line[0][: len(line[0]) - len(bare)]
-                found.append(Program(self.expand(bare), "-" in marks, bool(set(marks) & set("+!"))))
-        return found
+                programs.append(
+                    Program(self.expand(bare), "-" in marks, bool(set(marks) & set("+!")))
+                )
+        return programs
 
     def expand(self, value: str) -> Optional[str]:
         """Resolve specifiers; None if one is unknown here, or if they result in too much text."""
-        found: List[str] = []
-        at, left = 0, _MAX_EXPANDED
+        result: List[str] = []
+        at, remaining_size = 0, _MAX_EXPANDED
         while True:
             sign = value.find("%", at)
             if sign < 0:
-                return "".join(found) + value[at:]
+                return "".join(result) + value[at:]
             known = self._specifier(value[sign + 1 : sign + 2])
-            left -= len(known or "")
-            if known is None or left < 0:
+            remaining_size -= len(known or "")
+            if known is None or remaining_size < 0:
                 return None
-            found += (value[at:sign], known)
+            result += (value[at:sign], known)
             at = sign + 2
 
     def _specifier(self, letter: str) -> Optional[str]:

@@ -89,10 +89,10 @@ class UserSystemd(Systemd):
         places = self._places()
         self.directories = tuple(places.searched)
         self._require_manager(name)
-        found = super().status(name)
+        status = super().status(name)
         own = "%s/%s" % (places.configured, full_name(name))
-        self.context.record_read("path", own, found.found)
-        return found
+        self.context.record_read("path", own, status.found)
+        return status
 
     def name_outside(self, full: str) -> str:
         return "%s/%s" % (self.user, full)

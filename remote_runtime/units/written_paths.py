@@ -30,38 +30,40 @@ def effects(unit: Definition, context: "Context", *, starts: bool, stops: bool) 
     directories."""
     keys = (STOPPING if stops else ()) + (STARTING if starts else ())
     with context.ignoring():
-        named = of_unit(unit, context, keys)
+        named_paths = of_unit(unit, context, keys)
         directories = (
             tuple(directory + "/" for directory in named_directories(unit)) if starts else ()
         )
         outputs = streams(unit) if starts else []
-    found: List[Effect] = [PathEffect(path, "something") for path in outputs]
-    if not named.harmless:
-        named = named._replace(begun=named.begun + directories)
-        found.append(_unknown_effect(unit, named, starts))
+    effects: List[Effect] = [PathEffect(path, "something") for path in outputs]
+    if not named_paths.harmless:
+        named_paths = named_paths._replace(begun=named_paths.begun + directories)
+        effects.append(_unknown_effect(unit, named_paths, starts))
     given = given_away(unit, context) if starts else []
     if given:
-        found.append(_owners(unit, given))
-    return found
+        effects.append(_owners(unit, given))
+    return effects
 
 
 def of_reload(unit: Definition, context: "Context") -> List[Effect]:
     """Return the unknown effects at the paths in the command lines of a reload."""
     with context.ignoring():
-        named = of_unit(unit, context, RELOADING)
-    return [] if named.harmless else [_unknown_effect(unit, named, False, "is reloaded")]
+        named_paths = of_unit(unit, context, RELOADING)
+    return (
+        [] if named_paths.harmless else [_unknown_effect(unit, named_paths, False, "is reloaded")]
+    )
 
 
 def of_trigger(unit: Definition, context: "Context") -> List[Effect]:
     """Return the unknown effects at the paths in the command lines of a unit that may start
     soon."""
     with context.ignoring():
-        named = of_unit(unit, context, STARTING)
-    return [] if named.harmless else [_unknown_effect(unit, named, False, "is started")]
+        named_paths = of_unit(unit, context, STARTING)
+    return [] if named_paths.harmless else [_unknown_effect(unit, named_paths, False, "is started")]
 
 
 def _unknown_effect(
-    unit: Definition, named: NamedPaths, starts: bool, when: str = ""
+    unit: Definition, named_paths: NamedPaths, starts: bool, when: str = ""
 ) -> UnknownEffect:
     """An unknown effect; ``creates``: something that a later resource creates may be created by the
     unit itself.
@@ -69,9 +71,9 @@ def _unknown_effect(
 
     def covers(kind: str, value: str, present: bool) -> bool:
         if kind in ("path", "content"):
-            return named.covers(value, present)
+            return named_paths.covers(value, present)
         if kind == "text":
-            return named.named_in(value)
+            return named_paths.named_in(value)
         return kind == CREATES and starts and not present
 
     when = when or ("starts" if starts else "stops")

@@ -18,10 +18,10 @@ def parse_umask(text: str) -> int:
 def of_settings(prefix: str, values: Dict[str, Any]) -> Problems:
     """Return the problems of a command's settings, under the property ``prefix`` if they are part
     of it."""
-    found: Problems = []
+    problems: Problems = []
 
     def add(key: str, message: str) -> None:
-        found.append((prefix or key, "%s: %s" % (key, message) if prefix else message))
+        problems.append((prefix or key, "%s: %s" % (key, message) if prefix else message))
 
     for directory in _path(values.get("path")):
         if not directory.startswith("/"):
@@ -36,7 +36,7 @@ def of_settings(prefix: str, values: Dict[str, Any]) -> Problems:
                 add(key, message)
     if isinstance(values.get("cwd"), str) and not values["cwd"].startswith("/"):
         add("cwd", "%r is not an absolute path" % values["cwd"])
-    return found
+    return problems
 
 
 def of_words(key: str, text: Any) -> Problems:

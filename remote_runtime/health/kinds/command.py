@@ -23,9 +23,9 @@ class _Command(Kind):
         result = probe.context.commands.run(argv, timeout=seconds, limit=_LIMIT)
         if result.timed_out:
             raise ResourceError("the command timed out after %g s" % seconds)
-        found: Dict[str, Any] = {"exit-status": result.code}
-        found.update(stdout=Lines(result.stdout), stderr=Lines(result.stderr))
-        return found
+        values: Dict[str, Any] = {"exit-status": result.code}
+        values.update(stdout=Lines(result.stdout), stderr=Lines(result.stderr))
+        return values
 
 
 KIND = _Command()

@@ -27,18 +27,18 @@ class _Dns(Kind):
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
         """See the base class. A query for a record needs a server, given by its address."""
-        found = []
+        problems = []
         record, _ = split(subject)
         if record and not rule.get("server"):
             hint = "set the DNS server to query"
-            found.append(("resolve", "a %s record requires server" % record, hint))
+            problems.append(("resolve", "a %s record requires server" % record, hint))
         server = rule.get("server")
         if server:
             try:
                 server_address(str(server))
             except ValueError as error:
-                found.append(("server", str(error), "write it as 192.0.2.53 or 192.0.2.53:5353"))
-        return found
+                problems.append(("server", str(error), "write it as 192.0.2.53 or 192.0.2.53:5353"))
+        return problems
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """Return the addresses or records of the name, from the server or the system."""
@@ -47,12 +47,12 @@ class _Dns(Kind):
         seconds = probe.patience(rule, _SERVER_TIMEOUT if server else _SYSTEM_TIMEOUT)
         if server:
             where = server_address(server)
-            found = probe.wait(
+            values = probe.wait(
                 probe.bound(seconds + 1), lambda: _from_server(record, name, where, seconds)
             )
         else:
-            found = probe.wait(seconds, lambda: _from_system(name))
-        return {"resolvable": bool(found), "addrs": found}
+            values = probe.wait(seconds, lambda: _from_system(name))
+        return {"resolvable": bool(values), "addrs": values}
 
 
 def split(subject: str) -> Tuple[str, str]:
@@ -76,27 +76,27 @@ def server_address(text: str) -> Tuple[str, int]:
 
 def _from_system(name: str) -> List[str]:
     try:
-        found = socket.getaddrinfo(name, None, 0, socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(name, None, 0, socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    return sorted({str(entry[4][0]) for entry in found})
+    return sorted({str(entry[4][0]) for entry in addresses})
 
 
 def _from_server(record: str, name: str, server: Tuple[str, int], seconds: float) -> List[str]:
     wanted = [record] if record else ["A", "AAAA"]
     if record == "PTR":
         name = reverse_name(name)
-    found: List[str] = []
+    result: List[str] = []
     failures: Dict[str, Any] = {}
     for kind in wanted:
         answer: Answer = ask(kind, name, server, seconds)
-        found += answer.values
+        result += answer.values
         if answer.failure:
             failures[kind] = answer.failure
     if len(failures) == len(wanted):
         reasons = sorted(set(failures.values()))
         raise ResourceError("%s answered: %s" % ("%s:%d" % server, ", ".join(reasons)))
-    return sorted(set(found))
+    return sorted(set(result))
 
 
 KIND = _Dns()

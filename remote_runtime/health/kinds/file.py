@@ -52,15 +52,15 @@ class _File(Kind):
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
         """See the base class. The path must be absolute, and the file type a known one."""
-        found = []
+        problems = []
         if not subject.startswith("/"):
-            found.append(("path", "a path must be absolute", ""))
+            problems.append(("path", "a path must be absolute", ""))
         wanted = rule.get("filetype")
         known = [name for _, name in _TYPES]
         if isinstance(wanted, str) and wanted not in known:
             hint = "known: " + ", ".join(known)
-            found.append(("filetype", "there is no file type %r" % wanted, hint))
-        return found
+            problems.append(("filetype", "there is no file type %r" % wanted, hint))
+        return problems
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """Return the attributes of the path itself; its content is read only when a rule compares
@@ -78,7 +78,7 @@ class _File(Kind):
         def contents() -> Lines:
             return Lines(files.read(subject, _LIMIT, follow=True).decode("utf-8", "replace"))
 
-        found: Dict[str, Any] = {
+        values: Dict[str, Any] = {
             "exists": True,
             "filetype": next((name for test, name in _TYPES if test(status.st_mode)), "other"),
             "mode": "%04o" % stat.S_IMODE(status.st_mode),
@@ -91,8 +91,8 @@ class _File(Kind):
             "contents": contents,
         }
         for name in _DIGESTS:
-            found[name] = _digest(name, subject, probe)
-        return found
+            values[name] = _digest(name, subject, probe)
+        return values
 
 
 def _target(path: str) -> str:
@@ -108,11 +108,11 @@ def _digest(name: str, path: str, probe: Probe) -> Any:
     def digest() -> str:
         import hashlib
 
-        found = hashlib.new(name)
+        checksum = hashlib.new(name)
         for block in probe.context.files.blocks(path, follow=True):
             probe.context.check_cancelled()
-            found.update(block)
-        return found.hexdigest()
+            checksum.update(block)
+        return checksum.hexdigest()
 
     return digest
 

@@ -43,23 +43,23 @@ class _Http(Kind):
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
         """See the base class. The URL, the headers and the files must be usable for a request."""
-        found = []
+        problems = []
         scheme, _, rest = subject.partition("://")
         if scheme not in ("http", "https") or not rest:
-            found.append(("url", "a URL must begin with http:// or https://", ""))
+            problems.append(("url", "a URL must begin with http:// or https://", ""))
         for line in rule.get("request-headers") or ():
             name, colon, _ = str(line).partition(":")
             if not colon or not name.strip() or "\n" in str(line) or "\r" in str(line):
-                found.append(
+                problems.append(
                     ("request-headers", "%r is not a header" % line, 'write it as "Name: value"')
                 )
         if bool(rule.get("key-file")) and not rule.get("cert-file"):
-            found.append(("key-file", "key-file requires cert-file", ""))
+            problems.append(("key-file", "key-file requires cert-file", ""))
         for name in _FILES:
             if rule.get(name) and not str(rule[name]).startswith("/"):
                 message = "%s is a file on the target: its path must be absolute" % name
-                found.append((name, message, ""))
-        return found
+                problems.append((name, message, ""))
+        return problems
 
     def shown(self, subject: str) -> str:
         scheme, mark, rest = subject.partition("://")
@@ -70,8 +70,8 @@ class _Http(Kind):
         seconds = probe.patience(rule, _DEFAULT)
         # The complete exchange is limited here; the socket's own limit, for each wait, is only
         # there to end the thread.
-        found: ObservedValues = probe.wait(seconds, lambda: _fetch(subject, rule, seconds + 1))
-        return found
+        values: ObservedValues = probe.wait(seconds, lambda: _fetch(subject, rule, seconds + 1))
+        return values
 
 
 def _fetch(url: str, rule: Rule, seconds: float) -> ObservedValues:

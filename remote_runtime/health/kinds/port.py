@@ -23,8 +23,8 @@ class _Port(Kind):
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         protocol, port = split(subject)
-        found = listeners(protocol, port)
-        return {"listening": bool(found), "ip": found}
+        addresses = listeners(protocol, port)
+        return {"listening": bool(addresses), "ip": addresses}
 
 
 def split(subject: str) -> Tuple[str, int]:
@@ -39,13 +39,13 @@ def split(subject: str) -> Tuple[str, int]:
 def listeners(protocol: str, port: int) -> List[str]:
     """Return the addresses of the listening sockets."""
     text = content_of("/proc/net/" + protocol).decode("ascii", "replace")
-    found = []
+    result = []
     for line in text.splitlines()[1:]:  # none of a kernel without IPv6
         fields = line.split()
         address, _, number = fields[1].partition(":")
         if int(number, 16) == port and fields[3] == _LISTEN[protocol]:
-            found.append(_address(address))
-    return sorted(set(found))
+            result.append(_address(address))
+    return sorted(set(result))
 
 
 def _address(text: str) -> str:

@@ -26,24 +26,24 @@ def removed_with(files: Files, user: User, paths: Sequence[str]) -> Iterator[Non
     for path in paths:
         status = files.status(path)
         files.obstacles(path).removing(tree=status is not None and status.kind == "directory")
-    held: List[_OpenedPath] = []
+    opened_paths: List[_OpenedPath] = []
     try:
         try:
             for path in paths:
-                held.append(_OpenedPath(files, user, path))
+                opened_paths.append(_OpenedPath(files, user, path))
             yield
         except BaseException:
             if _is_there(user):
-                for each in held:
+                for each in opened_paths:
                     files.unfinished.settled(each.path)
             else:
-                _remove(files, user, held)
+                _remove(files, user, opened_paths)
             raise
-        error = _remove(files, user, held)
+        error = _remove(files, user, opened_paths)
         if error is not None:
             raise error
     finally:
-        for each in held:
+        for each in opened_paths:
             os.close(each.opened)
         files.walker.forget()
 
@@ -72,8 +72,8 @@ class _OpenedPath(object):
             clear(self.place, self.opened)
         else:
             try:
-                found = os.stat(self.place.name, dir_fd=at, follow_symlinks=False)
-                if not os.path.samestat(found, os.fstat(self.opened)):
+                status = os.stat(self.place.name, dir_fd=at, follow_symlinks=False)
+                if not os.path.samestat(status, os.fstat(self.opened)):
                     raise _replaced(self.path)
                 os.unlink(self.place.name, dir_fd=at)
             except FileNotFoundError:
@@ -86,10 +86,12 @@ class _OpenedPath(object):
             raise failure("remove", self.path, error) from error
 
 
-def _remove(files: Files, user: User, held: Sequence[_OpenedPath]) -> Optional[ResourceError]:
+def _remove(
+    files: Files, user: User, opened_paths: Sequence[_OpenedPath]
+) -> Optional[ResourceError]:
     """Return the first error; paths that could not be removed remain in the journal."""
     first: Optional[ResourceError] = None
-    for each in held:
+    for each in opened_paths:
         try:
             each.remove()
             files.unfinished.settled(each.path)

@@ -36,10 +36,10 @@ class Accounts(accounts.Accounts):
         end = time.monotonic() + _PATIENCE
         sent = signal.SIGTERM
         while True:
-            left = processes(user)
-            if not left:
+            pids = processes(user)
+            if not pids:
                 return
-            for pid in left:
+            for pid in pids:
                 try:
                     os.kill(pid, sent)
                 except ProcessLookupError:
@@ -106,7 +106,7 @@ def processes(user: User) -> List[int]:
     """The processes of the host that run as a user, by the real, effective or saved user ID of any
     thread. Processes in containers do not count.
     """
-    found = []
+    result = []
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
@@ -116,8 +116,8 @@ def processes(user: User) -> List[int]:
             continue  # it has ended
         runs = any(_runs_as(user.uid, "/proc/%s/task/%s" % (name, each)) for each in threads)
         if runs and not _is_contained(user.uid, "/proc/" + name):
-            found.append(int(name))
-    return found
+            result.append(int(name))
+    return result
 
 
 def _is_contained(uid: int, process: str) -> bool:

@@ -69,9 +69,9 @@ class ArchiveReader(object):
     def _survey(self, file: Any, archive: str, how: Extraction, pulse: ProgressCheck) -> Any:
         """Check every member without writing anything; return the kinds by path."""
         admission = member_filter.MemberFilter(archive, how.max_size, how.max_members)
-        found = self._members(file, how, pulse.beat)
-        with member_reader.ArchiveErrors(archive, how.kind), closing(found):
-            for member in found:
+        members = self._members(file, how, pulse.beat)
+        with member_reader.ArchiveErrors(archive, how.kind), closing(members):
+            for member in members:
                 admission.admit(member)
         return admission.kinds
 
@@ -79,8 +79,8 @@ class ArchiveReader(object):
         self, file: Any, how: Extraction, heartbeat: Callable[[], None]
     ) -> member_filter.Members:
         program = member_reader.needs_program(how.kind)
-        found = program and self._context.commands.find(program)
-        if program and not found:
+        program_path = program and self._context.commands.find(program)
+        if program and not program_path:
             raise Unknowable("%s is not installed yet: an earlier resource installs it" % program)
         return member_reader.members(
             how.kind,
@@ -88,7 +88,7 @@ class ArchiveReader(object):
             heartbeat=heartbeat,
             maximum=how.max_size,
             most=how.max_members,
-            program=found,
+            program=program_path,
         )
 
 
@@ -201,9 +201,9 @@ class Archives(ArchiveReader, download_ports.Archives):
         name = files.stage(parent.path)
         directory = staging.Staging(parent, name, files.unfinished.made)
         try:
-            found = self._members(file, how, beat)
-            with member_reader.ArchiveErrors(archive, how.kind), closing(found):
-                for member in found:
+            members = self._members(file, how, beat)
+            with member_reader.ArchiveErrors(archive, how.kind), closing(members):
+                for member in members:
                     path = admission.admit(member)
                     if path:
                         hard = member.kind == member_filter.HARDLINK

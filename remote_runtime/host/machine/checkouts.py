@@ -118,14 +118,14 @@ class CheckoutReader(port.CheckoutReader):
             raise _not_a_checkout(path, "it is a %s" % node.kind)
         inside = self._files.lstat(os.path.join(path, ".git"))
         if inside is None:
-            held = self._files.entries(path)
-            if not held:
+            names = self._files.entries(path)
+            if not names:
                 return None
-            if {"HEAD", "objects", "refs"} <= set(held):
+            if {"HEAD", "objects", "refs"} <= set(names):
                 raise _not_a_checkout(path, "it is a bare repository, which is not supported")
-            more = " and %d more" % (len(held) - _MAX_SHOWN) if held[_MAX_SHOWN:] else ""
-            shown = ", ".join(held[:_MAX_SHOWN])
-            raise _not_a_checkout(path, "it contains %s%s" % (shown, more))
+            more = " and %d more" % (len(names) - _MAX_SHOWN) if names[_MAX_SHOWN:] else ""
+            name_list = ", ".join(names[:_MAX_SHOWN])
+            raise _not_a_checkout(path, "it contains %s%s" % (name_list, more))
         if inside.kind != "directory":
             reason = "its .git is a %s, as in a submodule or linked worktree" % inside.kind
             raise _not_a_checkout(path, reason)
@@ -143,18 +143,20 @@ class CheckoutReader(port.CheckoutReader):
         if node.uid == 0:
             require_own_way(self._files, path, _OWNER)
         config = self._files.lstat(os.path.join(path, ".git", "config"))
-        for name, found in (("", node), (".git", inside), (".git/config", config)):
-            if found is None:
+        for name, node_below in (("", node), (".git", inside), (".git/config", config)):
+            if node_below is None:
                 continue
             at = os.path.join(path, name).rstrip("/")
-            if found.uid != node.uid:
+            if node_below.uid != node.uid:
                 raise ResourceError(
                     "%s belongs to the user %d, but %s belongs to the user %d"
-                    % (at, found.uid, path, node.uid),
+                    % (at, node_below.uid, path, node.uid),
                     kind=_OWNER,
                     hint="make one user the owner of the whole checkout",
                 )
-            shared = found.mode & stat.S_IWOTH or (found.mode & stat.S_IWGRP and found.gid != 0)
+            shared = node_below.mode & stat.S_IWOTH or (
+                node_below.mode & stat.S_IWGRP and node_below.gid != 0
+            )
             if node.uid == 0 and shared:
                 raise ResourceError(
                     "users other than root can change %s, and git would run as root" % at,
@@ -227,20 +229,20 @@ class CheckoutReader(port.CheckoutReader):
         )
         if done.timed_out or done.code != 0:
             self._unreachable(source, done)
-        found, head = {}, ""
+        hashes, head = {}, ""
         for line in done.stdout.splitlines():
             value, _, name = line.partition("\t")
             if value.startswith("ref: ") and name == "HEAD":
                 head = value[len("ref: ") :]
             elif name in patterns:
-                found[name] = value
+                hashes[name] = value
         if not ref:
-            if "HEAD" not in found:
+            if "HEAD" not in hashes:
                 raise _missing(source, "has no commit in its default branch")
-            return _target(found["HEAD"], head)
+            return _target(hashes["HEAD"], head)
         for name in patterns:
-            if name in found and not name.endswith("^{}"):
-                return _target(found.get(name + "^{}", found[name]), name)
+            if name in hashes and not name.endswith("^{}"):
+                return _target(hashes.get(name + "^{}", hashes[name]), name)
         raise _missing(source, "has no branch or tag %s" % ref)
 
     def _asking_as(self, path: str, source: Source) -> Tuple[Optional[str], Optional[str]]:
@@ -353,19 +355,19 @@ class Checkouts(CheckoutReader, port.Checkouts):
         next run can complete the update.
         """
         node = self._repository(path)
-        found = self.find(path, source)
-        if node is None or found is None:
+        checkout = self.find(path, source)
+        if node is None or checkout is None:
             raise ResourceError("there is no checkout at %s" % path, kind="resource.git")
         self._require_git()
-        if found.url != source.url:
+        if checkout.url != source.url:
             doing = (
-                ["set-url", "origin", source.url] if found.url else ["add", "origin", source.url]
+                ["set-url", "origin", source.url] if checkout.url else ["add", "origin", source.url]
             )
             self._must(node, path, ["remote", *doing], "set the URL")
         if target is None:
             self._submodules(node, path, source, force)
             return
-        discards = force or self._is_left_half(node, path, found)
+        discards = force or self._is_left_half(node, path, checkout)
         changed = [] if discards else self._changed(node, path)
         if changed:
             raise refused(path, _shown(changed))
@@ -379,7 +381,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
             try:
                 self._check_out(node, path, source=source, target=target, force=discards)
             except ResourceError:
-                if not discards and self._is_untouched(node, path, found):
+                if not discards and self._is_untouched(node, path, checkout):
                     self._must(node, path, ["update-ref", "-d", git.CUT], "record the update")
                 raise
             self._must(node, path, ["update-ref", "-d", git.CUT], "record the update")

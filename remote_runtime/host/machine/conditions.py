@@ -21,12 +21,12 @@ class Conditions(condition_ports.Conditions):
         """See the base class. Checks every ``interval`` seconds, and reports progress before each
         pause.
         """
-        found = first
-        while found.holds != wanted:
-            left = until - time.monotonic()
-            if left <= 0:
+        result = first
+        while result.holds != wanted:
+            seconds_left = until - time.monotonic()
+            if seconds_left <= 0:
                 break
-            self._context.progress("%d s left, %s" % (left + 0.999, found.seen))
-            self._context.sleep(min(interval, left))
-            found = self.look(condition, until - time.monotonic())
-        return found
+            self._context.progress("%d s left, %s" % (seconds_left + 0.999, result.seen))
+            self._context.sleep(min(interval, seconds_left))
+            result = self.look(condition, until - time.monotonic())
+        return result

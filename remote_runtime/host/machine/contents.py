@@ -108,11 +108,11 @@ class _Copy(Content):
 
     def __init__(self, path: str, context: "Context") -> None:
         self._files, self._path = context.files, path
-        found = self._files.status(path)
-        if found is None or found.kind != "file":
+        status = self._files.status(path)
+        if status is None or status.kind != "file":
             raise ResourceError("it is no longer a regular file")
-        self.size, self.mode = found.size, found.mode & 0o777
-        self.sha256 = self._files.sha256(path, found)
+        self.size, self.mode = status.size, status.mode & 0o777
+        self.sha256 = self._files.sha256(path, status)
 
     def chunks(self) -> Chunks:
         return self._files.blocks(self._path)
@@ -157,8 +157,8 @@ class Copies(object):
 
     def _at_hand(self, content: Content, path: str) -> Content:
         """Return existing content that need not be sent for the commands."""
-        found = self._context.files.status(path)
-        if found is None or found.kind != "file" or found.size != content.size:
+        status = self._context.files.status(path)
+        if status is None or status.kind != "file" or status.size != content.size:
             return content
         there = LocalContent(path, self._context.files)
         return there if there.sha256 == content.sha256 else content

@@ -80,8 +80,8 @@ class Files(file_ports.Files):
     def _writer(self) -> "FileWriter":
         from remote_runtime.host.machine.write_ahead import FileWriter
 
-        found: FileWriter = self._context.one(FileWriter)
-        return found
+        writer: FileWriter = self._context.one(FileWriter)
+        return writer
 
     def _put(
         self,
@@ -101,18 +101,18 @@ class Files(file_ports.Files):
 
         old = self._adapter.opened(path, "read")
         try:
-            found = os.fstat(old)
-            self._adapter.obstacles(copy).writing(found.st_size, found.st_uid, found.st_gid)
+            status = os.fstat(old)
+            self._adapter.obstacles(copy).writing(status.st_size, status.st_uid, status.st_gid)
             temporary = self._adapter.temporary(copy)
             try:
-                left = found.st_size  # its owner may have it grow
-                while left:
+                remaining_size = status.st_size  # its owner may have it grow
+                while remaining_size:
                     self._context.check_cancelled()
-                    block = os.read(old, min(left, BLOCK))
+                    block = os.read(old, min(remaining_size, BLOCK))
                     if not block:
                         break
                     temporary.write(block)
-                    left -= len(block)
+                    remaining_size -= len(block)
                 temporary.dress_as(old, Attributes(self._commands))
                 temporary.sync()
                 temporary.commit()

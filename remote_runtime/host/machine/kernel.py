@@ -42,12 +42,12 @@ def require_unloadable(module: str) -> None:
     """``ResourceError`` for a module that cannot be unloaded here."""
     from remote_runtime.system.kernel import modules
 
-    found = modules.loaded().get(modules.plain(module))
-    if found is None:
+    loaded_module = modules.loaded().get(modules.plain(module))
+    if loaded_module is None:
         raise ResourceError(
             "the module %s is built into the kernel, and cannot be unloaded" % module,
             kind="resource.module",
             hint="set live: false, or use another kernel",
         )
     modules.require_loading(module)
-    modules.require_unused(module, found)
+    modules.require_unused(module, loaded_module)

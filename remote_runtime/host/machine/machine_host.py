@@ -36,16 +36,16 @@ def machine(
         if name == "kernel":
             from remote_runtime.host.machine import kernel
 
-            return kernel.Kernel(lambda: context.kernel, made.part("commands"))
+            return kernel.Kernel(lambda: context.kernel, host.part("commands"))
         if name == "mounts":
             from remote_runtime.host.machine import mounts
 
             walker = context.files.walker
-            return mounts.Mounts(lambda: context.mounts, paths, made.part("commands"), walker)
+            return mounts.Mounts(lambda: context.mounts, paths, host.part("commands"), walker)
         if name == "downloads":
             from remote_runtime.host.machine import downloads
 
-            return downloads.Downloads(context, paths, count, lambda: made.part("archives"))
+            return downloads.Downloads(context, paths, count, lambda: host.part("archives"))
         if name == "packages":
             from remote_runtime.host import package_ports
             from remote_runtime.host.machine import packages
@@ -56,15 +56,15 @@ def machine(
                     *args, upcoming=upcoming, count=count, **given
                 ),
             )
-        return _rare_part(context, paths, host=made, name=name)
+        return _rare_part(context, paths, host=host, name=name)
 
     def count(number: int) -> None:
-        made.tries = number
+        host.tries = number
 
-    made = Host(paths, part)
-    made.warn = warn
-    made.tolerate = lambda error: context.notice("error", str(error))
-    return made
+    host = Host(paths, part)
+    host.warn = warn
+    host.tolerate = lambda error: context.notice("error", str(error))
+    return host
 
 
 def _rare_part(context: "Context", paths: files.Files, *, host: Host, name: str) -> Any:

@@ -38,9 +38,9 @@ class Accounts(accounts.Accounts):
 
     def _require_idle(self, user: User) -> None:
         planned = PlannedProcesses(self._record.overlay)
-        left, may_end = planned.remaining(machine.processes(user))
-        if left:
-            error = machine.in_use(user, left[0])
+        remaining_pids, may_end = planned.remaining(machine.processes(user))
+        if remaining_pids:
+            error = machine.in_use(user, remaining_pids[0])
             if may_end:
                 raise Unknowable(
                     "%s, but an earlier resource may change this" % error.message
@@ -133,14 +133,14 @@ class Accounts(accounts.Accounts):
         self.files.require_movable(old, new)
         contents = self._relocated(old, new)
         self._record.add(PathEffect(old, "absent", once=True))
-        made = PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid, once=True)
-        self._record.add(made, *contents)
+        effect = PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid, once=True)
+        self._record.add(effect, *contents)
         yield
 
     def _relocated(self, old: str, new: str) -> List[Effect]:
         """Return the contents of a directory at its new path."""
         before = self._record.overlay.fork().files  # later changes do not affect it
-        found: List[Effect] = []
+        effects: List[Effect] = []
         waiting = [old]
         while waiting:
             directory = waiting.pop()
@@ -149,16 +149,16 @@ class Accounts(accounts.Accounts):
                 status = before.look(path)
                 if status is None:
                     continue
-                if len(found) >= _LIMIT:
+                if len(effects) >= _LIMIT:
                     uncertainty = Uncertainty(
                         UNKNOWN, "%s moves the contents of %s there" % (self._record.by, old)
                     )
                     return [UnknownEffect(uncertainty, below(new))]
                 there = new + path[len(old) :]
-                found.append(_at_new_path(there, path, status, before))
+                effects.append(_at_new_path(there, path, status, before))
                 if status.kind == "directory":
                     waiting.append(path)
-        return found
+        return effects
 
     def _give(self, top: str, user: User, new: User) -> None:
         """Plan the new numbers of the files in a tree that belong to the user or to its group."""

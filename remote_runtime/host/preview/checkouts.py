@@ -38,10 +38,10 @@ class CheckoutReader(OnHost):
 
     def find(self, path: str, source: Source) -> Optional[Checkout]:
         """See the base class. Planned files in a checkout do not affect its submodules."""
-        found = super().find(path, source)
-        if found is not None and source.submodules and self._is_planned(path):
-            return found._replace(is_current=True)  # files in it do not change its submodules
-        return found
+        checkout = super().find(path, source)
+        if checkout is not None and source.submodules and self._is_planned(path):
+            return checkout._replace(is_current=True)  # files in it do not change its submodules
+        return checkout
 
     def _repository(self, path: str) -> "Optional[Node]":
         node = super()._repository(path)
@@ -65,8 +65,8 @@ class CheckoutReader(OnHost):
 
     def _is_moved(self, path: str) -> bool:
         """Return whether a planned link or directory is part of the way to a path."""
-        found = self._overlay.layer.find(path, True)
-        return found.node is not None or bool(found.laid)
+        planned_path = self._overlay.layer.find(path, True)
+        return planned_path.node is not None or bool(planned_path.laid)
 
     def resolve(self, path: str, source: Source) -> Target:
         """See the base class. ``Unknowable`` for a local repository that an earlier resource
@@ -93,8 +93,8 @@ class CheckoutReader(OnHost):
             super()._unreachable(source, done)
         except ResourceError as error:
             lines = done.stderr.strip().splitlines() or [""]
-            said = next((line for line in lines if line.startswith("fatal: ")), lines[-1])
-            reason = "%s%s" % (error.message, said and ": " + said)
+            message = next((line for line in lines if line.startswith("fatal: ")), lines[-1])
+            reason = "%s%s" % (error.message, message and ": " + message)
             raise Unknowable(reason, hint=error.hint) from error
 
     def _require_git(self) -> None:
@@ -138,9 +138,11 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._leave_unknown(path)
 
     def _require_clean(self, node: "Node", path: str, source: Source, target: Target) -> None:
-        found = self.find(path, source)
+        checkout = self.find(path, source)
         changed = self.changes(path)
-        if changed and not (found is not None and found.was_cut and self._is_left(node, path)):
+        if changed and not (
+            checkout is not None and checkout.was_cut and self._is_left(node, path)
+        ):
             raise refused(path, changed)
         branch = target.name if target.kind == BRANCH else ""
         if self._has_own_commits(node, path, branch):

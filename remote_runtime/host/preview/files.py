@@ -124,8 +124,8 @@ class Files(file_ports.Files):
                 raise refusal("create the directory", path, errno.ENOTDIR)
             self._adapter.obstacles(path).making(uid, gid, mode)
         owner, group = _given(uid), _given(gid)
-        made = PathEffect(path, "directory", mode, uid=owner, gid=group, firm=firm)
-        self._record.add(*above, made)
+        effect = PathEffect(path, "directory", mode, uid=owner, gid=group, firm=firm)
+        self._record.add(*above, effect)
 
     def set_mode(self, path: str, mode: int) -> None:
         if self._record.checks:
@@ -144,8 +144,10 @@ class Files(file_ports.Files):
         self._fill(source, path, uid, gid)
 
     def _fill(self, source: str, path: str, uid: int, gid: int) -> None:
-        found = self.stat(source)
-        for name in self.entries(source) if found is not None and found.kind == "directory" else ():
+        status = self.stat(source)
+        for name in (
+            self.entries(source) if status is not None and status.kind == "directory" else ()
+        ):
             here, there = os.path.join(source, name), os.path.join(path, name)
             node = self.lstat(here)
             if node is None or node.kind == "other":

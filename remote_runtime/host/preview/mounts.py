@@ -57,18 +57,19 @@ class Mounts(mount_ports.Mounts):
         overlay = self._record.overlay
         planned = PlannedProcesses(overlay)
         pids = list(users(point)) if point not in overlay.mounts.planned else []
-        left, may_end = planned.remaining(pids)
-        found = described(left)
-        if found and may_end:
+        remaining_pids, may_end = planned.remaining(pids)
+        descriptions = described(remaining_pids)
+        if descriptions and may_end:
             raise Unknowable(
-                "%s, but an earlier resource may change this" % mount_ports.busy_error(point, found)
+                "%s, but an earlier resource may change this"
+                % mount_ports.busy_error(point, descriptions)
             )
-        for unit in planned.started() if not found else ():
+        for unit in planned.started() if not descriptions else ():
             if any(is_within(path, point) for path in named_paths(unit)):
                 raise Unknowable(
                     "an earlier resource starts %s, which may use %s" % (unit.name, point)
                 )
-        return found
+        return descriptions
 
     def _mounts(self, entry: Entry) -> None:
         words = fstab.for_kernel(entry.options)

@@ -24,10 +24,12 @@ class PlannedProcesses(object):
         nevertheless.
         """
         units = self._overlay.units
-        left = [pid for pid in pids if not self._ends(service_of(pid))]
+        remaining_pids = [pid for pid in pids if not self._ends(service_of(pid))]
         stops = any(unit.active is False for unit in units.values())
-        changes = any(unit.active for unit in (units.get(service_of(pid)) for pid in left) if unit)
-        return left, stops or changes
+        changes = any(
+            unit.active for unit in (units.get(service_of(pid)) for pid in remaining_pids) if unit
+        )
+        return remaining_pids, stops or changes
 
     def _ends(self, service: str) -> bool:
         effect = self._overlay.units.get(service)

@@ -55,10 +55,10 @@ class Resource(PathTaskStateType):
             raise ResourceError("%s is %s, not an archive; it was not changed" % (self.name, what))
         return {"ensure": node.kind, "mode": node.mode, "owner": node.uid, "group": node.gid}
 
-    def observed(self, host: "HostReader", found: CurrentState) -> Any:
-        return {"ensure": None} if found is None else found
+    def observed(self, host: "HostReader", state: CurrentState) -> Any:
+        return {"ensure": None} if state is None else state
 
-    def left(self, host: "HostReader", found: CurrentState = None) -> Mapping[str, Any]:
+    def left(self, host: "HostReader", state: CurrentState = None) -> Mapping[str, Any]:
         """See the base class. Return whether the result of the extraction exists."""
         return {"created": self._is_created(host)}
 
@@ -66,33 +66,33 @@ class Resource(PathTaskStateType):
         creates = self.settings.extraction.creates
         return bool(creates) and host.files.is_created(creates)
 
-    def require(self, host: "HostReader", found: CurrentState) -> None:
+    def require(self, host: "HostReader", state: CurrentState) -> None:
         """See the base class. Owner and group must exist unless ``creates`` exists."""
         if self.ensure == "absent" or self._is_created(host):
             return
         host.accounts.number("user", self.settings.owner)
         host.accounts.number("group", self.settings.group)
-        if found is None:
+        if state is None:
             host.files.require_parent(self.name)
 
-    def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
+    def tasks(self, host: "HostReader", state: CurrentState) -> List[Task]:
         """See the base class. Nothing needs to be extracted once ``creates`` exists; ``cleanup``
         then removes the archive.
         """
         self._require_created(host)
         if self.ensure == "absent":
-            return [] if found is None else [self._removing("Would have removed", "ensure")]
+            return [] if state is None else [self._removing("Would have removed", "ensure")]
         if self._is_created(host):
-            left = found is not None and self.settings.cleanup
+            left = state is not None and self.settings.cleanup
             return [self._removing("Would have cleaned up", "archive")] if left else []
-        tasks = self._getting(host, found)
+        tasks = self._getting(host, state)
         if self.settings.cleanup:
             tasks.append(self._removing("Would have cleaned up", "archive"))
         return tasks
 
-    def _getting(self, host: "HostReader", found: CurrentState) -> List[Task]:
+    def _getting(self, host: "HostReader", state: CurrentState) -> List[Task]:
         """Download and extraction as one task: if either fails, nothing is changed."""
-        changes = self._differences(host, found)
+        changes = self._differences(host, state)
         downloads, parent = bool(changes), self.settings.extraction.parent
         extracts = bool(parent and (downloads or self.settings.extraction.creates))
         messages = ["Would have downloaded"] if downloads else []
@@ -102,41 +102,41 @@ class Resource(PathTaskStateType):
 
         def act(host: "Host") -> None:
             if downloads:
-                self._download(host, found, extracts)
+                self._download(host, state, extracts)
             else:
                 host.archives.extract(self.name, self.settings.extraction, self.settings.checksum)
             self._extracted = extracts
 
         return [Task(". ".join(messages), act, changes)] if messages else []
 
-    def _differences(self, host: "HostReader", found: CurrentState) -> List[Change]:
+    def _differences(self, host: "HostReader", state: CurrentState) -> List[Change]:
         """Return the changes that make a download necessary."""
         want = self.settings.checksum
-        if found is None:
+        if state is None:
             checksum = [Change("checksum", None, want)] if want else []
             return [Change("ensure", "absent", "present"), *checksum]
-        if found["ensure"] == "symlink":
+        if state["ensure"] == "symlink":
             return [Change("type", "symlink", "file")]
         changes = []
         accounts, settings = host.accounts, self.settings
-        if found["owner"] != accounts.uid(settings.owner):
-            owner = accounts.user_name(found["owner"]) or str(found["owner"])
+        if state["owner"] != accounts.uid(settings.owner):
+            owner = accounts.user_name(state["owner"]) or str(state["owner"])
             changes.append(Change("owner", owner, settings.owner))
-        if found["group"] != accounts.gid(settings.group):
-            group = accounts.group_name(found["group"]) or str(found["group"])
+        if state["group"] != accounts.gid(settings.group):
+            group = accounts.group_name(state["group"]) or str(state["group"])
             changes.append(Change("group", group, settings.group))
         has = HASHED + host.files.digest(self.name) if want else ""
         if has != want:
             changes.append(Change("checksum", has, want))
         return changes
 
-    def _download(self, host: "Host", found: CurrentState, extracts: bool) -> None:
-        kept = found is not None and found["ensure"] == "file"
+    def _download(self, host: "Host", state: CurrentState, extracts: bool) -> None:
+        kept = state is not None and state["ensure"] == "file"
         uid, gid = host.accounts.uid(self.settings.owner), host.accounts.gid(self.settings.group)
         wanted = NewDownload(
             self.settings.request,
             self.name,
-            mode=found["mode"] & 0o777 if found is not None and kept else _NEW_MODE,
+            mode=state["mode"] & 0o777 if state is not None and kept else _NEW_MODE,
             uid=-1 if uid is None else uid,
             gid=-1 if gid is None else gid,
             checksum=self.settings.checksum,

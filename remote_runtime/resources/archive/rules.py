@@ -63,22 +63,22 @@ def problems(name: str, properties: Dict[str, Any]) -> Problems:
     """Each violated rule as (property, message); no message repeats text that could be a
     credential.
     """
-    found = [("name", message) for message in rules.of_path(name)]
+    problems = [("name", message) for message in rules.of_path(name)]
     if not kind_of(name):
-        found.append(("name", "the name must end in " + _KNOWN))
-    found.extend(_of_url(name, properties.get("url")))
+        problems.append(("name", "the name must end in " + _KNOWN))
+    problems.extend(_of_url(name, properties.get("url")))
     for key in ("extract_parent", "creates"):
         if isinstance(properties.get(key), str):
-            found.extend((key, message) for message in rules.of_path(properties[key]))
-    found.extend(("creates", message) for message in rules.of_creates(properties.get("creates")))
-    found.extend(rules.of_tries(properties))
+            problems.extend((key, message) for message in rules.of_path(properties[key]))
+    problems.extend(("creates", message) for message in rules.of_creates(properties.get("creates")))
+    problems.extend(rules.of_tries(properties))
     if properties.get("cleanup") is True:
         for key in ("extract_parent", "creates"):
             if properties.get(key) is None:
-                found.append(("cleanup", "cleanup requires %s" % key))
-    found.extend(access_problems(properties))
-    found.extend(_of_limits(properties))
-    return found
+                problems.append(("cleanup", "cleanup requires %s" % key))
+    problems.extend(access_problems(properties))
+    problems.extend(_of_limits(properties))
+    return problems
 
 
 def _of_url(name: str, url: Any) -> Problems:
@@ -105,7 +105,7 @@ def _of_url(name: str, url: Any) -> Problems:
 
 
 def _of_limits(properties: Dict[str, Any]) -> Problems:
-    found: Problems = []
+    problems: Problems = []
     parsers = (
         ("download_timeout", positive_seconds),
         ("extract_timeout", positive_seconds),
@@ -113,5 +113,5 @@ def _of_limits(properties: Dict[str, Any]) -> Problems:
     )
     for key, parse in parsers:
         if isinstance(properties.get(key), str):
-            found += [(key, message) for message in rules.of_text(parse, properties[key])]
-    return found
+            problems += [(key, message) for message in rules.of_text(parse, properties[key])]
+    return problems

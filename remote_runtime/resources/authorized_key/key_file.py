@@ -44,12 +44,12 @@ class Place(NamedTuple):
         """Return the reasons why sshd would not read the keys, based on the attributes of the file
         and its directory.
         """
-        found = []
+        result = []
         if self.manages_parent and self.directory is not None:
-            found.append(_refusal(self.parent, self.directory, self.user, 0o500))
+            result.append(_refusal(self.parent, self.directory, self.user, 0o500))
         if self.file is not None:
-            found.append(_refusal(self.path, self.file, self.user, 0o400))
-        return [refusal for refusal in found if refusal]
+            result.append(_refusal(self.path, self.file, self.user, 0o400))
+        return [refusal for refusal in result if refusal]
 
 
 def path_of(template: str, user: User) -> str:

@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 def listed(properties: Properties) -> KeyList:
     """The keys that ``key`` lists, with the options and the comment of the resource."""
-    found: List[Key] = []
+    result: List[Key] = []
     problems: List[Tuple[str, str]] = []
     given = properties.get("key")
     many = isinstance(given, list)
@@ -43,12 +43,12 @@ def listed(properties: Properties) -> KeyList:
                 break
             if not authorized_keys.is_ignored(line):
                 try:
-                    found.append(authorized_keys.parse(line))
+                    result.append(authorized_keys.parse(line))
                 except ValueError as error:
                     problems.append(("key", place + str(error)))
-    if "key" in properties and not (found or problems or given == []):
+    if "key" in properties and not (result or problems or given == []):
         problems.append(("key", "it contains no key"))
-    return _dressed(found, problems, properties)
+    return _dressed(result, problems, properties)
 
 
 def _problem_of_text(text: str) -> str:
@@ -98,10 +98,10 @@ def options_of(properties: Properties) -> Optional[str]:
 def problems_of_options(text: str) -> List[str]:
     """Return the reasons why sshd would refuse a line with these options."""
     try:
-        found = authorized_keys.split_options(text) if text else []
+        options = authorized_keys.split_options(text) if text else []
     except ValueError as error:
         return [str(error)]
-    return [problem for problem in map(authorized_keys.problem_of_option, found) if problem]
+    return [problem for problem in map(authorized_keys.problem_of_option, options) if problem]
 
 
 class KeyFile(object):

@@ -65,14 +65,14 @@ class Resource(StateType):
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         """Return warnings about keys that sshd ignores or refuses: certificates, DSA keys and
         unknown options."""
-        found = []
+        warnings = []
         for key in listed(properties).keys:
             if authorized_keys.is_certificate(key):
                 text = "sshd finds no certificate in this file"
                 hint = "list the key of its CA, with options: [cert-authority]"
-                found.append(("key", text, hint))
+                warnings.append(("key", text, hint))
             if key.kind == "ssh-dss":
-                found.append(("key", "current SSH servers refuse DSA keys", "use another key"))
+                warnings.append(("key", "current SSH servers refuse DSA keys", "use another key"))
             for option in authorized_keys.split_options(key.options) if key.options else ():
                 word = option.partition("=")[0]
                 options = authorized_keys.OPTIONS + authorized_keys.WITH_VALUE
@@ -81,8 +81,8 @@ class Resource(StateType):
                     guess = nearest(word, known.values())
                     hint = "did you mean %s?" % guess if guess else "see man sshd"
                     text = "sshd refuses a key with the unknown option %s" % word
-                    found.append(("options" if "options" in properties else "key", text, hint))
-        return found
+                    warnings.append(("options" if "options" in properties else "key", text, hint))
+        return warnings
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
@@ -103,17 +103,17 @@ class Resource(StateType):
         every = self._exclusive or "key" not in self.properties
         mine = None if every else self._wanted
         refusals = [] if place is None else place.refusals()
-        found = file.records(mine)
+        records = file.records(mine)
         after = self._after(file)
-        self._then = found if after is file.lines else KeyFile(after).records(mine)
+        self._then = records if after is file.lines else KeyFile(after).records(mine)
         self._refused = bool(refusals)
-        if not found and (self.ensure == "absent" or self._then or "key" not in self.properties):
+        if not records and (self.ensure == "absent" or self._then or "key" not in self.properties):
             return None
-        return {"keys": found, "permissions": "; ".join(refusals) or ACCEPTED}
+        return {"keys": records, "permissions": "; ".join(refusals) or ACCEPTED}
 
     def desired(self) -> Mapping[str, Any]:
-        found = [key.shown for key in self._wanted]
-        wanted: Dict[str, Any] = {"keys": found if self._then is None else self._then}
+        texts = [key.shown for key in self._wanted]
+        wanted: Dict[str, Any] = {"keys": texts if self._then is None else self._then}
         if self._refused:
             wanted["permissions"] = ACCEPTED
         return wanted
@@ -157,8 +157,8 @@ class Resource(StateType):
         """
         if place.file is None:
             return KeyFile(())
-        found = file_of(host.files.read(place.path))
-        if place.is_hidden and any(not (line.key or line.ignored) for line in found.lines):
+        key_file = file_of(host.files.read(place.path))
+        if place.is_hidden and any(not (line.key or line.ignored) for line in key_file.lines):
             raise ResourceError(
                 "%s belongs to another user, with the uid %d, and contains lines that are not keys"
                 % (place.path, place.file.uid),
@@ -166,7 +166,7 @@ class Resource(StateType):
                 hint="find out what it is, then move it away or make %s its owner"
                 % place.user.name,
             )
-        return found
+        return key_file
 
     def _after(self, file: KeyFile) -> Sequence[Line]:
         if self.ensure == "absent":

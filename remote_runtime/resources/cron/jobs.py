@@ -66,7 +66,7 @@ def job_in_file(text: str) -> Optional[Job]:
     """The only job in a file in cron.d, with the settings before it; None if the file contains
     anything else.
     """
-    found: List[Job] = []
+    result: List[Job] = []
     environment: List[str] = []
     for line in text.split("\n"):
         stripped = line.strip(_BLANKS)
@@ -77,8 +77,8 @@ def job_in_file(text: str) -> Optional[Job]:
             continue
         schedule, rest = _split(stripped)
         user, _, command = rest.partition(" ")
-        found.append(Job(schedule, user, command.strip(), tuple(environment)))
-    return found[0] if len(found) == 1 else None
+        result.append(Job(schedule, user, command.strip(), tuple(environment)))
+    return result[0] if len(result) == 1 else None
 
 
 def _split(line: str) -> Tuple[str, str]:

@@ -58,11 +58,11 @@ class Resource(StateType):
         file gets another name.
         """
         file = jobs.file_name(name)
-        found = schedules.warnings(properties)
+        warnings = schedules.warnings(properties)
         if file == name or properties.get("crontab"):
-            return found
+            return warnings
         text = "cron ignores files with this name, so the job is in %s/%s" % (DIRECTORY, file)
-        return [("name", text, "use letters, digits, _ and -"), *found]
+        return [("name", text, "use letters, digits, _ and -"), *warnings]
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
@@ -75,13 +75,13 @@ class Resource(StateType):
     def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
         """See the base class. Finds jobs with different names but the same file in /etc/cron.d."""
         files: Dict[str, int] = {}
-        found = []
+        conflicts = []
         for at, (name, properties) in enumerate(resources):
             if not properties.get("crontab"):
                 path = "%s/%s" % (DIRECTORY, jobs.file_name(name))
                 if files.setdefault(path, at) != at:
-                    found.append((files[path], at, path))
-        return found
+                    conflicts.append((files[path], at, path))
+        return conflicts
 
     @property
     def _own(self) -> bool:
@@ -111,11 +111,11 @@ class Resource(StateType):
             refuse(self._path, node)
         data = host.files.read(self._path)
         job = jobs.job_in_file(data.decode("utf-8", "replace"))
-        found = self._shown(job)
-        found["mode"] = "%04o" % node.mode
-        found["owner"] = host.accounts.user_name(node.uid) or str(node.uid)
-        found["content"] = FileText(data, node.mode, self._path)
-        return found
+        state = self._shown(job)
+        state["mode"] = "%04o" % node.mode
+        state["owner"] = host.accounts.user_name(node.uid) or str(node.uid)
+        state["content"] = FileText(data, node.mode, self._path)
+        return state
 
     def _read_crontab(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         if host.accounts.user(self._user) is None:
@@ -128,10 +128,10 @@ class Resource(StateType):
         """Return the record of a job."""
         if job is None:
             return {"job": None, "environment": []}
-        found: Dict[str, Any] = {"job": "%s %s" % (job.schedule, job.command)}
+        state: Dict[str, Any] = {"job": "%s %s" % (job.schedule, job.command)}
         if not self._own:
-            found.update(user=job.user, environment=list(job.environment))
-        return found
+            state.update(user=job.user, environment=list(job.environment))
+        return state
 
     def desired(self) -> Mapping[str, Any]:
         """See the base class. The job and, for a file in /etc/cron.d, also its mode, owner and

@@ -113,7 +113,7 @@ def _never(fields: Dict[str, str]) -> str:
 
 
 def _values(field: str, text: str) -> List[int]:
-    found: List[int] = []
+    result: List[int] = []
     for part in text.split(","):
         span, _, step = part.partition("/")
         first, _, last = span.partition("-")
@@ -121,8 +121,8 @@ def _values(field: str, text: str) -> List[int]:
         if span != "*":
             low = _number(field, first) or 0
             high = _number(field, last) or 0 if last else low
-        found += range(low, high + 1, int(step or 1))
-    return found
+        result += range(low, high + 1, int(step or 1))
+    return result
 
 
 def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:
@@ -133,7 +133,7 @@ def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:
     words = [str(properties.get(field, "*")) for field in FIELDS]
     if whole is not None:
         words = str(whole).split()
-    found = []
+    warnings = []
     for field, text in zip(FIELDS, words):
         for part in text.split(","):
             span, _, step = part.partition("/")
@@ -141,5 +141,5 @@ def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:
                 key = field if whole is None else "schedule"
                 low = _RANGES[field][0]
                 hint = "write %d, or use a timer with on_unit_active" % low
-                found.append((key, "%r is the same as %d" % (part, low), hint))
-    return found
+                warnings.append((key, "%r is the same as %d" % (part, low), hint))
+    return warnings

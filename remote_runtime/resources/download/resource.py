@@ -53,18 +53,18 @@ class Resource(PathStateType):
                 kind="resource.file.kind",
                 hint="use another path",
             )
-        found: Dict[str, Any] = {"type": node.kind}
+        state: Dict[str, Any] = {"type": node.kind}
         if node.kind == "symlink":
-            return found
+            return state
         owner, group = self._text("owner"), self._text("group")
         user = "" if owner.isdigit() else host.accounts.user_name(node.uid)
         of_group = "" if group.isdigit() else host.accounts.group_name(node.gid)
-        found["owner"], found["group"] = user or str(node.uid), of_group or str(node.gid)
-        found["mode"] = "%04o" % node.mode
+        state["owner"], state["group"] = user or str(node.uid), of_group or str(node.gid)
+        state["mode"] = "%04o" % node.mode
         if self._is_to_match(host):
             algorithm = algorithm_of(self._checksum)
-            found["checksum"] = "%s:%s" % (algorithm, host.files.digest(self.name, algorithm))
-        return found
+            state["checksum"] = "%s:%s" % (algorithm, host.files.digest(self.name, algorithm))
+        return state
 
     def _is_to_match(self, host: HostReader) -> bool:
         """Return whether an existing file must have a checksum, which is known after this call."""

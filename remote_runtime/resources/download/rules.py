@@ -19,22 +19,22 @@ def problems(name: str, properties: Dict[str, Any]) -> Problems:
     """Each violated rule as (property, message); no message repeats text that could be a
     credential.
     """
-    found = [("name", message) for message in rules.of_path(name)]
+    problems = [("name", message) for message in rules.of_path(name)]
     if name == "/":
-        found.append(("name", "the root directory is not a file"))
+        problems.append(("name", "the root directory is not a file"))
     for key in ("url", "checksum_url"):
         value = properties.get(key)
         wrong = request.url_problem(value) if isinstance(value, str) else ""
-        found += [(key, wrong)] if wrong else []
+        problems += [(key, wrong)] if wrong else []
     if "checksum" in properties and "checksum_url" in properties:
-        found.append(("checksum_url", "checksum and checksum_url are mutually exclusive"))
-    found += checksums.checksum_problem(properties.get("checksum"))
-    found += request.access_problems(properties)
-    found += rules.of_tries(properties)
+        problems.append(("checksum_url", "checksum and checksum_url are mutually exclusive"))
+    problems += checksums.checksum_problem(properties.get("checksum"))
+    problems += request.access_problems(properties)
+    problems += rules.of_tries(properties)
     for key, parse in _PARSERS:
         if isinstance(properties.get(key), str):
-            found += [(key, message) for message in rules.of_text(parse, properties[key])]
-    return found
+            problems += [(key, message) for message in rules.of_text(parse, properties[key])]
+    return problems
 
 
 def warnings(properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:

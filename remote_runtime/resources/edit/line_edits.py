@@ -30,9 +30,9 @@ class LineEdit(object):
         if match is not None:
             if same and not match.matches(line):
                 return  # as an earlier run left it
-            found = document.matching(match)
-            if found:
-                document.replace(found[-1], found[-1] + 1, [line])
+            numbers = document.matching(match)
+            if numbers:
+                document.replace(numbers[-1], numbers[-1] + 1, [line])
                 return
         if not any(self._place.holds(document, at) for at in same):
             document.insert(self._place.find(document), [line])
@@ -65,23 +65,23 @@ class BlockEdit(object):
 
     def present(self, document: Document) -> None:
         """Make these lines exist between the markers, which are added if they are missing."""
-        found = self._find(document)
-        if found is None:
+        block = self._find(document)
+        if block is None:
             lines = [self._begin, *self._texts, self._end]
             document.insert(self._place.find(document), lines)
-        elif document.texts[found[0] + 1 : found[1]] != self._texts:
-            document.replace(found[0] + 1, found[1], self._texts)
+        elif document.texts[block[0] + 1 : block[1]] != self._texts:
+            document.replace(block[0] + 1, block[1], self._texts)
 
     def absent(self, document: Document) -> None:
         """Remove the markers and the lines between them."""
-        found = self._find(document)
-        if found is not None:
-            document.remove(found[0], found[1] + 1)
+        block = self._find(document)
+        if block is not None:
+            document.remove(block[0], block[1] + 1)
 
     def part(self, document: Document) -> Any:
         """The lines between the markers."""
-        found = self._find(document)
-        return None if found is None else document.texts[found[0] + 1 : found[1]]
+        block = self._find(document)
+        return None if block is None else document.texts[block[0] + 1 : block[1]]
 
     def _find(self, document: Document) -> Optional[Tuple[int, int]]:
         """The lines of the markers. ``ValueError`` unless there is exactly one pair."""

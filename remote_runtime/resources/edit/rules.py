@@ -63,26 +63,26 @@ def kind_of(spec: Spec) -> str:
 
 def problems(name: str, properties: Spec) -> List[Problem]:
     """Each violated rule as (property, message)."""
-    found = [("name", message) for message in rules.of_path(name)]
+    problems = [("name", message) for message in rules.of_path(name)]
     if properties.get("validate") is not None:
         messages = rules.of_validation(str(properties["validate"]))
-        found += [("validate", message) for message in messages]
+        problems += [("validate", message) for message in messages]
     own = [key for key in KEYS if properties.get(key) is not None]
     several = properties.get("edits")
     if several is None:
         spec = dict({key: properties[key] for key in own}, ensure=properties.get("ensure"))
-        return found + list(_of_edit(spec))
+        return problems + list(_of_edit(spec))
     if own:
-        found.append((own[0], "%s belongs in the entries of edits" % own[0]))
+        problems.append((own[0], "%s belongs in the entries of edits" % own[0]))
     if properties.get("ensure") == "absent":
-        found.append(("ensure", "write ensure: absent in the entries of edits"))
+        problems.append(("ensure", "write ensure: absent in the entries of edits"))
     for at, spec in enumerate(several):
         for key, message in _of_edit(spec):
             where = "entry %d" % (at + 1)
-            found.append(
+            problems.append(
                 ("edits", "%s: %s" % (where, "%s: %s" % (key, message) if key else message))
             )
-    return found
+    return problems
 
 
 def _of_edit(spec: Spec) -> Iterator[Problem]:
@@ -202,7 +202,7 @@ def _of_setting(key: str, value: Any, kind: str, section: str = "") -> Iterator[
 
 def warnings(name: str, properties: Spec) -> List[Tuple[str, str, str]]:
     """Return settings that are allowed but probably a mistake, as (property, message, hint)."""
-    found: List[Tuple[str, str, str]] = []
+    warnings: List[Tuple[str, str, str]] = []
     several = properties.get("edits")
     if several is not None and not isinstance(several, list):
         return []
@@ -212,8 +212,8 @@ def warnings(name: str, properties: Spec) -> List[Tuple[str, str, str]]:
         for key, message, hint in _doubts_of(name, spec):
             if several is not None:
                 key, message = "edits", "entry %d: %s: %s" % (at + 1, key, message)
-            found.append((key, message, hint))
-    return found
+            warnings.append((key, message, hint))
+    return warnings
 
 
 def _doubts_of(name: str, spec: Spec) -> Iterator[Tuple[str, str, str]]:

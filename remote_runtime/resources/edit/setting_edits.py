@@ -124,19 +124,19 @@ class Grammar(object):
 
 def sections_of(document: Document, grammar: Grammar) -> List[Section]:
     """The sections of a file; the first has the lines above all headers, and no name."""
-    found = [Section("", 0, 0, [])]
+    sections = [Section("", 0, 0, [])]
     texts, at = document.texts, 0
     while at < len(texts):
         name = grammar.header(texts[at])
         entry = None if name is not None else grammar.entry(texts[at], at)
         last = at if entry is None else _last_line(texts, grammar, entry)
         if name is not None:
-            found.append(Section(name, at + 1, at + 1, []))
+            sections.append(Section(name, at + 1, at + 1, []))
         elif entry is not None:
-            found[-1].entries.append(entry._replace(last=last))
+            sections[-1].entries.append(entry._replace(last=last))
         at = last + 1
-        found[-1] = found[-1]._replace(end=at)
-    return found
+        sections[-1] = sections[-1]._replace(end=at)
+    return sections
 
 
 def _last_line(texts: Sequence[str], grammar: Grammar, entry: Entry) -> int:
@@ -197,8 +197,8 @@ class SettingsEdit(object):
             if key:
                 self._set(document, section, key, None)
                 continue
-            for found in reversed(self._sections(document, section) if section else []):
-                document.remove(found.first - 1, self._end_of(document, found))
+            for one_section in reversed(self._sections(document, section) if section else []):
+                document.remove(one_section.first - 1, self._end_of(document, one_section))
 
     def _end_of(self, document: Document, section: Section) -> int:
         """The number after the last line of a section, without the comments directly above the next
@@ -221,14 +221,14 @@ class SettingsEdit(object):
 
     def _sections(self, document: Document, name: str) -> List[Section]:
         wanted = self._grammar.section_name(name)
-        found = sections_of(document, self._grammar)
+        sections = sections_of(document, self._grammar)
         if not wanted:
-            return found[:1]
-        return [section for section in found[1:] if section.name == wanted]
+            return sections[:1]
+        return [section for section in sections[1:] if section.name == wanted]
 
     def _section(self, document: Document, name: str) -> Optional[Section]:
-        found = self._sections(document, name)
-        return found[0] if found else None
+        sections = self._sections(document, name)
+        return sections[0] if sections else None
 
     def _entries(self, document: Document, section: str, key: str) -> List[Entry]:
         return [
@@ -266,22 +266,28 @@ class SettingsEdit(object):
             )
 
     def _add(self, document: Document, section: str, key: str, values: Sequence[str]) -> None:
-        found = self._section(document, section)
+        section_found = self._section(document, section)
         everywhere = sections_of(document, self._grammar)
-        model = self._model([*(found.entries if found else []), *everywhere[0].entries])
+        model = self._model(
+            [*(section_found.entries if section_found else []), *everywhere[0].entries]
+        )
         if model is None:
             model = self._model([entry for one in everywhere for entry in one.entries])
-        indent = found.entries[0].prefix if found and found.entries else ""
+        indent = section_found.entries[0].prefix if section_found and section_found.entries else ""
         indent = "" if indent.strip() else indent
-        if section and self._grammar.kind == "ssh" and not (found and found.entries):
+        if (
+            section
+            and self._grammar.kind == "ssh"
+            and not (section_found and section_found.entries)
+        ):
             indent = "    "
         lines = [
             (indent + key + (model or self._grammar.separator) + one).rstrip() for one in values
         ]
-        if found is None:
+        if section_found is None:
             self._add_section(document, section, lines)
             return
-        document.insert(self._place(document, found, key), lines)
+        document.insert(self._place(document, section_found, key), lines)
 
     def _model(self, entries: Sequence[Entry]) -> Optional[str]:
         """The separator of existing entries, to be copied for a new one."""
@@ -331,18 +337,18 @@ def text_of(value: Any) -> str:
 
 def _flat(settings: Mapping[str, Any]) -> List[Tuple[str, str, Any]]:
     """The section, key and values of each setting; a section without keys has the key ""."""
-    found: List[Tuple[str, str, Any]] = []
+    result: List[Tuple[str, str, Any]] = []
     inner: Dict[str, Mapping[str, Any]] = {}
     for key, value in settings.items():
         if isinstance(value, dict):
             inner[key] = value
         else:
-            found.append(("", key, _values(value)))
+            result.append(("", key, _values(value)))
     for section, keys in inner.items():
-        found += [(section, key, _values(value)) for key, value in keys.items()]
+        result += [(section, key, _values(value)) for key, value in keys.items()]
         if not keys:
-            found.append((section, "", None))
-    return found
+            result.append((section, "", None))
+    return result
 
 
 def _values(value: Any) -> Any:

@@ -9,32 +9,32 @@ from remote_runtime.validation.rules import Problems
 
 def problems(name: str, properties: Dict[str, Any]) -> Problems:
     """Each violated rule as (property, message)."""
-    found: Problems = []
+    problems: Problems = []
     if not name.isprintable() and any(
         ord(char) == 127 or (ord(char) < 32 and char not in "\n\t") for char in name
     ):
-        found.append(("name", "the name contains a control character"))
-    found += of_words("name", name)
+        problems.append(("name", "the name contains a control character"))
+    problems += of_words("name", name)
     plain = properties.get("provider", "posix") == "posix"
     if plain and properties.get("interpreter", "default") == "default":
-        found += of_words("command", properties.get("command"))
-    found += of_settings("", properties)
-    found += [("creates", m) for m in rules.of_creates(properties.get("creates"), "unless")]
-    found += rules.of_tries(properties)
+        problems += of_words("command", properties.get("command"))
+    problems += of_settings("", properties)
+    problems += [("creates", m) for m in rules.of_creates(properties.get("creates"), "unless")]
+    problems += rules.of_tries(properties)
     for key in ("onlyif", "unless"):
-        found += _of_guard(key, properties, plain)
+        problems += _of_guard(key, properties, plain)
     for entry in listed(properties.get("subscribe")):
         kind, mark, rest = entry.partition("#")
         if not (kind and mark and rest):
-            found.append(("subscribe", "%r is not in the form type#name" % entry))
-    return found
+            problems.append(("subscribe", "%r is not in the form type#name" % entry))
+    return problems
 
 
 def _of_guard(key: str, properties: Dict[str, Any], plain: bool) -> Problems:
     guard = properties.get(key)
-    found: Problems = []
+    problems: Problems = []
     if plain and properties.get("guard_interpreter", "default") == "default":
-        found += of_words(key, guard.get("command") if isinstance(guard, dict) else guard)
+        problems += of_words(key, guard.get("command") if isinstance(guard, dict) else guard)
     if isinstance(guard, dict):
-        found += of_settings(key, guard)
-    return found
+        problems += of_settings(key, guard)
+    return problems

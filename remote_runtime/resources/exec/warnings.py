@@ -11,17 +11,17 @@ _WORDS_OF_FIND = re.compile(r"\s-(exec|ok)(dir)?\s")
 
 def warnings(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
     """Return the warnings about the commands of an exec, including its guards."""
-    found = []
+    warnings = []
     whole = properties.get("interpreter", "default") == "default"
     if whole and "command" in properties:
-        found.append(("command", properties["command"]))
+        warnings.append(("command", properties["command"]))
     elif whole and "command" not in properties:
-        found.append(("name", name))
+        warnings.append(("name", name))
     if properties.get("guard_interpreter", "default") == "default":
         for key in ("onlyif", "unless"):
             guard = properties.get(key)
-            found.append((key, guard.get("command") if isinstance(guard, dict) else guard))
-    return of_commands(found, properties)
+            warnings.append((key, guard.get("command") if isinstance(guard, dict) else guard))
+    return of_commands(warnings, properties)
 
 
 def of_commands(

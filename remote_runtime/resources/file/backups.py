@@ -23,8 +23,8 @@ _NUMBER = re.compile(r"~([0-9]{1,18})~\Z")
 def number_of(name: str, of: str) -> int:
     """The number of the backup of a file called ``of`` with this name; 0 for other files."""
     start = ".%s." % of
-    found = _NUMBER.match(name[len(start) :]) if name.startswith(start) else None
-    return int(found.group(1)) if found is not None else 0
+    match = _NUMBER.match(name[len(start) :]) if name.startswith(start) else None
+    return int(match.group(1)) if match is not None else 0
 
 
 class Backup(object):
@@ -60,15 +60,15 @@ class Backup(object):
 
 def _existing(host: "HostReader", directory: str, name: str) -> List[Tuple[int, str]]:
     """The backups with their numbers, the oldest first."""
-    found = []
+    result = []
     for entry in host.files.entries(directory + "/."):  # a link to a directory, too
         number = number_of(entry, name)
         if number:
             path = os.path.join(directory, entry)
             node = host.files.lstat(path)
             if node is not None and node.kind == "file":
-                found.append((number, path))
-    return sorted(found)
+                result.append((number, path))
+    return sorted(result)
 
 
 def _is_same(host: "HostReader", newest: str, path: str, node: "Node") -> bool:

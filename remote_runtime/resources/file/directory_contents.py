@@ -62,9 +62,9 @@ class Below(object):
     def differences(self, uid: int, gid: int) -> Dict[str, Any]:
         """Return the differences from the desired state, for drift and plans; {} if nothing
         differs."""
-        found: Dict[str, Any] = {}
+        result: Dict[str, Any] = {}
         if self._extra:
-            found["purge"] = sorted(os.fsencode(entry.shown).hex() for entry in self._extra)
+            result["purge"] = sorted(os.fsencode(entry.shown).hex() for entry in self._extra)
         digest = sha256()
         differing = self._differing(uid, gid)
         for one in differing:
@@ -72,5 +72,5 @@ class Below(object):
             summary = (node.kind, node.uid, node.gid, node.mode, one.entry.shown)
             digest.update(os.fsencode("%s %d %d %o %s\0" % summary))
         if differing:
-            found["recurse"] = digest.hexdigest()
-        return found
+            result["recurse"] = digest.hexdigest()
+        return result

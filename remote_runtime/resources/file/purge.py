@@ -28,13 +28,13 @@ def extra(walk: Walk) -> List[Entry]:
             "has no files either",
         )
     held: Set[str] = set(walk.others.above)
-    found = []
+    entries = []
     for entry in reversed(walk.entries):
         if entry.purged and entry.shown not in held:
-            found.append(entry)
+            entries.append(entry)
         else:
             held.add(os.path.dirname(entry.shown))
-    return sorted(found, key=_inner_first)
+    return sorted(entries, key=_inner_first)
 
 
 def _inner_first(entry: Entry) -> List[Tuple[int, str]]:

@@ -51,7 +51,7 @@ def differing(wish: Wish, entries: Sequence[Entry]) -> List[Differing]:
     """Return the entries to change, inner paths first, because a directory may belong to another
     user afterwards.
     """
-    found = []
+    result = []
     for entry in reversed(entries):
         node = entry.node
         if not entry.managed or node.kind == "other":
@@ -61,8 +61,8 @@ def differing(wish: Wish, entries: Sequence[Entry]) -> List[Differing]:
         given = (uid, gid) != (node.uid, node.gid)
         mode = _mode(wish, node, given)
         if given or mode != node.mode:
-            found.append(Differing(entry, uid, gid, mode))
-    return found
+            result.append(Differing(entry, uid, gid, mode))
+    return result
 
 
 def _mode(wish: Wish, node: "Node", changes_owner: bool) -> int:

@@ -49,10 +49,10 @@ def changes(
     new = HASHED + content.sha256 if content is not None else None
     if old is not None and old == new:
         return []
-    found = []
+    changes = []
     if node is None:
-        found.append(Change("ensure", "absent", "present"))
+        changes.append(Change("ensure", "absent", "present"))
     elif node.kind == "symlink":
-        found.append(Change("type", "symlink", "file"))
-    found.append(Change("content", old, new))
-    return found
+        changes.append(Change("type", "symlink", "file"))
+    changes.append(Change("content", old, new))
+    return changes

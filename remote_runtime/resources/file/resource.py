@@ -86,19 +86,19 @@ class Resource(PathTaskStateType):
 
         return Below(host, self.name, given, node)
 
-    def state_of(self, found: Found) -> str:
-        if found is None:
+    def state_of(self, state: Found) -> str:
+        if state is None:
             return "absent"
-        return "directory" if found["node"].kind == "directory" else "present"
+        return "directory" if state["node"].kind == "directory" else "present"
 
-    def node(self, host: "HostReader", found: Found) -> "Optional[Node]":
-        return found["node"] if found is not None else None
+    def node(self, host: "HostReader", state: Found) -> "Optional[Node]":
+        return state["node"] if state is not None else None
 
-    def observed(self, host: "HostReader", found: Found) -> Any:
+    def observed(self, host: "HostReader", state: Found) -> Any:
         """See the base class. Return the attributes; also the content of a file that will be
         removed, and the differences in a directory.
         """
-        node = self.node(host, found)
+        node = self.node(host, state)
         if node is None:
             return {"ensure": None}
         seen = {"ensure": node.kind, "mode": node.mode, "owner": node.uid, "group": node.gid}
@@ -106,12 +106,12 @@ class Resource(PathTaskStateType):
             seen["content"] = "%d bytes of %d" % (node.size, node.mtime)
             if not differs_by_size(node.size, None):
                 seen["content"] = host.files.digest(self.name, known=node)
-        return dict(seen, **self.left(host, found))
+        return dict(seen, **self.left(host, state))
 
-    def compared(self, host: "HostReader", found: Found) -> Sequence[str]:
+    def compared(self, host: "HostReader", state: Found) -> Sequence[str]:
         """See the base class. Content that the resource does not manage may change."""
         size = None if self.properties.get("replace") is False else self._size(host)
-        node = self.node(host, found)
+        node = self.node(host, state)
         if size is None:
             return [key for key in ATTRIBUTES if key not in ("size", "checksum")]
         if node is not None and differs_by_size(node.size, size):
@@ -131,11 +131,11 @@ class Resource(PathTaskStateType):
                 return -1 if source is None else source.size
         return None
 
-    def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
+    def left(self, host: "HostReader", state: Found = None) -> Mapping[str, Any]:
         """See the base class. Return the differences from the desired state in a directory, if its
         contents are managed.
         """
-        below = found["below"] if found is not None else None
+        below = state["below"] if state is not None else None
         if below is None:
             return {}
         uid = host.accounts.uid(str(self.properties.get("owner", "")))
@@ -223,25 +223,25 @@ class Resource(PathTaskStateType):
 
     # -- what there is to do ----------------------------------------------------------------------
 
-    def tasks(self, host: "HostReader", found: Found) -> List[Task]:
+    def tasks(self, host: "HostReader", state: Found) -> List[Task]:
         """See the base class. One task for a file or a new directory. For a tree, the tasks of the
         paths that differ.
         """
         self._unmet = []
-        node = self.node(host, found)
+        node = self.node(host, state)
         if self.ensure == "absent":
             tasks, unmet = removal.tasks(host, self.name, self.properties, node)
             self._unmet = unmet
             return tasks
         if not self.tree:
             tasks = self._file(host, node)
-        elif found is None:
+        elif state is None:
             tasks = [self._making(self._wanted(host, None))]
         else:
-            tasks = self._directory(host, found)
+            tasks = self._directory(host, state)
         return tasks
 
-    def require(self, host: "HostReader", found: Found) -> None:
+    def require(self, host: "HostReader", state: Found) -> None:
         for missing in self._unmet:
             raise missing
 
@@ -257,11 +257,11 @@ class Resource(PathTaskStateType):
             return [self._making(want)]
         return [Task(_CREATED, self._put(None, want), [Change("content", None, None)])]
 
-    def known(self, host: "HostReader", found: Found) -> List[Task]:
+    def known(self, host: "HostReader", state: Found) -> List[Task]:
         """See the base class. Writes everything again, so that later resources read the desired
         state.
         """
-        node = self.node(host, found)
+        node = self.node(host, state)
         if self.ensure == "absent":
             return [removal.removing(self.name, force=self.properties.get("force") is True)]
         want = self._wanted(host, node)
@@ -404,8 +404,8 @@ class Resource(PathTaskStateType):
 
     # -- a directory ------------------------------------------------------------------------------
 
-    def _directory(self, host: "HostReader", found: Mapping[str, Any]) -> List[Task]:
-        node = found["node"]
+    def _directory(self, host: "HostReader", state: Mapping[str, Any]) -> List[Task]:
+        node = state["node"]
         if node.kind != "directory":
             kind = "symlink" if node.kind == "symlink" else "file"
             raise ResourceError(
@@ -415,7 +415,7 @@ class Resource(PathTaskStateType):
         want = self._wanted(host, node)
         attributes = self._attributes(host, node, want)
         own = [self._setting(attributes, want)] if attributes else []
-        below: "Optional[Below]" = found["below"]
+        below: "Optional[Below]" = state["below"]
         if below is None:
             return own
         if below.unknown is not None:

@@ -62,7 +62,7 @@ class Others(object):
         """Return those below the directory, under every path; ``follow``: also follow a link at
         their end.
         """
-        found = []
+        result = []
         for path in paths:
             directory, name = os.path.split(path)
             ways = [path, os.path.join(self._files.followed(directory), name)]
@@ -70,14 +70,14 @@ class Others(object):
             if follow:
                 ways.append(self._files.followed(path))
             for way in ways:
-                found += [way[len(top) :] for top in self._tops if way.startswith(top)][:1]
-        return found
+                result += [way[len(top) :] for top in self._tops if way.startswith(top)][:1]
+        return result
 
     def is_backup(self, path: str) -> bool:
         """Return whether it is a backup of another resource's file."""
         directory, name = os.path.split(path)
-        found = _BACKUP.match(name)
-        return found is not None and os.path.join(directory, found.group(1)) in self._backed
+        match = _BACKUP.match(name)
+        return match is not None and os.path.join(directory, match.group(1)) in self._backed
 
 
 def _paths(item: Item) -> List[str]:

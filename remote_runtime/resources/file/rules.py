@@ -26,7 +26,7 @@ def problems(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
 
 
 def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
-    found: List[Tuple[str, str]] = []
+    result: List[Tuple[str, str]] = []
     source = properties.get("source")
     if isinstance(source, str) and source.startswith(("http://", "https://", "ftp://")):
         hint = "use a download resource"
@@ -34,13 +34,13 @@ def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
     given = [key for key in ("content", "source") if properties.get(key) is not None]
     ensure = properties.get("ensure", "present")
     if len(given) == 2:
-        found.append(("source", "content and source are mutually exclusive"))
+        result.append(("source", "content and source are mutually exclusive"))
     for key in given + [k for k in ("replace", "backup", "validate") if k in properties]:
         if ensure == "directory":
-            found.append((key, "%s is not allowed with ensure: %s" % (key, ensure)))
+            result.append((key, "%s is not allowed with ensure: %s" % (key, ensure)))
     if "validate" in properties:
-        found.extend(_of_validate(str(properties["validate"]), bool(given), ensure))
-    return found
+        result.extend(_of_validate(str(properties["validate"]), bool(given), ensure))
+    return result
 
 
 def _of_validate(command: str, with_content: bool, ensure: Any) -> List[Tuple[str, str]]:
@@ -66,26 +66,26 @@ def _of_below(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
         return []
     from remote_runtime.resources.file.system_directories import is_of_system
 
-    found: List[Tuple[str, str]] = []
+    result: List[Tuple[str, str]] = []
     ensure = properties.get("ensure", "present")
     for key, needed in _BELOW.items():
         if properties.get(key) in (None, False) or ensure == "absent":
             continue
         if ensure != "directory":
-            found.append((key, "%s requires ensure: directory" % key))
+            result.append((key, "%s requires ensure: directory" % key))
         elif needed and properties.get(needed) is not True:
-            found.append((key, "%s requires %s: true" % (key, needed)))
+            result.append((key, "%s requires %s: true" % (key, needed)))
         elif not needed and is_of_system(name, key == "purge"):
-            found.append((key, "%s is not allowed for a system directory" % key))
+            result.append((key, "%s is not allowed for a system directory" % key))
     for pattern in properties.get("keep") or ():
         if isinstance(pattern, str) and not set(pattern.split("/")).isdisjoint(("..", ".")):
-            found.append(("keep", "a pattern must not have . or .. as a component: %r" % pattern))
-    return found
+            result.append(("keep", "a pattern must not have . or .. as a component: %r" % pattern))
+    return result
 
 
 def _of_mode(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
-    found: List[Tuple[str, str]] = []
+    result: List[Tuple[str, str]] = []
     for key in ("mode", "dir_mode", "file_mode"):
         if isinstance(properties.get(key), str):
-            found += [(key, text) for text in rules.of_text(parse_mode, properties[key])]
-    return found
+            result += [(key, text) for text in rules.of_text(parse_mode, properties[key])]
+    return result

@@ -30,10 +30,10 @@ def of_url(url: str) -> List[str]:
         return ["the scheme %s is not supported; %s" % (scheme, _HINT)]
     if scheme == "file":
         return _of_local(rest) if rest.startswith("/") else ["file:// requires an absolute path"]
-    found = _FULL.fullmatch(rest)
-    if not found:
+    match = _FULL.fullmatch(rest)
+    if not match:
         return ["it has no valid host and path; %s" % _HINT]
-    user = found.group("user")
+    user = match.group("user")
     if user is not None and ":" in user:
         return ["it contains a password, which git would store in the checkout; set token"]
     if user is not None and not re.fullmatch(_USER, user):

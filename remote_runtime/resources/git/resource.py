@@ -79,27 +79,27 @@ class Resource(PathStateType):
         contacted once.
         """
         source = self._source()
-        found = host.checkouts.find(self.name, source)
+        checkout = host.checkouts.find(self.name, source)
         wanted = self.ensure != "absent" and bool(source.url)
-        if found is None:
+        if checkout is None:
             if wanted and self._target is None:
                 self._target = host.checkouts.resolve(self.name, source)
             return None
-        self._is_cut = found.was_cut
+        self._is_cut = checkout.was_cut
         follows = self.properties.get("update", True) is not False
         # Nobody but the owner that is wanted gets the credentials; apply refuses any other.
-        ours = source.user is None or host.accounts.uid(source.user) == found.uid
-        if wanted and self._target is None and ours and (follows or not found.is_at_ref):
+        ours = source.user is None or host.accounts.uid(source.user) == checkout.uid
+        if wanted and self._target is None and ours and (follows or not checkout.is_at_ref):
             self._target = host.checkouts.resolve(self.name, source)
         state: Dict[str, Any] = {
-            "url": found.url or None,
-            "commit": found.commit or None,
-            "ref": found.branch or found.commit or None,
-            "submodules": found.is_current,
-            "owner": _name(host.accounts.uid, host.accounts.user_name, source.user, found.uid),
-            "group": _name(host.accounts.gid, host.accounts.group_name, source.group, found.gid),
+            "url": checkout.url or None,
+            "commit": checkout.commit or None,
+            "ref": checkout.branch or checkout.commit or None,
+            "submodules": checkout.is_current,
+            "owner": _name(host.accounts.uid, host.accounts.user_name, source.user, checkout.uid),
+            "group": _name(host.accounts.gid, host.accounts.group_name, source.group, checkout.gid),
         }
-        if found.was_cut:
+        if checkout.was_cut:
             state["complete"] = False
         if wanted and self.properties.get("force") is True:
             state["changes"] = host.checkouts.changes(self.name) or None

@@ -31,16 +31,16 @@ class Resource(StateType):
         """See the base class. Return whether it is loaded, loads at boot or is blacklisted, and its
         options in modprobe.d.
         """
-        found: Dict[str, Any] = {
+        state: Dict[str, Any] = {
             "loaded": host.kernel.is_loaded(self.name),
             "boot": self._text(host, self._load_file) == self._wanted_load,
             "options": self._options(host),
             "blacklist": self._is_blacklisted(host),
         }
         lives, wanted = self.properties.get("live", True), self.properties.get("blacklist", False)
-        gone = not (found["boot"] or found["options"] or (found["loaded"] and lives))
-        as_wanted = gone and found["blacklist"] == wanted
-        return None if self.ensure == "absent" and as_wanted else found
+        gone = not (state["boot"] or state["options"] or (state["loaded"] and lives))
+        as_wanted = gone and state["blacklist"] == wanted
+        return None if self.ensure == "absent" and as_wanted else state
 
     def desired(self) -> Mapping[str, Any]:
         options = " ".join(str(self.properties.get("options") or "").split())

@@ -108,36 +108,36 @@ class Resource(StateType):
         """Whether the entry must exist."""
         return self.ensure != "unmounted" or bool(self.properties.get("device"))
 
-    def state_of(self, found: Optional[Mapping[str, Any]]) -> str:
-        if found is not None and self.ensure == "present" and self._old is not None:
+    def state_of(self, state: Optional[Mapping[str, Any]]) -> str:
+        if state is not None and self.ensure == "present" and self._old is not None:
             return "present"
-        if found is None:
+        if state is None:
             return "absent"
-        return "unmounted" if found.get("mounted") is None else "mounted"
+        return "unmounted" if state.get("mounted") is None else "mounted"
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         """See the base class. Return the entry in fstab and the current mount, with passwords in
         options masked.
         """
         self._old = fstab.find(host.mounts.table(), self._key)
-        found = self._of_table() if self._old is not None else {}
-        found.update(self._of_swap(host) if self._is_swap else self._of_mount(host))
+        state = self._of_table() if self._old is not None else {}
+        state.update(self._of_swap(host) if self._is_swap else self._of_mount(host))
         self._stale = host.mounts.is_stale()
-        found["fstab_loaded"] = not self._stale
-        if self._old is None and found["mounted"] is None and self.ensure != "unmounted":
+        state["fstab_loaded"] = not self._stale
+        if self._old is None and state["mounted"] is None and self.ensure != "unmounted":
             return None
-        return found
+        return state
 
     def _of_table(self) -> Dict[str, Any]:
         old = self._old or Entry._make([""] * len(Entry._fields))
         options, wanted = old.options, self._options
         if wanted is not None and fstab.means_same(wanted, old.options):
             options = wanted
-        found: Dict[str, Any] = {"device": old.device, "type": old.type}
-        found["options"] = fstab.masked(options, MASKED)
+        state: Dict[str, Any] = {"device": old.device, "type": old.type}
+        state["options"] = fstab.masked(options, MASKED)
         for key, text in (("dump", old.dump), ("pass", old.passno)):
-            found[key] = int(text) if text.isdigit() else None
-        return found
+            state[key] = int(text) if text.isdigit() else None
+        return state
 
     def _of_swap(self, host: HostReader) -> Dict[str, Any]:
         return {"mounted": self._key if host.mounts.is_swap(self._key) else None}
@@ -149,15 +149,15 @@ class Resource(StateType):
         self._right = now is not None and bool(entry.device) and host.mounts.is_source(now, entry)
         if now is None:
             return {"mounted": None}
-        found: Dict[str, Any] = {"mounted": now.source}
+        state: Dict[str, Any] = {"mounted": now.source}
         if now.type == "autofs" and AUTOMOUNT in fstab.words_of(entry.options):
             return {"mounted": entry.device}  # mounted on first access
         if self._right:
-            found["mounted"] = entry.device
+            state["mounted"] = entry.device
             differs = fstab.differing(entry.options, now.options, now.on_system)
             active = ",".join(now.options) if differs else entry.options
-            found["active_options"] = fstab.masked(active, MASKED)
-        return found
+            state["active_options"] = fstab.masked(active, MASKED)
+        return state
 
     @property
     def _options(self) -> Optional[str]:

@@ -51,18 +51,18 @@ class Answers(object):
         wanted = [one for one in self._wanted if not (installed.version and one.type == PASSWORD)]
         if not wanted:
             return []
-        found = self._package.answers([one.question for one in wanted])
+        stored = self._package.answers([one.question for one in wanted])
         return [
-            Pending(one, found.get(one.question))
+            Pending(one, stored.get(one.question))
             for one in wanted
-            if not is_given(one, found.get(one.question))
+            if not is_given(one, stored.get(one.question))
         ]
 
     def kept(self) -> Mapping[str, Optional[str]]:
         """Return debconf's current value for each answer, without passwords and other secrets."""
         shown = [one for one in self._wanted if not self._is_hidden(one)]
-        found = self._package.answers_now([one.question for one in shown])
-        return {one.question: found.get(one.question) for one in shown}
+        stored = self._package.answers_now([one.question for one in shown])
+        return {one.question: stored.get(one.question) for one in shown}
 
     def unachieved(self, installed: Installed) -> str:
         """The answers that were given but are missing, as text; "" if there are none."""
@@ -81,11 +81,11 @@ class Answers(object):
 
     def change(self, pending: Pending) -> Change:
         """The record of a changed answer."""
-        answer, found = pending
+        answer, value_before = pending
         what = "debconf %s" % answer.question
         if self._is_hidden(answer):
-            return Change(what, None if found is None else MASKED, MASKED)
-        return Change(what, found, answer.value)
+            return Change(what, None if value_before is None else MASKED, MASKED)
+        return Change(what, value_before, answer.value)
 
 
 def line_of(value: object) -> str:

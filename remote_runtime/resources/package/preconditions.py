@@ -57,10 +57,12 @@ class Preconditions(object):
         return None if available.candidate else self._candidate(available)
 
     def _excluded(self) -> Optional[FailedPrecondition]:
-        found = self._package.exclusion()
+        exclusion = self._package.exclusion()
         return (
-            FailedPrecondition("%s is excluded by %s" % (self._package.title, found[0]), found[1])
-            if found
+            FailedPrecondition(
+                "%s is excluded by %s" % (self._package.title, exclusion[0]), exclusion[1]
+            )
+            if exclusion
             else None
         )
 
@@ -73,9 +75,9 @@ class Preconditions(object):
         if len(available.versions) > _VERSIONS_SHOWN:
             shown += " and %d more" % (len(available.versions) - _VERSIONS_SHOWN)
         hint = "available: %s" % shown
-        found = self._package.exclusion()
-        if found:
-            hint += "; versions may be excluded by %s: %s" % found
+        exclusion = self._package.exclusion()
+        if exclusion:
+            hint += "; versions may be excluded by %s: %s" % exclusion
         return FailedPrecondition(
             "version %s of %s is not available" % (self._ensure, self._package.title), hint
         )
@@ -86,10 +88,10 @@ class Preconditions(object):
 
     def _candidate(self, available: Available) -> FailedPrecondition:
         if available.versions:
-            found = self._package.exclusion()
+            exclusion = self._package.exclusion()
             hint = "the host's package preferences (pinning) exclude them; set the version"
-            if found:
-                hint = "%s excludes them: %s, or set the version" % found
+            if exclusion:
+                hint = "%s excludes them: %s, or set the version" % exclusion
             return FailedPrecondition(
                 "%s has no installation candidate, although versions exist: %s"
                 % (self._package.title, self._listed(available)),

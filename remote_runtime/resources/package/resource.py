@@ -62,9 +62,9 @@ class Resource(TaskStateType):
 
         return rules.problems(name, properties)
 
-    def state_of(self, found: Found) -> str:
+    def state_of(self, state: Found) -> str:
         """See the base class. Return the version, or absent."""
-        return self._reported(found["installed"]) if found else ABSENT
+        return self._reported(state["installed"]) if state else ABSENT
 
     def _reported(self, installed: Installed) -> str:
         return self._package.shown(installed.version) or ABSENT
@@ -107,15 +107,15 @@ class Resource(TaskStateType):
         if given == ABSENT or not self.properties.get("source"):
             return
         self._from = self._from or self._package.source()
-        found = self._from.look()
+        status = self._from.look()
         exact = given not in (PRESENT, LATEST)
-        if exact and self._package.compare(found.version, given) != 0:
-            has = self._package.shown(found.version)
+        if exact and self._package.compare(status.version, given) != 0:
+            has = self._package.shown(status.version)
             raise ResourceError(
                 "the source contains %s %s, not %s" % (self._package.title, has, given),
                 hint="use another file, or request %s" % has,
             )
-        self._file = found
+        self._file = status
 
     def _look_at_lists(self) -> None:
         """Find the installable versions. ``Missing`` if they do not include the required one."""
@@ -145,22 +145,22 @@ class Resource(TaskStateType):
         left = self._only_upgrade and not installed.version
         return not left and self._package.needs_lists(self.ensure, installed)
 
-    def observed(self, host: "HostReader", found: Found) -> Any:
+    def observed(self, host: "HostReader", state: Found) -> Any:
         """See the base class. Return the state that a preview can also predict for a package of an
         earlier stage. It includes the package manager's own words only for a broken state.
         """
-        assert found is not None
-        installed: Installed = found["installed"]
+        assert state is not None
+        installed: Installed = state["installed"]
         stuck = "" if installed.version or installed.status in _GONE else installed.status
         shown = [installed.version, stuck, installed.held, list(installed.others)]
-        return {"ensure": shown, "candidate": found["available"].candidate}
+        return {"ensure": shown, "candidate": state["available"].candidate}
 
-    def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
+    def left(self, host: "HostReader", state: Found = None) -> Mapping[str, Any]:
         """See the base class. Return the installed state; the available versions change
         independently.
         """
         package = self._look_at(host)
-        installed = package.status() if found is None else found["installed"]
+        installed = package.status() if state is None else state["installed"]
         left: Dict[str, Any] = {"ensure": self._reported(installed)}
         if self._hold is not None:
             left["hold"] = package.is_held(installed)
@@ -260,14 +260,14 @@ class Resource(TaskStateType):
         """
         return self.ensure != ABSENT and bool(installed.version) and installed.automatic
 
-    def lacks(self, host: "HostReader", found: Found) -> str:
+    def lacks(self, host: "HostReader", state: Found) -> str:
         """See the base class. Return the remaining difference from the desired state, and how far
         the package manager got.
         """
-        assert found is not None
-        installed: Installed = found["installed"]
+        assert state is not None
+        installed: Installed = state["installed"]
         package = self._package
-        if not self._is_settled(installed, found["available"]):
+        if not self._is_settled(installed, state["available"]):
             return "%s is %s, not %s (package manager: %s)" % (
                 package.title,
                 self._reported(installed),
@@ -285,11 +285,11 @@ class Resource(TaskStateType):
 
     # -- changing ---------------------------------------------------------------------------------
 
-    def tasks(self, host: "HostReader", found: Found) -> List[Task]:
+    def tasks(self, host: "HostReader", state: Found) -> List[Task]:
         """See the base class. The tasks that install, upgrade, downgrade or remove it."""
-        assert found is not None
-        installed: Installed = found["installed"]
-        self._installed, self._available = installed, found["available"]
+        assert state is not None
+        installed: Installed = state["installed"]
+        self._installed, self._available = installed, state["available"]
         if self._is_settled(installed, self._available):
             if self.ensure == ABSENT or not installed.version:
                 return []

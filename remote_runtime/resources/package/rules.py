@@ -18,31 +18,33 @@ _DURATIONS = ("update_cache", "lock_timeout")
 
 def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     """Return the problems, as (property, message)."""
-    found: List[Tuple[str, str]] = []
+    problems: List[Tuple[str, str]] = []
     if language_packages.provider_of(properties) not in language_packages.PROVIDERS:
-        found += _check_name(name)
+        problems += _check_name(name)
     if language_packages.is_environment_package(properties):
         from remote_runtime.resources.package.language_packages import (
             rules as language_package_rules,
         )
 
-        found += language_package_rules.problems(name, properties)
+        problems += language_package_rules.problems(name, properties)
     ensure = properties.get("ensure", PRESENT)
     if not isinstance(ensure, str):
-        found.append(("ensure", 'quote the version: ensure: "%s"' % ensure))
+        problems.append(("ensure", 'quote the version: ensure: "%s"' % ensure))
     elif not _VERSION.match(ensure):
-        found.append(("ensure", "%r contains characters that versions do not allow" % ensure))
+        problems.append(("ensure", "%r contains characters that versions do not allow" % ensure))
     elif ensure not in (PRESENT, ABSENT, LATEST) and not re.search("[0-9]", ensure):
-        found.append(("ensure", "%r is not present, absent, latest or a version" % ensure))
-    found += rules.of_tries(properties)
+        problems.append(("ensure", "%r is not present, absent, latest or a version" % ensure))
+    problems += rules.of_tries(properties)
     source = properties.get("source")
-    found += _check_source(source, properties.get("checksum"))
+    problems += _check_source(source, properties.get("checksum"))
     if ensure == PRESENT and properties.get("only_upgrade") and not source:
-        found.append(("only_upgrade", "present does not upgrade: use ensure: latest or a version"))
-    found += _check_answers(properties.get("debconf"))
+        problems.append(
+            ("only_upgrade", "present does not upgrade: use ensure: latest or a version")
+        )
+    problems += _check_answers(properties.get("debconf"))
     for key in _DURATIONS:
-        found += _check_duration(key, properties.get(key, "0"))
-    return found
+        problems += _check_duration(key, properties.get(key, "0"))
+    return problems
 
 
 def _check_name(name: str) -> List[Tuple[str, str]]:
@@ -57,33 +59,33 @@ def _check_name(name: str) -> List[Tuple[str, str]]:
 
 def _check_source(source: object, checksum: object) -> List[Tuple[str, str]]:
     """Check a path or a URL; for a file next to the manifest, the plan has only the hash."""
-    found: List[Tuple[str, str]] = []
+    result: List[Tuple[str, str]] = []
     if checksum is not None:
         from remote_runtime.downloads.checksums import checksum_problem
 
-        found += checksum_problem(checksum)
+        result += checksum_problem(checksum)
         if source is None:
-            found.append(("checksum", "checksum requires source"))
+            result.append(("checksum", "checksum requires source"))
     if not isinstance(source, str):
-        return found
+        return result
     if _URL.match(source):
         from remote_runtime.downloads.request import url_problem
 
         problem = url_problem(source)
-        found += [("source", problem)] if problem else []
+        result += [("source", problem)] if problem else []
         if checksum is None:
-            found.append(("checksum", "a source that is a URL requires its checksum"))
-        return found
+            result.append(("checksum", "a source that is a URL requires its checksum"))
+        return result
     if re.match("[A-Za-z][A-Za-z0-9+.-]*://", source):
         text = "only http and https can be downloaded, not %s" % source.partition(":")[0]
-        return found + [("source", text)]
+        return result + [("source", text)]
     if not source.endswith((".deb", ".rpm")):
-        found.append(("source", "%r is not the name of a .deb or .rpm file" % source))
+        result.append(("source", "%r is not the name of a .deb or .rpm file" % source))
     if checksum is not None and not source.startswith("/"):
-        found.append(
+        result.append(
             ("checksum", "checksum does not apply to a file next to the manifest: leave it out")
         )
-    return found
+    return result
 
 
 def _check_duration(key: str, value: object) -> List[Tuple[str, str]]:
@@ -96,18 +98,18 @@ def _check_answers(answers: object) -> List[Tuple[str, str]]:
     """Return the answers that debconf could not store. Values are not shown, because they may be
     passwords.
     """
-    found = []
+    result = []
     for question, answer in answers.items() if isinstance(answers, dict) else ():
         if not isinstance(answer, dict):
             continue
         value = answer.get("value")
         right = isinstance(value, bool) or value in ("true", "false")
         if answer.get("type") == "boolean" and not right:
-            found.append(("debconf", "the answer to %s must be true or false" % question))
+            result.append(("debconf", "the answer to %s must be true or false" % question))
         if not isinstance(value, str):
             continue
         if _CONTROL.search(value):
-            found.append(("debconf", "the answer to %s has a control character" % question))
+            result.append(("debconf", "the answer to %s has a control character" % question))
         if value.endswith("\\"):
-            found.append(("debconf", "the answer to %s ends with a backslash" % question))
-    return found
+            result.append(("debconf", "the answer to %s ends with a backslash" % question))
+    return result

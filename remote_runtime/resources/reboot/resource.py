@@ -23,14 +23,14 @@ class Resource(ActionStateType):
         """See the base class. Something must trigger the reboot, ``onlyif`` must be splittable, and
         the timeout positive.
         """
-        found = of_settings("", properties)
+        problems = of_settings("", properties)
         if not properties.get("onlyif") and not properties.get("subscribe"):
-            found.append(("", "nothing triggers it: set subscribe or onlyif"))
+            problems.append(("", "nothing triggers it: set subscribe or onlyif"))
         if properties.get("provider", "posix") == "posix":
-            found += of_words("onlyif", properties.get("onlyif"))
-        if not found and not duration.parse(properties.get("timeout", TIMEOUT)):
-            found.append(("timeout", "it must be greater than 0"))
-        return found
+            problems += of_words("onlyif", properties.get("onlyif"))
+        if not problems and not duration.parse(properties.get("timeout", TIMEOUT)):
+            problems.append(("timeout", "it must be greater than 0"))
+        return problems
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:

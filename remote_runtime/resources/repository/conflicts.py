@@ -37,15 +37,15 @@ def _texts(host: HostReader, manager: str) -> Iterator[Tuple[str, str]]:
             path = posixpath.join(place, name) if name else place
             if name and not name.endswith(_ENDINGS[manager]):
                 continue
-            found = host.files.stat(path)
-            if found is not None and found.kind == "file":
+            status = host.files.stat(path)
+            if status is not None and status.kind == "file":
                 yield path, host.files.read(path).decode("utf-8", "replace")
 
 
 def _of_apt(state: Mapping[str, Any], others: List[Tuple[str, str]]) -> List[str]:
     own = {(url, suite) for url in state["urls"] or () for suite in state["suites"] or ()}
     signed = " ".join(state["signed_by"] or ())
-    found = []
+    result = []
     for path, text in others:
         for entry in deb822.entries(path, text):
             if (entry.url, entry.suite) not in own:
@@ -58,18 +58,18 @@ def _of_apt(state: Mapping[str, Any], others: List[Tuple[str, str]]) -> List[str
                     kind="resource.repository.conflict",
                     hint="use the same key, or let an earlier file resource make %s absent" % path,
                 )
-            found.append("%s; apt warns of sources that are configured twice" % what)
-    return found
+            result.append("%s; apt warns of sources that are configured twice" % what)
+    return result
 
 
 def _of_dnf(name: str, state: Mapping[str, Any], others: List[Tuple[str, str]]) -> List[str]:
-    found = []
+    result = []
     urls = set(state["urls"] or ())
     for path, text in others:
         for section, lines in repo_file.sections(text).items():
             same = urls.intersection(repo_file.state_of(lines)["urls"] or ())
             if section == name:
-                found.append("%s also configures %s; dnf uses the last one" % (path, name))
+                result.append("%s also configures %s; dnf uses the last one" % (path, name))
             elif section and same:
-                found.append("%s has the same address as %s" % (path, section))
-    return found
+                result.append("%s has the same address as %s" % (path, section))
+    return result

@@ -37,21 +37,21 @@ class Entry(NamedTuple):
 
 def read(text: str) -> List[Stanza]:
     """Return the stanzas of a file, each with its fields as written. Comments are omitted."""
-    found: List[Stanza] = [{}]
+    stanzas: List[Stanza] = [{}]
     field = ""
     for line in text.splitlines():
         if line.startswith("#"):
             continue
         if not line.strip():
-            found.append({})
+            stanzas.append({})
             field = ""
         elif line[0] in " \t":
             if field:
-                found[-1][field] += "\n" + line.strip()
+                stanzas[-1][field] += "\n" + line.strip()
         else:
             field, _, value = line.partition(":")
-            found[-1][field] = value.strip()
-    return [stanza for stanza in found if stanza]
+            stanzas[-1][field] = value.strip()
+    return [stanza for stanza in stanzas if stanza]
 
 
 def written(stanza: Mapping[str, str]) -> str:
@@ -63,19 +63,19 @@ def stanza_of(properties: Mapping[str, Any], signed_by: Sequence[str]) -> Stanza
     """The stanza for the properties of a resource."""
     lists = {**properties, "types": properties.get("types") or ["deb"], "signed_by": signed_by}
     lists["urls"] = properties.get("urls") or [properties.get("url", "")]
-    found: Stanza = {}
+    result: Stanza = {}
     if properties.get("description"):
-        found[NAME] = str(properties["description"])
+        result[NAME] = str(properties["description"])
     if properties.get("enabled") is False:
-        found[ENABLED] = "no"
-    found.update(
+        result[ENABLED] = "no"
+    result.update(
         (field, " ".join(map(str, lists[key]))) for key, field in LISTS.items() if lists.get(key)
     )
     if properties.get("gpgcheck") is False:
-        found[TRUSTED] = "yes"
+        result[TRUSTED] = "yes"
     for key, value in sorted((properties.get("options") or {}).items()):
-        found[key] = _shown(value)
-    return found
+        result[key] = _shown(value)
+    return result
 
 
 def _shown(value: Any) -> str:
@@ -89,19 +89,19 @@ def state_of(stanza: Mapping[str, str]) -> Dict[str, Any]:
     None if there is no state.
     """
     fields = {key.lower(): value for key, value in stanza.items()}
-    found: Dict[str, Any] = {
+    state: Dict[str, Any] = {
         key: fields.get(field.lower(), "").split() or None for key, field in LISTS.items()
     }
     if "\n" in fields.get("signed-by", ""):
-        found["signed_by"] = ["a key in the file"]
-    found["urls"] = [url.rstrip("/") + "/" for url in found["urls"] or ()] or None
-    found["enabled"] = fields.get("enabled", "yes").lower() not in _NO
-    found["gpgcheck"] = fields.get("trusted", "no").lower() not in _YES
-    found["description"] = fields.get("x-repolib-name")
+        state["signed_by"] = ["a key in the file"]
+    state["urls"] = [url.rstrip("/") + "/" for url in state["urls"] or ()] or None
+    state["enabled"] = fields.get("enabled", "yes").lower() not in _NO
+    state["gpgcheck"] = fields.get("trusted", "no").lower() not in _YES
+    state["description"] = fields.get("x-repolib-name")
     others = [(key, value) for key, value in fields.items() if key not in OWN]
     options = ["%s: %s" % (key, " ".join(value.split())) for key, value in sorted(others)]
-    found["other_options"] = options or None
-    return found
+    state["other_options"] = options or None
+    return state
 
 
 def entries(path: str, text: str) -> Iterator[Entry]:

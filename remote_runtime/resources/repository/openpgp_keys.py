@@ -39,19 +39,19 @@ def read(data: bytes) -> Keys:
     is instead.
     """
     binary = dearmored(data) if is_armored(data) else data
-    found = Keys([], [])
+    keys = Keys([], [])
     for tag, body, _ in _packets(binary):
         if tag in (_SECRET, _SECRET_SUBKEY):
             raise ValueError("it contains a private key; export the public one")
         if tag == _PUBLIC:
-            found.primary.append(_fingerprint(body))
+            keys.primary.append(_fingerprint(body))
         elif tag == _SUBKEY:
-            found.subkeys.append(_fingerprint(body))
-        elif not found.primary:
+            keys.subkeys.append(_fingerprint(body))
+        elif not keys.primary:
             raise ValueError("it is not an OpenPGP public key%s" % _seen(data))
-    if not found.primary:
+    if not keys.primary:
         raise ValueError("it is not an OpenPGP public key%s" % _seen(data))
-    return found
+    return keys
 
 
 def normalized(data: bytes) -> bytes:

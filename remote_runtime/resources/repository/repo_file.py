@@ -59,15 +59,15 @@ def sections(text: str) -> Dict[str, List[str]]:
     """The lines of each section, by name, including its heading; lines before the first section
     have the name "".
     """
-    found: Dict[str, List[str]] = {"": []}
+    by_name: Dict[str, List[str]] = {"": []}
     name = ""
     for line in text.splitlines(keepends=True):
         heading = _SECTION.match(line)
         if heading:
             name = heading.group(1).strip()
-            found.setdefault(name, [])
-        found[name].append(line)
-    return found
+            by_name.setdefault(name, [])
+        by_name[name].append(line)
+    return by_name
 
 
 def replaced(text: str, name: str, section: Optional[str]) -> str:
@@ -100,18 +100,18 @@ def is_empty(text: str) -> bool:
 
 def values(lines: Sequence[str]) -> Dict[str, str]:
     """The keys of a section; continuation lines are joined."""
-    found: Dict[str, str] = {}
+    result: Dict[str, str] = {}
     last = ""
     for line in lines[1:]:
         if not line.strip() or line.lstrip().startswith(("#", ";")):
             continue
         if line[0] in " \t" and last:
-            found[last] += " " + line.strip()
+            result[last] += " " + line.strip()
             continue
         key, _, value = line.partition("=")
         last = key.strip()
-        found[last] = value.strip()
-    return found
+        result[last] = value.strip()
+    return result
 
 
 def state_of(lines: Sequence[str]) -> Dict[str, Any]:
@@ -121,7 +121,7 @@ def state_of(lines: Sequence[str]) -> Dict[str, Any]:
     said = values(lines)
     priority = said.get("priority", "")
     keys = [url for url in re.split(r"[\s,]+", said.get("gpgkey", "")) if url]
-    found: Dict[str, Any] = {
+    state: Dict[str, Any] = {
         "urls": [url for url in re.split(r"[\s,]+", said.get("baseurl", "")) if url] or None,
         "mirrorlist": said.get("mirrorlist"),
         "metalink": said.get("metalink"),
@@ -136,5 +136,5 @@ def state_of(lines: Sequence[str]) -> Dict[str, Any]:
     }
     others = [(key, value) for key, value in said.items() if key not in OWN]
     options = ["%s=%s" % (key, " ".join(value.split())) for key, value in sorted(others)]
-    found["other_options"] = options or None
-    return found
+    state["other_options"] = options or None
+    return state

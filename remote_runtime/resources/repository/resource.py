@@ -96,30 +96,30 @@ class Resource(StateType):
         if node is None:
             return None
         text = host.files.read(self._path).decode("utf-8", "replace")
-        found = self._parsed(text)
-        if found is None:
+        state = self._parsed(text)
+        if state is None:
             return None
-        found["type"] = node.kind
-        found["mode"] = "%04o" % (node.mode & 0o7777)
-        named = found["signed_by"] or ()
+        state["type"] = node.kind
+        state["mode"] = "%04o" % (node.mode & 0o7777)
+        named = state["signed_by"] or ()
         own = [path for path in repository_paths.keys(self.provider, self.name) if path in named]
         self._installed, self._found_keys = own[0] if own else "", []
         self._is_same = False
-        found["fingerprint"] = found["key"] = found["key_mode"] = None
+        state["fingerprint"] = state["key"] = state["key_mode"] = None
         key = host.files.lstat(self._installed) if self._installed else None
         if key is not None and key.kind == "file":
             data = host.files.read(self._installed, openpgp_keys.LARGEST)
             wanted = self._known_key()
             self._is_same = wanted == Key(self._installed, data) and not self._why_refused()
             if not self._is_same:  # otherwise no name is needed to distinguish it
-                found["key"] = _digest(data)
+                state["key"] = _digest(data)
                 self._found_keys = _fingerprints(data)
-                found["fingerprint"] = ", ".join(self._found_keys) or None
-            found["key_mode"] = "%04o" % (key.mode & 0o7777)
+                state["fingerprint"] = ", ".join(self._found_keys) or None
+            state["key_mode"] = "%04o" % (key.mode & 0o7777)
         reads = self.ensure != "absent" and self.properties.get("enabled") is not False
         if self.properties and reads:
-            found["lists"] = "outdated" if host.lists.pending(self.provider) else "current"
-        return found
+            state["lists"] = "outdated" if host.lists.pending(self.provider) else "current"
+        return state
 
     def _parsed(self, text: str) -> Optional[Dict[str, Any]]:
         """Return the file's settings of the repository, None if there are none."""
@@ -132,38 +132,38 @@ class Resource(StateType):
             section = repo_file.sections(text).get(self.name)
             return None if section is None else repo_file.state_of(section)
         stanzas = deb822.read(text)
-        found = deb822.state_of(stanzas[0] if stanzas else {})
-        found["stanzas"] = len(stanzas)
-        return found
+        state = deb822.state_of(stanzas[0] if stanzas else {})
+        state["stanzas"] = len(stanzas)
+        return state
 
     def desired(self) -> Mapping[str, Any]:
         key = self._known_key()
         return self._desired(self._signed_by(key), key)
 
     def _desired(self, signed_by: List[str], key: Optional[Key]) -> Dict[str, Any]:
-        found = dict(self._parsed(self._section(signed_by)) or {})
-        found.update(type="file", mode="%04o" % self._mode)
+        state = dict(self._parsed(self._section(signed_by)) or {})
+        state.update(type="file", mode="%04o" % self._mode)
         if self.properties.get("key"):
-            found["key_mode"] = "%04o" % MODE
+            state["key_mode"] = "%04o" % MODE
         if self.properties.get("enabled") is not False:
-            found["lists"] = "current"
+            state["lists"] = "current"
         if key is None and self.properties.get("key"):
-            del found["signed_by"]  # it depends on the form of the key
+            del state["signed_by"]  # it depends on the form of the key
         elif key is None:
-            found["fingerprint"] = found["key"] = None
+            state["fingerprint"] = state["key"] = None
         if self._is_same:
-            found.pop("key", None)
-            found.pop("fingerprint", None)
-            return found
+            state.pop("key", None)
+            state.pop("fingerprint", None)
+            return state
         if self.properties.get("fingerprint"):
             wanted = rules.fingerprints(self.properties["fingerprint"])
             same = sorted(wanted) == sorted(self._found_keys)
-            found["fingerprint"] = ", ".join(self._found_keys if same else wanted)
+            state["fingerprint"] = ", ".join(self._found_keys if same else wanted)
         if key is not None and key.data is not None:
-            found["key"] = _digest(key.data)
+            state["key"] = _digest(key.data)
             if not self._why_refused():
-                found["fingerprint"] = ", ".join(_fingerprints(key.data)) or None
-        return found
+                state["fingerprint"] = ", ".join(_fingerprints(key.data)) or None
+        return state
 
     def _section(self, signed_by: List[str]) -> str:
         """Return the text of the desired state."""
@@ -223,10 +223,10 @@ class Resource(StateType):
         """Return the reason why this is not the expected key, "" if it is."""
         expected = self.properties.get("fingerprint")
         try:
-            found = openpgp_keys.read(data)
+            keys = openpgp_keys.read(data)
         except ValueError as error:
             return str(error)
-        return rules.compare(found, expected) if expected else ""
+        return rules.compare(keys, expected) if expected else ""
 
     # -- changing ---------------------------------------------------------------------------------
 

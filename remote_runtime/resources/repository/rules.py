@@ -53,17 +53,17 @@ def is_download(key: str) -> bool:
     return "\n" not in key and key.lower().startswith(_DOWNLOADS)
 
 
-def compare(found: openpgp_keys.Keys, expected: str) -> str:
+def compare(keys: openpgp_keys.Keys, expected: str) -> str:
     """Return the difference between keys and the property ``fingerprint``, "" if they match."""
     wanted = fingerprints(expected)
-    strange = [one for one in found.primary if one not in wanted]
-    missing = [one for one in wanted if one not in found.primary]
+    strange = [one for one in keys.primary if one not in wanted]
+    missing = [one for one in wanted if one not in keys.primary]
     if not (strange or missing):
         return ""
     for one in missing:
-        if one in found.subkeys:
-            return "%s is a subkey; use the fingerprint of its key, %s" % (one, found.primary[0])
-    has = "it has the fingerprint %s" % ", ".join(found.primary)
+        if one in keys.subkeys:
+            return "%s is a subkey; use the fingerprint of its key, %s" % (one, keys.primary[0])
+    has = "it has the fingerprint %s" % ", ".join(keys.primary)
     return "%s, not %s" % (has, ", ".join(wanted))
 
 
@@ -145,11 +145,11 @@ def _key_itself(key: str, expected: Optional[str]) -> Iterator[Problem]:
             return
         if len(data) > openpgp_keys.LARGEST:
             raise ValueError("it is larger than %d bytes" % openpgp_keys.LARGEST)
-        found = openpgp_keys.read(data)
+        keys = openpgp_keys.read(data)
     except ValueError as error:
         yield "key", str(error)
         return
-    reason = compare(found, expected) if expected else ""
+    reason = compare(keys, expected) if expected else ""
     if reason:
         yield "key", reason
 
@@ -172,18 +172,18 @@ def _more(properties: Mapping[str, Any]) -> Iterator[Problem]:
 
 def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:
     """Return (property, message, hint) for settings that are allowed but probably a mistake."""
-    found = []
+    warnings = []
     if properties.get("ensure") != "absent" and properties.get("gpgcheck") is False:
         hint = "set key, and leave gpgcheck out"
-        found.append(("gpgcheck", "packages are installed regardless of their origin", hint))
+        warnings.append(("gpgcheck", "packages are installed regardless of their origin", hint))
     for key in ("url", "urls"):
         value = properties.get(key) or []
         for url in [value] if isinstance(value, str) else value:
             if _has_password(url):
                 message = "every user of the host can read the password in the file"
                 hint = "put it in a file of /etc/apt/auth.conf.d with mode 0600"
-                found.append((key, message, hint))
-    return found
+                warnings.append((key, message, hint))
+    return warnings
 
 
 def _has_password(url: str) -> bool:

@@ -43,7 +43,7 @@ class Resource(PathTaskStateType):
         """See the base class. Return files whose size or hash differs, and those that a command
         must process before comparison.
         """
-        found: List[BlobNeed] = []
+        result: List[BlobNeed] = []
         for entry in entries(self.properties.get("source")) if self.ensure != "absent" else ():
             full = os.path.join(self.name, entry["path"])
             try:
@@ -55,15 +55,15 @@ class Resource(PathTaskStateType):
                 continue  # reported when the resource runs
             mode = file_mode(node, bool(entry.get("executable")))
             new = NewContent(full, host.contents.of(entry), mode, node)
-            found.append(BlobNeed(entry["$blob"], self._processing.matches(entry["path"]), new))
-        return found
+            result.append(BlobNeed(entry["$blob"], self._processing.matches(entry["path"]), new))
+        return result
 
     def read(self, host: "HostReader") -> CurrentState:
         above = parent_in_the_way(host, self.name)
         node = None if above is not None else host.files.lstat(self.name)
         return None if node is None else {"kind": node.kind}
 
-    def left(self, host: "HostReader", found: CurrentState = None) -> Mapping[str, Any]:
+    def left(self, host: "HostReader", state: CurrentState = None) -> Mapping[str, Any]:
         """See the base class. The state includes its files and, for one that purges, the names of
         all files.
         """
@@ -74,18 +74,18 @@ class Resource(PathTaskStateType):
             there = node is not None and node.kind == "file"
             same = node is not None and there and not differs_by_size(node.size, entry["size"])
             contents.append((entry["path"], host.files.digest(full) if same else ""))
-        found = {"files": sorted(contents)}
+        state = {"files": sorted(contents)}
         if self.properties.get("purge") is True:
             names = sorted([top, sorted(names)] for top, _, names in walk(self.name))
-            return dict(found, names=names)
-        return found
+            return dict(state, names=names)
+        return state
 
-    def require(self, host: "HostReader", found: CurrentState) -> None:
+    def require(self, host: "HostReader", state: CurrentState) -> None:
         for missing in self._unmet:
             raise missing
         self._processing.require(host, self._files)
 
-    def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
+    def tasks(self, host: "HostReader", state: CurrentState) -> List[Task]:
         """See the base class. Removes extra files, then creates directories, then writes the
         contents.
         """
@@ -141,8 +141,8 @@ class Resource(PathTaskStateType):
     def _contents(self, host: "HostReader", scan: TreeScan, tree: Tree, ready: bool) -> List[Task]:
         """Return the tasks that put the files in place; ``ready``: the commands can run."""
         made = [self._processing(host, one) if ready else one for one in tree.files]
-        found = [self._file(host, scan, wanted) for wanted in made]
-        return [task for task in found if task is not None]
+        tasks = [self._file(host, scan, wanted) for wanted in made]
+        return [task for task in tasks if task is not None]
 
     def _file(self, host: "HostReader", scan: TreeScan, wanted: PlannedFile) -> Optional[Task]:
         node = scan.node(wanted.path)

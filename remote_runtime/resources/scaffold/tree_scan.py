@@ -54,14 +54,14 @@ class TreeScan(object):
         return known
 
     def _is_directory(self, path: str, full: str) -> bool:
-        found = self._files.lstat(full)
-        if found is None:
+        status = self._files.lstat(full)
+        if status is None:
             return False
-        if found.kind == "directory":
+        if status.kind == "directory":
             return True
         if self._purge and path:
             return False
-        what = _WORDS.get(found.kind, "a device, socket or pipe")
+        what = _WORDS.get(status.kind, "a device, socket or pipe")
         self.in_the_way(full, "%s is %s, not a directory" % (full, what))
         return False
 
@@ -86,8 +86,8 @@ class TreeScan(object):
         """
         for above in ["", *parents(path)]:
             full = self.full(above)
-            found = host.files.lstat(full)
-            if found is not None and found.kind != "directory":
+            status = host.files.lstat(full)
+            if status is not None and status.kind != "directory":
                 raise ResourceError(
                     "%s was replaced during the run" % full,
                     kind="resource.scaffold.moved",
@@ -105,7 +105,7 @@ class TreeScan(object):
         """The files that are not part of the scaffold, sorted; other file systems are skipped.
         ``ResourceError`` for too many paths, or too deep ones."""
         known = {file.path for file in tree.files}
-        found: List[str] = []
+        result: List[str] = []
         top = self._files.lstat(self.root) if self.exists else None
         waiting = [""] if self.exists else []  # users who may write there decide the depth
         seen = 0
@@ -122,15 +122,15 @@ class TreeScan(object):
             for path in names:
                 node = self._files.lstat(self.full(path))
                 if node is not None and node.kind != "directory":
-                    found.append(path)
+                    result.append(path)
                 elif node is not None and top is not None and node.device == top.device:
                     waiting.append(path)
-        return sorted(path for path in found if path not in known)
+        return sorted(path for path in result if path not in known)
 
     def is_directory(self, path: str) -> bool:
         """Return whether a directory is at this exact path, regardless of its parents."""
-        found = self._files.lstat(self.full(path))
-        return found is not None and found.kind == "directory"
+        status = self._files.lstat(self.full(path))
+        return status is not None and status.kind == "directory"
 
     def names(self, path: str) -> List[str]:
         """Return the entries of a directory, as paths below the scaffold's."""
@@ -151,8 +151,8 @@ def parent_in_the_way(host: HostReader, root: str) -> Optional[Missing]:
     above = os.path.dirname(root)
     while above != "/" and host.files.lstat(above) is None:
         above = os.path.dirname(above)
-    found = host.files.stat(above)
-    if found is not None and found.kind == "directory":
+    status = host.files.stat(above)
+    if status is not None and status.kind == "directory":
         return None
     return Missing(
         "%s is not a directory" % above,

@@ -74,8 +74,8 @@ class Resource(TaskStateType):
         self._require(found)
         return found
 
-    def state_of(self, found: Found) -> str:
-        return str(found["ensure"]) if found else "absent"
+    def state_of(self, state: Found) -> str:
+        return str(state["ensure"]) if state else "absent"
 
     def _read(self, host: HostReader) -> Found:
         """See the base class. A unit that will be written or masked counts as found before it
@@ -118,15 +118,15 @@ class Resource(TaskStateType):
         status = Status(True, running=runs, stoppable=runs, enabled=enabled, masked=masked)
         return dict(_found(status) or {}, **dict.fromkeys(self._texts, managed_unit_files.UNREAD))
 
-    def tasks(self, host: HostReader, found: Found) -> List[Task]:
+    def tasks(self, host: HostReader, state: Found) -> List[Task]:
         """A task for each property that differs. Without a change of ``ensure``, a refresh."""
-        assert found is not None
+        assert state is not None
         tasks = []
         for key in self._desired():
-            if self._differs(found, key):
-                tasks.append(self._changing(found, key))
-            elif key == "ensure" and (self.fired or self.owes_refresh or self.needs_refresh(found)):
-                tasks.append(self._refreshing(found))
+            if self._differs(state, key):
+                tasks.append(self._changing(state, key))
+            elif key == "ensure" and (self.fired or self.owes_refresh or self.needs_refresh(state)):
+                tasks.append(self._refreshing(state))
         return tasks
 
     def blocked(self, host: HostReader) -> List[Task]:
@@ -135,56 +135,56 @@ class Resource(TaskStateType):
     def assumed(self, host: HostReader) -> List[Task]:
         return self.tasks(host, self._opposite())
 
-    def _differs(self, found: Mapping[str, Any], key: str) -> bool:
+    def _differs(self, state: Mapping[str, Any], key: str) -> bool:
         """See the base class. A unit that must stop differs as long as systemd can stop any part of
         it.
         """
-        status: Status = found["systemd"]
+        status: Status = state["systemd"]
         if key in TEXTS:
-            return bool(found[key] != self._texts[key].text)
+            return bool(state[key] != self._texts[key].text)
         if key == "masked":
             masked = status.masked and not (self.properties["masked"] and status.until_reboot)
             return masked is not self._desired()[key]
         if key == "enable":
             unmasked = status.masked and self.properties.get("masked") is False
-            return unmasked or not self._has_desired_enablement(found, status)
+            return unmasked or not self._has_desired_enablement(state, status)
         return status.stoppable if self.ensure == STOPPED else not status.running
 
-    def _has_desired_enablement(self, found: Mapping[str, Any], status: Status) -> bool:
+    def _has_desired_enablement(self, state: Mapping[str, Any], status: Status) -> bool:
         """Whether the unit matches ``enable``.
 
         A new text can change how the unit is enabled, or prevent it.
         """
         enable = bool(self.properties["enable"])
-        if enable and "unit" in self._texts and self._differs(found, "unit"):
+        if enable and "unit" in self._texts and self._differs(state, "unit"):
             links = managed_unit_files.install(self._unit, self._texts["unit"].text)
-            before = managed_unit_files.install(self._unit, found["unit"])
+            before = managed_unit_files.install(self._unit, state["unit"])
             return not links or (links == before and status.enable_satisfied(True))
         return status.enable_satisfied(enable)
 
-    def _changing(self, found: Mapping[str, Any], key: str) -> Task:
+    def _changing(self, state: Mapping[str, Any], key: str) -> Task:
         """The task for a property. The record has the hash of a text, and of a switch only that it
         was the other way."""
-        before, after = found[key], self._desired()[key]
+        before, after = state[key], self._desired()[key]
         if key in TEXTS:
             before, after = managed_unit_files.hashed(before), managed_unit_files.hashed(after)
         elif key in _SWITCHES:
             before = not after
-        elif self.ensure == STOPPED and not found["systemd"].running:
-            before = found["systemd"].words  # on its way
+        elif self.ensure == STOPPED and not state["systemd"].running:
+            before = state["systemd"].words  # on its way
         return Task(
             "Would have %s" % self._done(key),
             lambda host: self._change(host, key),
             [Change(key, before, after)],
-            texts=self._both_texts(found, key),
+            texts=self._both_texts(state, key),
         )
 
-    def _both_texts(self, found: Mapping[str, Any], key: str) -> Sequence[Optional[FileText]]:
+    def _both_texts(self, state: Mapping[str, Any], key: str) -> Sequence[Optional[FileText]]:
         """The old and the new text for a diff, unless the old one is not known."""
-        if key not in TEXTS or found[key] == managed_unit_files.UNREAD:
+        if key not in TEXTS or state[key] == managed_unit_files.UNREAD:
             return ()
-        mode, path = found["modes"][key], self._texts[key].path(self._place)
-        before = managed_unit_files.file_text(found[key], mode, path)
+        mode, path = state["modes"][key], self._texts[key].path(self._place)
+        before = managed_unit_files.file_text(state[key], mode, path)
         after = managed_unit_files.mode_after(mode)
         return before, managed_unit_files.file_text(self._texts[key].text, after, path)
 
@@ -219,42 +219,42 @@ class Resource(TaskStateType):
         if is_bare and not host.units.status(self._full).found:
             self._require(None)  # the mask was all that there was
 
-    def _refreshing(self, found: Mapping[str, Any]) -> Task:
+    def _refreshing(self, state: Mapping[str, Any]) -> Task:
         """A reload or restart. A changed unit counts only once it is restarted."""
-        self._require_unmasked(found)
-        changes = self.owes_refresh or self.needs_refresh(found)
+        self._require_unmasked(state)
+        changes = self.owes_refresh or self.needs_refresh(state)
         reloads = bool(self.properties.get("reload")) and not changes
 
         def refresh(host: Host) -> None:
             again = host.units.reload if reloads else host.units.restart
             again(self._full)
 
-        word = "reloaded" if reloads and found["systemd"].reloads else "restarted"
+        word = "reloaded" if reloads and state["systemd"].reloads else "restarted"
         message = "Would have %s%s" % (word, " via subscribe" if self.fired else "")
-        return Task(message, refresh, [Change("ensure", found["ensure"], word)])
+        return Task(message, refresh, [Change("ensure", state["ensure"], word)])
 
-    def needs_refresh(self, found: Found) -> bool:
+    def needs_refresh(self, state: Found) -> bool:
         """See the base class: while it runs, for a new text."""
-        running = found is not None and self.ensure == RUNNING and found["systemd"].running
-        return running and any(self._differs(found or {}, key) for key in self._texts)
+        running = state is not None and self.ensure == RUNNING and state["systemd"].running
+        return running and any(self._differs(state or {}, key) for key in self._texts)
 
     def accepts_refresh(self) -> bool:
         return self.ensure == RUNNING
 
-    def _require(self, found: Found) -> None:
+    def _require(self, state: Found) -> None:
         """See the base class. The unit must exist. To start or enable it, it must be neither masked
         nor broken.
         """
-        if found is None:
+        if state is None:
             raise Missing(
                 "service not found: the unit %s does not exist" % self._unit,
                 hint="check the spelling, or add an earlier package or file resource that "
                 "installs it",
             )
-        status: Status = found["systemd"]
+        status: Status = state["systemd"]
         enable = self.properties.get("enable")
         must_start = self.ensure == RUNNING and not status.running
-        written = any(self._differs(found, key) for key in self._texts)
+        written = any(self._differs(state, key) for key in self._texts)
         stays_masked = status.masked and self.properties.get("masked") is not False
         if stays_masked and (must_start or enable is True or "unit" in self._texts):
             message, hint = self._masked(status)
@@ -266,8 +266,8 @@ class Resource(TaskStateType):
             message = "%s cannot be enabled or disabled: it has no unit file" % self._unit
             raise Missing(message, hint="omit `enable`")
 
-    def _require_unmasked(self, found: Mapping[str, Any]) -> None:
-        status: Status = found["systemd"]
+    def _require_unmasked(self, state: Mapping[str, Any]) -> None:
+        status: Status = state["systemd"]
         if status.masked and self.properties.get("masked") is not False:
             message, hint = self._masked(status)
             raise ResourceError(message, "service.masked", hint)
@@ -282,9 +282,9 @@ class Resource(TaskStateType):
             return "%s is masked until the next boot" % self._unit, hint
         return "%s is masked" % self._unit, run % (command, self._unit)
 
-    def lacks(self, host: HostReader, found: Found) -> Optional[str]:
+    def lacks(self, host: HostReader, state: Found) -> Optional[str]:
         """See the base class. Uses the init system's own words."""
-        status: Status = found["systemd"] if found else Status(False)
+        status: Status = state["systemd"] if state else Status(False)
         if self.ensure == STOPPED or status.running:
             return None
         reason = ": %s" % ENDS if status.ends_by_itself else ""
@@ -293,24 +293,24 @@ class Resource(TaskStateType):
     def shown(self, host: HostReader) -> Mapping[str, Any]:
         return _shown(self._read(host))
 
-    def left(self, host: HostReader, found: Found = None) -> Mapping[str, Any]:
-        found = found or self._read(host)
-        return dict(_shown(found), **self._hashes(found))
+    def left(self, host: HostReader, state: Found = None) -> Mapping[str, Any]:
+        state = state or self._read(host)
+        return dict(_shown(state), **self._hashes(state))
 
-    def _hashes(self, found: Found) -> Mapping[str, Any]:
-        return {key: managed_unit_files.hashed(found[key]) for key in self._texts} if found else {}
+    def _hashes(self, state: Found) -> Mapping[str, Any]:
+        return {key: managed_unit_files.hashed(state[key]) for key in self._texts} if state else {}
 
-    def observed(self, host: HostReader, found: Found) -> Any:
+    def observed(self, host: HostReader, state: Found) -> Any:
         """See the base class. Without systemd's words for a state, which change while the state is
         reached.
         """
-        assert found is not None
-        status: Status = found["systemd"]
+        assert state is not None
+        status: Status = state["systemd"]
         enable = [status.enabled, status.either, status.until_reboot, status.masked]
         rest = status._replace(
             enabled=None, either=False, until_reboot=False, masked=False, words=""
         )
-        return dict(self._hashes(found), ensure=list(rest), enable=enable)
+        return dict(self._hashes(state), ensure=list(rest), enable=enable)
 
     def answers(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         status = host.units.status(self._full)
@@ -330,9 +330,9 @@ def _found(status: Status) -> Found:
     }
 
 
-def _shown(found: Found) -> Mapping[str, Any]:
+def _shown(state: Found) -> Mapping[str, Any]:
     """The properties that ``ccm status`` shows."""
-    if found is None:
+    if state is None:
         return {"ensure": "absent"}
-    shown = {key: found[key] for key in ("ensure", "enable")}
-    return dict(shown, **{key: found[key] for key in ("masked", "status") if found[key]})
+    shown = {key: state[key] for key in ("ensure", "enable")}
+    return dict(shown, **{key: state[key] for key in ("masked", "status") if state[key]})

@@ -21,11 +21,11 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     user, unit = split(name, {})
     if "/" in name and not _USER.match(user):
         return [("name", "%r is neither a service nor USER/UNIT" % name)]
-    found = _unit_problems(unit)
+    problems = _unit_problems(unit)
     given = properties.get("user")
     if user and given and given != user:
-        found.append(("user", "the name says that the unit is one of %s: omit `user`" % user))
-    return found
+        problems.append(("user", "the name says that the unit is one of %s: omit `user`" % user))
+    return problems
 
 
 def _unit_problems(name: str) -> List[Tuple[str, str]]:
@@ -49,14 +49,16 @@ def contradictions(properties: Properties) -> List[Tuple[str, str]]:
     """Values that cannot all be achieved, as (property, message)."""
     if properties.get("masked") is not True:
         return []
-    found = []
+    contradictions = []
     if properties.get("unit") is not None:
-        found.append(("masked", "a mask replaces the unit file: omit `unit`"))
+        contradictions.append(("masked", "a mask replaces the unit file: omit `unit`"))
     if properties.get("ensure", "running") != "stopped":
-        found.append(("masked", "a masked service cannot run: add `ensure: stopped`"))
+        contradictions.append(("masked", "a masked service cannot run: add `ensure: stopped`"))
     if properties.get("enable") is True:
-        found.append(("masked", "a masked service cannot start at boot: omit `enable: true`"))
-    return found
+        contradictions.append(
+            ("masked", "a masked service cannot start at boot: omit `enable: true`")
+        )
+    return contradictions
 
 
 def conflicts(resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
@@ -65,14 +67,14 @@ def conflicts(resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, in
     See ``StateType.conflicts``.
     """
     first: Dict[Tuple[str, str], int] = {}
-    found = []
+    conflicts = []
     for at, (name, properties) in enumerate(resources):
         user, own = split(name, properties)
         unit = full_name(own)
         other = first.setdefault((unit, user), at)
         if other != at and _differ(resources[other][1], properties):
-            found.append((other, at, unit))
-    return found
+            conflicts.append((other, at, unit))
+    return conflicts
 
 
 def _differ(one: Properties, other: Properties) -> bool:
@@ -85,14 +87,14 @@ def texts(properties: Properties) -> List[Tuple[str, str]]:
     """Return text that systemd would not accept in a unit file or in settings, as (property,
     message).
     """
-    found = []
+    result = []
     unit = properties.get("unit")
     if isinstance(unit, str):
         if "\0" in unit:
-            found.append(("unit", "a unit file cannot contain NUL"))
+            result.append(("unit", "a unit file cannot contain NUL"))
         elif "{{" not in unit and not re.search(r"^\s*\[[^\]\n]+\]\s*$", unit, re.MULTILINE):
-            found.append(("unit", "a unit file needs a section such as [Service]"))
+            result.append(("unit", "a unit file needs a section such as [Service]"))
     settings = properties.get("settings")
     if isinstance(settings, dict):
-        found += [("settings", message) for message in unit_settings.problems(settings)]
-    return found
+        result += [("settings", message) for message in unit_settings.problems(settings)]
+    return result

@@ -72,7 +72,7 @@ class Resource(StateType):
         boot = self._at_boot(host)
         if self.ensure == "absent":
             return None if boot is None else {"boot": boot.value}
-        found: Dict[str, Any] = {"boot": self._shown(boot.value if boot else None)}
+        state: Dict[str, Any] = {"boot": self._shown(boot.value if boot else None)}
         self._unknown = bool(self.properties.get("ignore_unknown")) and not (
             host.kernel.is_known(self._key)
         )
@@ -80,18 +80,18 @@ class Resource(StateType):
             now = " ".join(host.kernel.value(self._key).split())
             wanted = self._value
             held = wanted is not None and sysctl_files.is_held(now, wanted)
-            found["value"] = wanted if held else now
-        return found
+            state["value"] = wanted if held else now
+        return state
 
     def _at_boot(self, host: HostReader) -> Optional[Setting]:
         """The setting that the boot applies last, starting with the file of the resource; None if
         that file has none.
         """
-        found = host.kernel.settings(self._key)
-        own = [at for at, one in enumerate(found) if one.file == self._file]
+        settings = host.kernel.settings(self._key)
+        own = [at for at, one in enumerate(settings) if one.file == self._file]
         if not own:
             return None
-        return found[own[-1]] if self.ensure == "absent" else found[-1]
+        return settings[own[-1]] if self.ensure == "absent" else settings[-1]
 
     def _shown(self, value: Optional[str]) -> Optional[str]:
         """A value in its desired notation, if it has the same meaning."""
@@ -115,11 +115,11 @@ class Resource(StateType):
         if "boot" in diff:
             self._rewrite(host, sysctl_files.with_setting(self._text(host), self.name, value))
 
-    def _require_last(self, found: Sequence[Setting], value: str) -> None:
+    def _require_last(self, settings: Sequence[Setting], value: str) -> None:
         """``ResourceError`` if a later file sets the parameter to another value."""
         path = os.path.basename(self._file)
         in_sysctl_conf = path == sysctl_files.SYSCTL_CONF
-        for one in found:
+        for one in settings:
             name = os.path.basename(one.file)
             later = name == sysctl_files.SYSCTL_CONF or (name > path and not in_sysctl_conf)
             if one.file == self._file or not later:

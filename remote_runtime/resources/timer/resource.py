@@ -185,13 +185,13 @@ class Resource(StateType):
         if again or "active" in diff:
             host.units.start(self._unit)
 
-    def _halt(self, host: Host, found: Mapping[str, Any]) -> None:
+    def _halt(self, host: Host, state: Mapping[str, Any]) -> None:
         """Make systemd forget when the timer last elapsed; otherwise, it would start the job
         immediately if the new schedule had a time between then and now.
         """
-        if found.get("active"):
+        if state.get("active"):
             host.units.stop(self._unit)
-        if found.get("timer_file") is not None and found.get("enabled"):
+        if state.get("timer_file") is not None and state.get("enabled"):
             host.units.disable(self._unit)
 
     def remove(self, host: Host) -> None:

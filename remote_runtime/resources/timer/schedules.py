@@ -43,14 +43,14 @@ def expressions(properties: Mapping[str, Any]) -> List[str]:
 
 def problems(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
     """(property, message) for each mistake."""
-    found = [("schedule", calendar_problem(each)) for each in expressions(properties)]
+    problems = [("schedule", calendar_problem(each)) for each in expressions(properties)]
     for key in SPANS:
         if properties.get(key) is not None and not is_span(properties[key]):
             text = "%r is not a time span such as 15min, 1h 30min or 2d"
-            found.append((key, text % (properties[key],)))
+            problems.append((key, text % (properties[key],)))
     if properties.get("schedule") == []:
-        found.append(("schedule", "the list is empty"))
-    return [(key, message) for key, message in found if message]
+        problems.append(("schedule", "the list is empty"))
+    return [(key, message) for key, message in problems if message]
 
 
 def is_span(value: Any) -> bool:
@@ -119,10 +119,10 @@ def _of_parts(parts: Sequence[str], bounds: Sequence[Tuple[str, int, int]]) -> s
 
 
 def _of_part(part: str, low: int, high: int) -> str:
-    found = _PART.match(part)
-    if found is None or any(text and not _NUMBER.match(text) for text in found.groups()):
+    match = _PART.match(part)
+    if match is None or any(text and not _NUMBER.match(text) for text in match.groups()):
         return "%r is not a number, range or step" % part
-    first, last, step = found.groups()
+    first, last, step = match.groups()
     for text in (first, "" if step else last):
         if text and not low <= float(text) < high + 1:
             return "%s is not between %d and %d" % (text, low, high)
@@ -142,11 +142,11 @@ def _never(date: str) -> bool:
 
 
 def _values(text: str, high: int) -> List[int]:
-    found: List[int] = []
+    result: List[int] = []
     for part in text.split(","):
         match = _PART.match(part)
         first, last, step = match.groups() if match else (None, None, None)
         low = int(float(first)) if first else 1
         end: Optional[int] = int(float(last)) if last else None if step or not first else low
-        found += range(low, (high if end is None else end) + 1, max(1, int(float(step or 1))))
-    return found
+        result += range(low, (high if end is None else end) + 1, max(1, int(float(step or 1))))
+    return result

@@ -95,16 +95,16 @@ def problems(settings: Any) -> List[Tuple[str, str]]:
     """(property, message) for each mistake in ``settings``."""
     if not isinstance(settings, dict):
         return []
-    found = list(unit_settings.problems(settings))
+    problems = list(unit_settings.problems(settings))
     for section, values in settings.items():
         if section == "Install":
-            found.append("omit Install: ccm enables the timer with WantedBy=timers.target")
+            problems.append("omit Install: ccm enables the timer with WantedBy=timers.target")
         elif section not in PROPERTY_OF:
-            found.append("%r is not one of the sections Unit, Service and Timer" % section)
+            problems.append("%r is not one of the sections Unit, Service and Timer" % section)
         for key in values if isinstance(values, dict) else ():
             named = PROPERTY_OF.get(section, {}).get(key)
             if named:
-                found.append("%s in %s: set the property `%s` instead" % (key, section, named))
+                problems.append("%s in %s: set the property `%s` instead" % (key, section, named))
             elif (section, key) == ("Timer", "Unit"):
-                found.append("omit Unit in Timer: the timer starts its own service")
-    return [("settings", message) for message in found]
+                problems.append("omit Unit in Timer: the timer starts its own service")
+    return [("settings", message) for message in problems]

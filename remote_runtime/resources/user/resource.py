@@ -83,24 +83,24 @@ class Resource(AccountStateType):
         groups, wanted = host.accounts.groups_of(self.name), self.properties.get("groups")
         if self.properties.get("append") and wanted is not None:
             groups = [group for group in groups if group in wanted]
-        found: Dict[str, Any] = {"uid": user.uid, "comment": user.comment, "groups": groups}
+        state: Dict[str, Any] = {"uid": user.uid, "comment": user.comment, "groups": groups}
         by_number = self.properties.get("group", "").isdigit()
         if (user.uid < 0 and uid is not None) or (user.gid < 0 and by_number):
             raise Unknowable("the numbers of %s are not known until it is created" % self.name)
         name = "" if by_number else host.accounts.group_name(user.gid)
-        found["group"] = name or str(user.gid)
+        state["group"] = name or str(user.gid)
         if self.properties.get("move_home") and host.files.lstat(home) is None:
             home = user.home  # the content will be at the new place
         node = host.files.stat(home) if home else None
         there = node is not None and node.kind == "directory"
-        found.update(home=user.home, shell=user.shell, create_home=there)
+        state.update(home=user.home, shell=user.shell, create_home=there)
         if self.properties.get("generate_ssh_key"):
             key = host.files.lstat(self._key(home)) if there else None
-            found["generate_ssh_key"] = key is not None
+            state["generate_ssh_key"] = key is not None
         if user.shadow is not None:
-            found.update(password=user.shadow.lstrip("!"), locked=user.shadow.startswith("!"))
-            found["expires"] = date_of(user.expires)
-        return found
+            state.update(password=user.shadow.lstrip("!"), locked=user.shadow.startswith("!"))
+            state["expires"] = date_of(user.expires)
+        return state
 
     def desired(self) -> Mapping[str, Any]:
         """See the base class. A home directory is desired unless ``system``, ``home`` or login.defs

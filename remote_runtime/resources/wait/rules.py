@@ -23,20 +23,20 @@ _SHORTEST = 0.1  # seconds between two looks
 def problems(properties: Dict[str, Any]) -> Problems:
     """Each violated rule as (property, message)."""
     given = [key for key in CONDITIONS if properties.get(key) is not None]
-    found: Problems = []
+    problems: Problems = []
     if len(given) != 1:
         problem = "set exactly one of %s" % ", ".join(CONDITIONS)
         if given:
             problem += ", not %s" % " and ".join(given)
-        found.append((given[1] if given else "", problem))
+        problems.append((given[1] if given else "", problem))
     for key, condition in _BELONGS.items():
         if properties.get(key) is not None and given and condition not in given:
-            found.append((key, "it requires %s" % condition))
-    found += of_settings("", properties)
-    found += _duration("timeout", properties, 0.0)
-    found += _duration("interval", properties, _SHORTEST)
-    found += _condition(properties)
-    return found
+            problems.append((key, "it requires %s" % condition))
+    problems += of_settings("", properties)
+    problems += _duration("timeout", properties, 0.0)
+    problems += _duration("interval", properties, _SHORTEST)
+    problems += _condition(properties)
+    return problems
 
 
 def _duration(key: str, properties: Dict[str, Any], shortest: float) -> Problems:
@@ -55,18 +55,18 @@ def _duration(key: str, properties: Dict[str, Any], shortest: float) -> Problems
 
 
 def _condition(properties: Dict[str, Any]) -> Problems:
-    found: Problems = []
+    problems: Problems = []
     url, path, host = properties.get("url"), properties.get("file"), properties.get("host")
     if isinstance(host, str) and not _HOST.match(host):
-        found.append(("host", "%r is not the name or the address of a host" % host))
+        problems.append(("host", "%r is not the name or the address of a host" % host))
     if isinstance(url, str):
         scheme, _, rest = url.partition("://")
         if scheme not in ("http", "https") or not rest.strip("/"):
-            found.append(("url", "a URL must begin with http:// or https:// and name a server"))
+            problems.append(("url", "a URL must begin with http:// or https:// and name a server"))
     if isinstance(path, str) and not path.startswith("/"):
-        found.append(("file", "%r is not an absolute path" % path))
+        problems.append(("file", "%r is not an absolute path" % path))
     elif isinstance(path, str) and not path.isprintable():
-        found.append(("file", "the path contains a control character"))
+        problems.append(("file", "the path contains a control character"))
     if properties.get("provider", "posix") == "posix":
-        found += of_words("command", properties.get("command"))
-    return found
+        problems += of_words("command", properties.get("command"))
+    return problems

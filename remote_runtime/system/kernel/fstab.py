@@ -53,14 +53,14 @@ def find(text: str, name: str) -> Optional[Entry]:
 @lru_cache(maxsize=2)
 def _by_name(text: str) -> Dict[str, Entry]:
     """The entries of a table by name, which all resources of a run use."""
-    found: Dict[str, Entry] = {}
+    result: Dict[str, Entry] = {}
     for line in text.split("\n"):
         entry = entry_of(line)
         if entry is not None and entry.type == SWAP:
-            found[entry.device] = entry
+            result[entry.device] = entry
         elif entry is not None:
-            found[entry.point] = found[entry.point.rstrip("/") or "/"] = entry
-    return found
+            result[entry.point] = result[entry.point.rstrip("/") or "/"] = entry
+    return result
 
 
 def with_entry(text: str, entry: Entry, name: str) -> str:
@@ -112,15 +112,15 @@ _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 def words_of(options: str) -> List[str]:
     """The options, with quoted ones kept together, and without the one that means the defaults."""
-    found, quoted, word = [], False, ""
+    words, quoted, word = [], False, ""
     for sign in options:
         quoted ^= sign == '"'
         if sign == "," and not quoted:
-            found.append(word.strip())
+            words.append(word.strip())
             word = ""
         else:
             word += sign
-    return [one for one in [*found, word.strip()] if one not in ("", "defaults")]
+    return [one for one in [*words, word.strip()] if one not in ("", "defaults")]
 
 
 PASSWORDS = ("password", "password2", "pass", "passwd")
@@ -145,13 +145,13 @@ def means_same(one: str, other: str) -> bool:
 
 
 def _meaning(options: str) -> List[str]:
-    found: List[str] = []
+    result: List[str] = []
     for word in words_of(options):
         opposite = [two for pair in NEGATED.items() for two in pair if word in pair and two != word]
-        found = [each for each in found if each not in opposite]
-        if word not in NEGATED.values() and word not in found:
-            found.append(word)
-    return sorted(found)
+        result = [each for each in result if each not in opposite]
+        if word not in NEGATED.values() and word not in result:
+            result.append(word)
+    return sorted(result)
 
 
 def is_binding(options: str) -> bool:
@@ -172,37 +172,37 @@ def differing(options: str, on_mount: Sequence[str], on_system: Sequence[str]) -
     """Return the options to change on a mounted file system: ``on_mount`` are the options of the
     mount point and ``on_system`` those of the file system."""
     wanted = _flags(options)
-    found = []
+    result = []
     for word, opposite in NEGATED.items():
         now = word in on_mount or (word == "ro" and word in on_system)
         if word in wanted and wanted[word] != now:
-            found.append(word if wanted[word] else opposite)
+            result.append(word if wanted[word] else opposite)
     times = [word for word in words_of(options) if word in _TIMES]
     for word in times[-1:]:
         plain = not {"noatime", "relatime"} & set(on_mount)
         if not (plain if word == "strictatime" else word in on_mount):
-            found.append(word)
+            result.append(word)
     shown = dict(word.partition("=")[::2] for word in on_system)
     for word in words_of(options):
         key, _, value = word.partition("=")
         number = size_of(value) if key in ("size", "nr_inodes") else None
         if number is not None and key in shown and size_of(shown[key]) != _rounded(key, number):
-            found.append(word)
-    return found
+            result.append(word)
+    return result
 
 
 def _flags(options: str) -> Dict[str, bool]:
     """Return the desired flags, on or off. A bind mount inherits flags that are not named."""
-    found: Dict[str, bool] = {} if is_binding(options) else dict.fromkeys(NEGATED, False)
+    flags: Dict[str, bool] = {} if is_binding(options) else dict.fromkeys(NEGATED, False)
     opposites = {other: word for word, other in NEGATED.items()}
     for word in words_of(options):
         for implied in _IMPLIED.get(word, ()):
-            found[implied] = True
+            flags[implied] = True
         if word in NEGATED:
-            found[word] = True
+            flags[word] = True
         elif word in opposites:
-            found[opposites[word]] = False
-    return found
+            flags[opposites[word]] = False
+    return flags
 
 
 def size_of(text: str) -> Optional[int]:

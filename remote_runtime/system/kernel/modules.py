@@ -25,12 +25,12 @@ def plain(name: str) -> str:
 
 def loaded() -> Dict[str, Module]:
     """Return the loaded modules by name, without built-in ones."""
-    found = {}
+    result = {}
     for line in _lines(os.path.join(PROC, "modules")):
         name, _, uses, users = (line.split() + [""] * 4)[:4]
         names = [one for one in users.split(",") if one not in ("", "-")]
-        found[name] = Module(int(uses) if uses.isdigit() else 0, names)
-    return found
+        result[name] = Module(int(uses) if uses.isdigit() else 0, names)
+    return result
 
 
 def is_built_in(name: str) -> bool:

@@ -104,8 +104,8 @@ class MountTable(object):
 
     def at(self, point: str) -> Optional[MountEntry]:
         """Return the topmost mount at the path, None if there is none."""
-        found = self.stack(point)
-        return found[-1] if found else None
+        entries = self.stack(point)
+        return entries[-1] if entries else None
 
     def is_swap(self, device: str) -> bool:
         """Return whether the host swaps to a device or file."""
@@ -196,12 +196,12 @@ def users(point: str) -> Iterator[int]:
 
 def described(pids: Iterable[int]) -> List[str]:
     """The first of these processes, each as its program with its number."""
-    found = []
+    result = []
     for pid in pids:
-        found.append("%s (%d)" % (_program(os.path.join(PROC, str(pid))), pid))
-        if len(found) == _LIMIT:
+        result.append("%s (%d)" % (_program(os.path.join(PROC, str(pid))), pid))
+        if len(result) == _LIMIT:
             break
-    return found
+    return result
 
 
 def is_known_type(kind: str) -> Optional[bool]:

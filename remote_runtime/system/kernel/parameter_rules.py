@@ -83,26 +83,26 @@ def dependent_parameters(
     """
     on = number_of(value)
     shown = value if on is None else str(on)
-    found: Dict[str, Optional[str]] = {}
+    result: Dict[str, Optional[str]] = {}
     if key in _FORWARD:
-        found.update((_CONF % (4, name, "forwarding"), shown) for name in interfaces)
-        found["net/ipv4/ip_forward"] = shown
-        found["net/ipv4/conf/all/accept_redirects"] = None if on is None else str(int(not on))
+        result.update((_CONF % (4, name, "forwarding"), shown) for name in interfaces)
+        result["net/ipv4/ip_forward"] = shown
+        result["net/ipv4/conf/all/accept_redirects"] = None if on is None else str(int(not on))
     elif key in _EITHER:
-        found[_EITHER[key]] = "0"
+        result[_EITHER[key]] = "0"
     else:
         match = re.match(r"net/ipv([46])/conf/(all|default)/([^/]+)\Z", key)
         family, of, name = match.groups() if match else ("", "", "")
         others = [_CONF % (int(family), one, name) for one in interfaces] if family else []
         if family == "6" and of == "all" and name in _ALL_V6:
-            found.update((other, shown) for other in others)
+            result.update((other, shown) for other in others)
         elif family == "6" and of == "all" and name in _SOME_V6:
-            found.update((other, None) for other in others)
+            result.update((other, None) for other in others)
         elif family == "4" and of == "default" and name != "forwarding":
             fixed = ("net/ipv4/conf/all/", "net/ipv4/conf/default/")
-            found.update((other, None) for other in others if not other.startswith(fixed))
-    found.pop(key, None)
-    return found
+            result.update((other, None) for other in others if not other.startswith(fixed))
+    result.pop(key, None)
+    return result
 
 
 def family_of(key: str) -> str:

@@ -110,12 +110,12 @@ class Kernel(object):
 
     def read_settings(self) -> Dict[str, List[Setting]]:
         """The settings of all parameters, by key, read again from disk."""
-        found: Dict[str, List[Setting]] = {}
+        result: Dict[str, List[Setting]] = {}
         for path in _in_order(self._files):
             text = self._files.read(path, _LIMIT, follow=True).decode("utf-8", "surrogateescape")
             for one in parsed(path, text):
-                found.setdefault(one.key, []).append(one)
-        return found
+                result.setdefault(one.key, []).append(one)
+        return result
 
 
 def _in_order(files: "Files") -> List[str]:
@@ -134,10 +134,10 @@ def _in_order(files: "Files") -> List[str]:
             status = files.status(path, follow=True)
             is_file = status is not None and status.kind == "file"
             by_name[name] = path, is_file and not _is_of_sysctl_conf(files, path)
-    found = [path for _, (path, counts) in sorted(by_name.items()) if counts]
+    paths = [path for _, (path, counts) in sorted(by_name.items()) if counts]
     last = os.path.join(ETC, SYSCTL_CONF)
     status = files.status(last, follow=True)
-    return [*found, last] if status is not None and status.kind == "file" else found
+    return [*paths, last] if status is not None and status.kind == "file" else paths
 
 
 def _is_of_sysctl_conf(files: "Files", path: str) -> bool:

@@ -55,8 +55,8 @@ class PinnedPaths(object):
     def _is_of_others(self, above: str, name: str) -> bool:
         """Return whether another user can replace a name in a directory."""
         directory = self._walker.directory(above)
-        found = os.stat(name, dir_fd=directory.descriptor, follow_symlinks=False)
-        return directory.shared(sticky=found.st_uid in (0, os.geteuid()))
+        status = os.stat(name, dir_fd=directory.descriptor, follow_symlinks=False)
+        return directory.shared(sticky=status.st_uid in (0, os.geteuid()))
 
     def close(self) -> None:
         """Close all open files and directories."""

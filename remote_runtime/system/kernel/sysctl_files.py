@@ -38,7 +38,7 @@ def name_of(path: str) -> str:
 
 def parsed(file: str, text: str) -> List[Setting]:
     """The settings in a file, in order. Comments and patterns are omitted."""
-    found = []
+    settings = []
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
         key, equals, value = stripped.partition("=")
@@ -46,8 +46,8 @@ def parsed(file: str, text: str) -> List[Setting]:
             continue
         key = path_of(key.strip().lstrip("-").strip())
         if not set(key) & set("*?["):
-            found.append(Setting(file, number, key, value.strip()))
-    return found
+            settings.append(Setting(file, number, key, value.strip()))
+    return settings
 
 
 def with_setting(text: str, name: str, value: str) -> str:
@@ -113,14 +113,14 @@ def _ranges(text: str) -> Optional[Set[int]]:
     """The numbers in a list such as 80,90-99, which the kernel shows in a different form; None if
     it is not one.
     """
-    found: Set[int] = set()
+    result: Set[int] = set()
     for part in text.split(","):
         first, dash, last = part.partition("-")
         last = last if dash else first
         if not (first.isdigit() and last.isdigit() and 0 <= int(last) - int(first) <= _LIMIT):
             return None
-        found.update(range(int(first), int(last) + 1))
-    return found
+        result.update(range(int(first), int(last) + 1))
+    return result
 
 
 def _plain(word: str) -> str:

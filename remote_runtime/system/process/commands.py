@@ -213,9 +213,9 @@ class Commands(object):
             raise CommandNotStartedError("", "the command is empty")
         if any("\0" in word for word in argv):
             raise CommandNotStartedError(argv[0], "a command must not contain a NUL character")
-        found = self.find(argv[0], path, cwd)
-        if found:
-            return found
+        path_found = self.find(argv[0], path, cwd)
+        if path_found:
+            return path_found
         if "/" not in argv[0]:
             raise CommandNotStartedError(
                 argv[0],

@@ -46,14 +46,14 @@ def service_of(pid: int) -> str:
 
 def services_above(pid: int) -> Sequence[str]:
     """The systemd services that started a process, including its own."""
-    found = []
+    result = []
     while pid > 1:
         name = service_of(pid)
-        if name and name not in found:
-            found.append(name)
+        if name and name not in result:
+            result.append(name)
         process = find(pid)
         pid = process.parent if process else 0
-    return found
+    return result
 
 
 def leader_at(pipes: Sequence[int]) -> Optional[Process]:
@@ -68,9 +68,9 @@ def leader_at(pipes: Sequence[int]) -> Optional[Process]:
             except OSError:
                 continue  # it has ended, or is another user's
             if link in wanted:
-                found = find(int(name))
-                if found is not None and found.session == found.pid:
-                    return found
+                process = find(int(name))
+                if process is not None and process.session == process.pid:
+                    return process
     return None
 
 

@@ -61,12 +61,12 @@ def needed(unit: Definition) -> List[str]:
             paths += ["/tmp", "/var/tmp"]
     elif suffix in ("mount", "automount"):
         paths += [os.path.dirname(place(unit)), unit.text.last("Mount", "What")]
-    found: List[str] = []
+    result: List[str] = []
     for path in paths:
         parts = os.path.normpath(path).split("/") if path.startswith("/") else []
         for number in range(1, len(parts)):
-            found.append(escaped("/".join(parts[: number + 1])) + ".mount")
-    return [name for name in sorted(set(found), key=_by_length) if name != unit.name]
+            result.append(escaped("/".join(parts[: number + 1])) + ".mount")
+    return [name for name in sorted(set(result), key=_by_length) if name != unit.name]
 
 
 def _by_length(name: str) -> Tuple[int, str]:
@@ -122,15 +122,19 @@ class MountChecks(object):
     def mounted(self, unit: Definition) -> List[Effect]:
         """Return the effects at the path of a unit after it is mounted or watched."""
         where = place(unit)
-        made = PathEffect(where, "directory")
+        directory_effect = PathEffect(where, "directory")
         if not where:
             return []
         if unit.name.endswith(".mount"):
             known = self._source(unit) if self._is_binding(unit) else self._memory(unit)
             if known is not None:
-                return [made, known._replace(path=where)]
+                return [directory_effect, known._replace(path=where)]
         source = unit.text.expand(unit.text.last("Mount", "What")) or ""
-        effects: List[Effect] = [made, MountEffect(where, present=False), _unclear(unit, where)]
+        effects: List[Effect] = [
+            directory_effect,
+            MountEffect(where, present=False),
+            _unclear(unit, where),
+        ]
         if unit.name.endswith(".automount"):
             effects.append(_awaited(unit))
         if self._is_binding(unit) and source.startswith("/"):
@@ -198,10 +202,10 @@ def _awaited(unit: Definition) -> UnknownEffect:
 
 
 def _options(unit: Definition) -> Dict[str, str]:
-    given = unit.text.last("Mount", "Options")
-    known = unit.text.expand(given)
+    options = unit.text.last("Mount", "Options")
+    known = unit.text.expand(options)
     if known is None:  # systemd does not change a percent sign without a specifier
-        known = given.replace("%%", "%")
+        known = options.replace("%%", "%")
     parts = [option.strip() for option in known.split(",")]
     return dict(option.partition("=")[::2] for option in parts if option)
 

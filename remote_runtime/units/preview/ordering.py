@@ -27,16 +27,16 @@ def cycle(units: PlannedUnits, unit: Definition) -> List[str]:
 
 def _upcoming(units: PlannedUnits, unit: Definition) -> Dict[str, Definition]:
     """Return the unit and those that start with it because others require them."""
-    found = {unit.name: unit}
+    by_name = {unit.name: unit}
     waiting = [unit]
-    while waiting and len(found) < _LIMIT:
+    while waiting and len(by_name) < _LIMIT:
         one = waiting.pop()
         for other in [name for key in _NEEDED for name in one.text.words("Unit", key)]:
             next_one = units.definition(other)
-            if next_one.path and next_one.name not in found and not units.status(other).running:
-                found[next_one.name] = next_one
+            if next_one.path and next_one.name not in by_name and not units.status(other).running:
+                by_name[next_one.name] = next_one
                 waiting.append(next_one)
-    return found
+    return by_name
 
 
 def _around(predecessors: Dict[str, Set[str]], first: str) -> List[str]:

@@ -48,13 +48,13 @@ class PlannedUnits(object):
     def __init__(
         self,
         context: "Context",
-        shown: UnitProperties,
+        properties: UnitProperties,
         names: Sequence[str],
         places: Optional[Places] = None,
     ) -> None:
         self._context = context
         self.places = unit_files.SYSTEM if places is None else places
-        self._show = shown
+        self._show = properties
         self._names = names
         self._read: Optional[UnitFiles] = None
 
@@ -82,33 +82,33 @@ class PlannedUnits(object):
 
     def shown(self, name: str) -> Dict[str, str]:
         """Return the output of ``systemctl show`` for it after the upcoming reload."""
-        shown = self._show(name)
-        self._require_written(name, shown)
-        if shown.get("NeedDaemonReload") == "yes" or self._touched(name, shown):
+        properties = self._show(name)
+        self._require_written(name, properties)
+        if properties.get("NeedDaemonReload") == "yes" or self._touched(name, properties):
             unit = self.files.find(name)
             self._require_bound(unit)
-            alias = shown.get("Id", name) != name
-            if unit.name != name and (alias or shown.get("ActiveState") == "inactive"):
+            alias = properties.get("Id", name) != name
+            if unit.name != name and (alias or properties.get("ActiveState") == "inactive"):
                 return self.shown(unit.name)
             if alias:  # no more; what runs by its own name is another unit
-                shown = {"ActiveState": "inactive"}
-            shown = dict(shown, **self.files.shown(unit))
-        effect = self._effect(name, shown)
+                properties = {"ActiveState": "inactive"}
+            properties = dict(properties, **self.files.shown(unit))
+        effect = self._effect(name, properties)
         if effect is not None:
-            shown = dict(shown, **_affected(effect, shown, self._is_removed(name)))
-        self._require_unwatched(name, shown)
-        self._require_not_upheld(name, shown)
-        return shown
+            properties = dict(properties, **_affected(effect, properties, self._is_removed(name)))
+        self._require_unwatched(name, properties)
+        self._require_not_upheld(name, properties)
+        return properties
 
     def _is_removed(self, name: str) -> bool:
         """Return whether an earlier change removes the unit's file, such as with its package."""
         overlay = self._context.overlay
         names = [each for each in (name, units.template(name)) if each]
         paths = ["%s/%s" % (place, each) for place in self.places.searched for each in names]
-        found = [overlay.layer.find(path, follow=False).node for path in paths] if overlay else []
-        return any(node is not None and node.kind == "absent" for node in found)
+        nodes = [overlay.layer.find(path, follow=False).node for path in paths] if overlay else []
+        return any(node is not None and node.kind == "absent" for node in nodes)
 
-    def _require_written(self, name: str, shown: Mapping[str, str]) -> None:
+    def _require_written(self, name: str, properties: Mapping[str, str]) -> None:
         """``Unknowable`` for a unit that systemd may generate from a planned table of
         file systems.
         """
@@ -133,18 +133,18 @@ class PlannedUnits(object):
                 raise Unknowable(reason % (unit.name, other))
 
     def _runs(self, name: str) -> bool:
-        shown = self._show(name)
-        effect = self._effect(name, shown)
+        properties = self._show(name)
+        effect = self._effect(name, properties)
         if effect is not None and effect.active is not None:
             return effect.active
-        return shown.get("ActiveState") in units.RUNNING
+        return properties.get("ActiveState") in units.RUNNING
 
-    def _require_unwatched(self, name: str, shown: Mapping[str, str]) -> None:
+    def _require_unwatched(self, name: str, properties: Mapping[str, str]) -> None:
         """``Unknowable`` for a unit that a path unit starts as soon as the path exists."""
         overlay = self._context.overlay
-        if overlay is None or shown.get("ActiveState") in units.RUNNING:
+        if overlay is None or properties.get("ActiveState") in units.RUNNING:
             return
-        for other in units.words(shown.get("TriggeredBy", "")):
+        for other in units.words(properties.get("TriggeredBy", "")):
             if not other.endswith(".path") or self._show(other).get("ActiveState") != "active":
                 continue
             watched = [self.definition(other).text.expand(w) for w in self._watched(other)]
@@ -152,10 +152,10 @@ class PlannedUnits(object):
                 if any(w and (fnmatchcase(path, w) or w == os.path.dirname(path)) for w in watched):
                     raise Unknowable("%s watches %s and may start it" % (other, path))
 
-    def _require_not_upheld(self, name: str, shown: Mapping[str, str]) -> None:
+    def _require_not_upheld(self, name: str, properties: Mapping[str, str]) -> None:
         """``Unknowable`` for a unit that the planned text of a running unit upholds."""
         overlay = self._context.overlay
-        if overlay is None or shown.get("ActiveState") in units.RUNNING:
+        if overlay is None or properties.get("ActiveState") in units.RUNNING:
             return
         for other in self._planned_units(overlay.layer.nodes):
             upheld = self.definition(other).text.words("Unit", "Upholds")
@@ -179,8 +179,8 @@ class PlannedUnits(object):
 
     def rivals(self, name: str) -> List[str]:
         """The units that stop when one starts, if they are running."""
-        named = self.definition(name).text.words("Unit", "Conflicts")
-        return named + self.by("Conflicts", name)
+        conflicting = self.definition(name).text.words("Unit", "Conflicts")
+        return conflicting + self.by("Conflicts", name)
 
     def _watched(self, name: str) -> List[str]:
         text = self.definition(name).text
@@ -193,19 +193,21 @@ class PlannedUnits(object):
             return True
         return not unit.path and name.endswith((".mount", ".swap", ".scope"))
 
-    def _effect(self, name: str, shown: Mapping[str, str]) -> Optional[UnitEffect]:
+    def _effect(self, name: str, properties: Mapping[str, str]) -> Optional[UnitEffect]:
         overlay = self._context.overlay
         if overlay is None:
             return None
         full = self.places.full
-        return overlay.units.get(full(shown.get("Id") or name)) or overlay.units.get(full(name))
+        return overlay.units.get(full(properties.get("Id") or name)) or overlay.units.get(
+            full(name)
+        )
 
-    def _touched(self, name: str, shown: Mapping[str, str]) -> bool:
+    def _touched(self, name: str, properties: Mapping[str, str]) -> bool:
         """Return whether a planned change affects the definition of the unit."""
         overlay = self._context.overlay
         if overlay is None:
             return False
-        names = {name, shown.get("Id") or name, units.template(name) or name}
+        names = {name, properties.get("Id") or name, units.template(name) or name}
         nodes = overlay.layer.nodes
         scripts = [] if self.places.user else [units.init_script(each) for each in names]
         if any(script in nodes for script in scripts if script):
@@ -221,8 +223,8 @@ class PlannedUnits(object):
 
     def by(self, key: str, name: str) -> List[str]:
         """The units that name this one in a setting such as Requires."""
-        shown = self._show(name)
-        reverse = units.words(shown.get(_REVERSE.get(key, ""), ""))
+        properties = self._show(name)
+        reverse = units.words(properties.get(_REVERSE.get(key, ""), ""))
         found = [o for o in reverse if not self._replanned(o)]
         overlay = self._context.overlay
         written = self._planned_units(overlay.layer.nodes) if overlay is not None else set()
@@ -230,8 +232,10 @@ class PlannedUnits(object):
             replanned = key not in _REVERSE or other in written or self._replanned(other)
             if other not in found and replanned:
                 unit = self.definition(other)
-                named = unit.text.words("Unit", key) + (needed(unit) if key == "Requires" else [])
-                found += [other] if name in named else []
+                units_named = unit.text.words("Unit", key) + (
+                    needed(unit) if key == "Requires" else []
+                )
+                found += [other] if name in units_named else []
         return found
 
     def _replanned(self, name: str) -> bool:
@@ -263,16 +267,16 @@ def _concerns(path: str, names: Set[str], searched: Sequence[str]) -> bool:
     return False
 
 
-def _affected(effect: UnitEffect, shown: Mapping[str, str], removed: bool) -> Dict[str, str]:
+def _affected(effect: UnitEffect, properties: Mapping[str, str], removed: bool) -> Dict[str, str]:
     """The properties that an effect replaces. A unit with a ``removed`` file exists only while it
     runs."""
     new: Dict[str, str] = {}
     if effect.active is not None:
         state = ("active", "running") if effect.active else ("inactive", "dead")
         new.update(zip(("ActiveState", "SubState"), state), Result="success")
-    if effect.enabled is not None and shown.get("UnitFileState") not in units.EITHER:
+    if effect.enabled is not None and properties.get("UnitFileState") not in units.EITHER:
         new["UnitFileState"] = "enabled" if effect.enabled else "disabled"
     enabled = effect.enabled and not removed
-    if shown.get("LoadState") == "not-found" and (effect.active or enabled):
+    if properties.get("LoadState") == "not-found" and (effect.active or enabled):
         new["LoadState"] = "loaded"
     return new

@@ -43,9 +43,9 @@ class RunChecks(object):
             self._conditions(unit),
             self._trigger(unit),
         )
-        found = next((reason for look in looks for reason in look), "")
-        if found:
-            return found
+        reason_found = next((reason for look in looks for reason in look), "")
+        if reason_found:
+            return reason_found
         if unit.name.endswith((".mount", ".automount")):
             return next(mount_units.MountChecks(self._context).obstacles(unit), "")
         if not unit.name.endswith(".service"):
@@ -171,10 +171,10 @@ class RunChecks(object):
 
     def _holds(self, kind: str, value: str) -> bool:
         negated = value.startswith("!")
-        found = self._looked_up(kind, value[1:].strip() if negated else value)
-        if found is None:
+        holds = self._looked_up(kind, value[1:].strip() if negated else value)
+        if holds is None:
             return self._analyzed("Condition%s=%s" % (kind, value))
-        return found is not negated
+        return holds is not negated
 
     def _looked_up(self, kind: str, path: str) -> Optional[bool]:
         files = self._context.files

@@ -211,27 +211,27 @@ class StartChecks(object):
 
     def _unusable(self, program: Program, user: str, rights: Permissions) -> str:
         """The reason why a program cannot be started by the user, who is root by default."""
-        found, reason = self._located(program.path or "")
+        path, reason = self._located(program.path or "")
         if reason:
             return reason
-        if not program.privileged and not rights.execute(found):
-            return "runs %s as %s, who is not allowed to execute it" % (found, user)
+        if not program.privileged and not rights.execute(path):
+            return "runs %s as %s, who is not allowed to execute it" % (path, user)
         try:
-            with closing(self._files.blocks(found, follow=True)) as blocks:
+            with closing(self._files.blocks(path, follow=True)) as blocks:
                 head = next(blocks, b"")[:_HEAD]
         except Unknowable:
             return ""
         if head.startswith(b"#!"):
             interpreter = interpreter_of(head).decode("utf-8", "replace")
             if interpreter.startswith("/") and not self._files.exists(interpreter):
-                return "runs %s, whose interpreter %s does not exist" % (found, interpreter)
+                return "runs %s, whose interpreter %s does not exist" % (path, interpreter)
             readable = program.privileged or not needs_reading(interpreter.encode())
-            if not readable and not rights.read(found):
-                return "runs %s as %s, who is not allowed to read it" % (found, user)
+            if not readable and not rights.read(path):
+                return "runs %s as %s, who is not allowed to read it" % (path, user)
         elif not head.strip() or _is_text(head):
-            return "runs %s, which has no #! line and is not a program" % found
+            return "runs %s, which has no #! line and is not a program" % path
         elif is_foreign(head):
-            return "runs %s, which is a program for another architecture" % found
+            return "runs %s, which is a program for another architecture" % path
         return ""
 
     def _located(self, program: str) -> Tuple[str, str]:

@@ -73,18 +73,18 @@ class UnitEffects(object):
     def _restarted(self, name: str) -> List[str]:
         """Return a restarted unit and the running units that restart with it. ``Unknowable`` if one
         of these would not run afterwards."""
-        found, bound = [name], self._bound(name)
-        while bound and len(found) < _LIMIT:
+        units, bound = [name], self._bound(name)
+        while bound and len(units) < _LIMIT:
             other = bound.pop()
-            if other in found or not self._units.status(other).running:
+            if other in units or not self._units.status(other).running:
                 continue
             reason = self._checks.obstacle(other)
             reason = reason or ("ends by itself" if self._checks.ends(other) else "")
             if reason:
                 raise Unknowable("%s is restarted with %s and %s" % (other, name, reason))
-            found.append(other)
+            units.append(other)
             bound += self._bound(other)
-        return found
+        return units
 
     def _bound(self, name: str) -> List[str]:
         return [other for key in BOUND for other in self._units.by(key, name)]
@@ -246,11 +246,11 @@ def _slices(unit: Definition) -> List[str]:
     inner = unit.text.last(suffix.capitalize(), "Slice") or "-.slice"
     if suffix == "slice":
         inner = "%s.slice" % (stem.rpartition("-")[0] or "-")
-    found: List[str] = []
+    result: List[str] = []
     while inner.endswith(".slice") and inner != "-.slice":
-        found.append(inner)
+        result.append(inner)
         inner = "%s.slice" % (inner[: -len(".slice")].rpartition("-")[0] or "-")
-    return found
+    return result
 
 
 def _triggers(unit: Definition) -> List[str]:

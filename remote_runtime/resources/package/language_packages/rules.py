@@ -44,18 +44,18 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
         reason = "it is only for pip and npm packages: set provider, and environment or path"
         return [(key, reason) for key in given if key in others]
     other = "npm" if provider == "pip" else "pip"
-    found = [
+    problems = [
         (key, "it is for %s, not for %s" % (other, provider)) for key in given if key in OWN[other]
     ]
-    found += [
+    problems += [
         (key, "it is for system packages, not for those of %s" % provider)
         for key in given
         if key in _OF_SYSTEM
     ]
-    found += _of_place(provider, properties)
-    found += _of_name(provider, name, properties)
-    found += _of_whole(provider, properties)
-    return found + _of_options(provider, properties)
+    problems += _of_place(provider, properties)
+    problems += _of_name(provider, name, properties)
+    problems += _of_whole(provider, properties)
+    return problems + _of_options(provider, properties)
 
 
 def _of_place(provider: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -100,42 +100,42 @@ def _of_name(provider: str, name: str, properties: Properties) -> List[Tuple[str
 
 def _of_whole(provider: str, properties: Properties) -> List[Tuple[str, str]]:
     ensure = properties.get("ensure", PRESENT)
-    found = []
+    result = []
     for key in ("requirements", "ci"):
         if not properties.get(key):
             continue
         if ensure not in (PRESENT, ABSENT):
-            found.append((key, "the file sets the versions: leave out ensure"))
+            result.append((key, "the file sets the versions: leave out ensure"))
         if properties.get("package"):
-            found.append(("package", "%s installs several packages; leave package out" % key))
+            result.append(("package", "%s installs several packages; leave package out" % key))
     if properties.get("require_hashes") and not properties.get("requirements"):
-        found.append(("require_hashes", "it requires requirements"))
+        result.append(("require_hashes", "it requires requirements"))
     if properties.get("ci") and properties.get("global"):
-        found.append(("ci", "it requires path"))
+        result.append(("ci", "it requires path"))
     is_version = isinstance(ensure, str) and ensure not in (PRESENT, ABSENT, LATEST)
     if provider == "pip" and is_version and versions.key(str(ensure)) is None:
-        found.append(("ensure", "%r is not a version of a Python package (PEP 440)" % ensure))
+        result.append(("ensure", "%r is not a version of a Python package (PEP 440)" % ensure))
     if provider == "npm" and is_version and not _is_semantic(str(ensure)):
-        found.append(("ensure", "%r is not a single version such as 4.18.2" % ensure))
-    return found
+        result.append(("ensure", "%r is not a single version such as 4.18.2" % ensure))
+    return result
 
 
 def _of_options(provider: str, properties: Properties) -> List[Tuple[str, str]]:
-    found = []
+    result = []
     url = properties.get("index_url")
     if isinstance(url, str) and not _URL.match(url):
-        found.append(("index_url", "expected a URL that begins with https://, http:// or file://"))
+        result.append(("index_url", "expected a URL that begins with https://, http:// or file://"))
     for word in properties.get("options") or ():
         option = str(word).partition("=")[0]
         if not _OPTION.match(str(word)):
-            found.append(
+            result.append(
                 ("options", "%r is not one option, such as --no-deps or --name=value" % word)
             )
         elif _is_refused(option, _REFUSED[provider]):
-            found.append(
+            result.append(
                 ("options", "%s is not allowed: use the properties of the resource" % option)
             )
-    return found
+    return result
 
 
 def _is_semantic(text: str) -> bool:
