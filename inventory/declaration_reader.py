@@ -88,35 +88,35 @@ class _Reader:
         """Declare the hosts of a list or a map; return their names."""
         if isinstance(node, Sequence):
             return self._host_list(node, what)
-        found: list[str] = []
+        hosts: list[str] = []
         if not isinstance(node, Mapping):
             if not is_null(node):
                 hint = "write [one, two] or 'one: {}'"
                 message = f"{what} must be a list or a map, not {node.describe()}"
                 self._checker.report(node, message, hint)
-            return found
+            return hosts
         for key, body in node.pairs():
             for name in self._good_hosts(key):
-                found.append(name)
+                hosts.append(name)
                 self._host(name, key, body)
             if is_range(key.text):
                 self._checker.forget_repeated()
-        return found
+        return hosts
 
     def _host_list(self, node: Sequence, what: str) -> list[str]:
-        found: list[str] = []
+        result: list[str] = []
         known = self._declaration.hosts
         for index, text in enumerate(node.texts()):
             name = text if text is not None else _written(node.nodes[index])
             if name is None:
                 self._refuse_name(node.nodes[index], f"an item of {what}")
             elif name in known:
-                found.append(name)
+                result.append(name)
             else:
                 for one in self._good_hosts(node.nodes[index]):
-                    found.append(one)
+                    result.append(one)
                     self._declaration.host(one, node.nodes[index])
-        return found
+        return result
 
     def _name(self, node: Node, what: str) -> str | None:
         name = _written(node)

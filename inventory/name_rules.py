@@ -44,17 +44,17 @@ def group_name_fault(name: str, *, has_all: bool = False) -> tuple[str, str] | N
 
 
 def _fault(what: str, name: str, signs: str) -> tuple[str, str]:
-    shown = repr(name[:60])
+    text = repr(name[:60])
     if name in RESERVED:
-        return f"no {what} can be named {shown}: it {RESERVED[name]}", "choose another name"
+        return f"no {what} can be named {text}: it {RESERVED[name]}", "choose another name"
     if name.startswith("-"):
-        return f"the {what} name {shown} starts with a dash", "programs would read it as an option"
+        return f"the {what} name {text} starts with a dash", "programs would read it as an option"
     hint = (
         f"use letters, digits and any of {signs}, at most 255 characters, starting with "
         "a letter or digit"
     )
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in name):
-        return f"the {what} name {shown} contains a control character", hint
+        return f"the {what} name {text} contains a control character", hint
     if what == "host" and not name.isascii():
         hint += "; write an international name in its xn-- form"
-    return f"the {what} name {shown} is invalid", hint
+    return f"the {what} name {text} is invalid", hint

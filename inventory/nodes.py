@@ -255,11 +255,11 @@ def comments_before(node: Node) -> list[str]:
     it may be part of a block text.
     """
     lines = node.source.lines
-    found: list[str] = []
+    result: list[str] = []
     for index in range(node.line - 2, -1, -1):
         bare = lines[index].lstrip(" \t")
         if not bare.startswith("#") or len(lines[index]) - len(bare) >= node.column:
             break
-        found.append(bare.lstrip("#").strip())
-    found.reverse()
-    return found
+        result.append(bare.lstrip("#").strip())
+    result.reverse()
+    return result

@@ -24,10 +24,10 @@ def resolve(declaration: Declaration, checker: Checker) -> Inventory:
         name: Group(name, entry.node, hosts=tuple(entry.hosts), children=tuple(entry.children))
         for name, entry in declaration.groups.items()
     }
-    found = Inventory(_Hosts(declaration).resolve(), groups, declaration)
-    found.warnings = tuple(checker.warnings)
-    found.notes = tuple(checker.notes)
-    return found
+    inventory = Inventory(_Hosts(declaration).resolve(), groups, declaration)
+    inventory.warnings = tuple(checker.warnings)
+    inventory.notes = tuple(checker.notes)
+    return inventory
 
 
 def _check_children(declaration: Declaration, checker: Checker) -> None:

@@ -92,13 +92,13 @@ class Selector:
         return picked
 
     def _combine(self, patterns: list[_Pattern]) -> set[str]:
-        found = [(pattern.operator, self._match(pattern)) for pattern in patterns]
-        added = [names for operator, names in found if not operator]
+        matches = [(pattern.operator, self._match(pattern)) for pattern in patterns]
+        added = [names for operator, names in matches if not operator]
         picked = set().union(*added) if added else set(self._members["all"])
-        for operator, names in found:
+        for operator, names in matches:
             if operator == "&":
                 picked &= names
-        for operator, names in found:
+        for operator, names in matches:
             if operator == "!":
                 picked -= names
         return picked
@@ -134,11 +134,11 @@ class Selector:
         if name.startswith("~") or any(char in name for char in "*?["):
             return self._match_all(pattern)
         if name in self._hosts or name in self._members:
-            found = self._members.get(name, set()) | ({name} if name in self._hosts else set())
-            if not found and not pattern.operator:
+            names = self._members.get(name, set()) | ({name} if name in self._hosts else set())
+            if not names and not pattern.operator:
                 what = "the inventory" if name == "all" else f"the group {name!r}"
                 self._no_match(f"{what} has no hosts", "add hosts", pattern.where)
-            return found
+            return names
         self._unknown(pattern)
         return set()
 
@@ -170,13 +170,13 @@ class Selector:
         except re.error as error:
             self._no_match(f"invalid regular expression {text!r}: {error}", "", pattern.where)
             return set()
-        found = {name for name in self._hosts if matches(name)}
+        names = {name for name in self._hosts if matches(name)}
         for group, members in self._members.items():
             if matches(group):
-                found |= members
-        if not found:
+                names |= members
+        if not names:
             self._unknown(pattern)
-        return found
+        return names
 
     def _match_runs(self, pattern: _Pattern) -> set[str]:
         of_run, _, rest = pattern.text.partition(":")
@@ -191,15 +191,15 @@ class Selector:
         except InputError as error:
             self._problems.extend(error.problems)
             return set()
-        found = set(named)
-        if not found and pattern.operator != "!":
+        names = set(named)
+        if not names and pattern.operator != "!":
             last = self._runs.last if self._runs else "its last push"
             where = f"run {run_id[:60]}" if run_id else last
             message = f"no host of this inventory {_OF_RUN[word]} in {where}"
             hint = "'ccm runs' lists the runs"
             hint += "" if run_id else f"; run:ID:{word} selects hosts of a run"
             self._no_match(message, hint, pattern.where)
-        return found
+        return names
 
     def _unknown(self, pattern: _Pattern) -> None:
         name = pattern.text
@@ -216,12 +216,12 @@ class Selector:
 
 def _glob(text: str) -> Callable[[str], object]:
     """The names that a glob matches, with its ranges of numbers expanded."""
-    ranges = [found[1].split(",") for found in re.finditer(_RANGES, text)]
+    ranges = [match[1].split(",") for match in re.finditer(_RANGES, text)]
     regex = re.compile(fnmatch.translate(re.sub(_RANGES, "\0", text)).replace("\0", "([0-9]+)"))
 
     def matches(name: str) -> bool:
-        found = regex.match(name)
-        return found is not None and all(map(_among, found.groups(), ranges))
+        match = regex.match(name)
+        return match is not None and all(map(_among, match.groups(), ranges))
 
     return matches
 

@@ -109,11 +109,11 @@ def _parsed(text: str, name: str, checker: Checker, of_program: bool) -> Node:
         """
         return is_ini(text) and not (of_program and "[" not in text)
 
-    found = list(checker.problems)
+    problems = list(checker.problems)
     try:
         root = _read_json(text, name)
         if root is None:
-            root = parse_document(text, name, found)
+            root = parse_document(text, name, problems)
     except InputError:
         if ini():
             raise _ansibles(name, "INI", of_program) from None
@@ -124,7 +124,7 @@ def _parsed(text: str, name: str, checker: Checker, of_program: bool) -> Node:
         raise _ansibles(name, "INI", of_program)
     if isinstance(root, Mapping) and not any(key in root for key in TOP_LEVEL):
         _refuse_manifest(root)
-    checker.problems[:] = found
+    checker.problems[:] = problems
     return root
 
 

@@ -99,11 +99,11 @@ def parse_document(
     unsupported tag) are appended to it, so that the caller can report them together with its own.
     Without one, they are raised. Invalid YAML always raises InputError.
     """
-    found: list[Problem] = [] if problems is None else problems
-    root = _root(text, name, found, yaml11)
-    refuse_encrypted(root.source.encrypted, found)
-    if problems is None and found:
-        raise InputError(found)
+    collected: list[Problem] = [] if problems is None else problems
+    root = _root(text, name, collected, yaml11)
+    refuse_encrypted(root.source.encrypted, collected)
+    if problems is None and collected:
+        raise InputError(collected)
     return root
 
 
@@ -116,21 +116,21 @@ def parse_data(text: str, name: str, problems: list[Problem] | None = None) -> N
     """Read one document as ``parse_document`` does; values with the tags ``!vault`` and ``!age``
     are nodes of the class ``EncryptedScalar``.
     """
-    found: list[Problem] = [] if problems is None else problems
-    root = _root(text, name, found, False)
-    if problems is None and found:
-        raise InputError(found)
+    collected: list[Problem] = [] if problems is None else problems
+    root = _root(text, name, collected, False)
+    if problems is None and collected:
+        raise InputError(collected)
     return root
 
 
-def _root(text: str, name: str, found: list[Problem], yaml11: bool) -> Node:
+def _root(text: str, name: str, problems: list[Problem], yaml11: bool) -> Node:
     source = Source(name, _without_surrogates(text.removeprefix("\ufeff")))
     refuse_control_characters(source)
     refuse_tag_directives(source)
     try:
-        return Builder(source, found, yaml11=yaml11).build()
+        return Builder(source, problems, yaml11=yaml11).build()
     except yaml.YAMLError as error:
-        raise InputError([*found, _syntax_problem(error, source)]) from error
+        raise InputError([*problems, _syntax_problem(error, source)]) from error
 
 
 def refuse_encrypted(values: Iterable[EncryptedScalar], problems: list[Problem]) -> None:

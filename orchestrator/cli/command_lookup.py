@@ -23,8 +23,8 @@ def find_command(words: list[str]) -> tuple[str, Any, list[str]]:
     """The command at the start of the words: its name, its module, and the remaining words."""
     name, *rest = words
     command = load_command(name)
-    found = command.below(rest) if hasattr(command, "below") else None
-    return (*found, rest[1:]) if found else (name, command, rest)
+    subcommand = command.below(rest) if hasattr(command, "below") else None
+    return (*subcommand, rest[1:]) if subcommand else (name, command, rest)
 
 
 def build_parser(name: str, command: Any) -> Parser:

@@ -59,13 +59,13 @@ def candidates(words: list[str]) -> list[Word]:
     given = option + equals if equals and option.startswith("--") else ""
     if given:
         before, current = [*before, option], value
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for word, meaning in _offered(before, current):
         if word == FILES:
-            found[FILES] = ""
+            result[FILES] = ""
         elif word.startswith(current) and word.isprintable():
-            found.setdefault(given + word, meaning)
-    return list(found.items())
+            result.setdefault(given + word, meaning)
+    return list(result.items())
 
 
 def _offered(before: list[str], current: str) -> Iterator[Word]:

@@ -42,12 +42,12 @@ def text_node(text: str, source: Source = NOWHERE) -> Scalar:
 
 def known_type(name: str, where: Position | None = None, types: Types = BUILT_IN) -> Type:
     """The type with that name; InputError with the most similar name for an unknown one."""
-    found = types.get(name)
-    if found is None:
+    type_ = types.get(name)
+    if type_ is None:
         message = f"there is no resource type {name[:60]!r}"
         hint = suggestion(name, types.names())
         raise InputError([Problem(message, where, hint, "input.unknown")])
-    return found
+    return type_
 
 
 def adhoc_site(
@@ -105,13 +105,13 @@ def observed_site(
             declared.values["provider"] = declared.raw["provider"] = provider
         declared.values.update(given)
         declared.raw.update(given)
-        found = [(wrong.message, wrong.hint) for wrong in type_.name_complaints(name.text)]
-        if not found:
+        complaints = [(wrong.message, wrong.hint) for wrong in type_.name_complaints(name.text)]
+        if not complaints:
             about = type_.hint_for("name")
-            found = [
+            complaints = [
                 (text, about) for key, text in type_.check(name.text, {**given}) if key == "name"
             ]
-        for text, hint in found:
+        for text, hint in complaints:
             problems.append(Problem(f"{declared.id}: {text}", name.position, hint))
         if provider and provider not in type_.providers:
             message = f"there is no provider {provider!r} for {type_.name}"
@@ -124,21 +124,21 @@ def observed_site(
     return site
 
 
-def _problems_of_properties(type_: Type, given: dict[str, Any]) -> list[Problem]:
+def _problems_of_properties(type_: Type, properties: dict[str, Any]) -> list[Problem]:
     """The problems of properties that do not come from a file, such as those of ``ccm status``."""
-    found = []
-    for key, value in given.items():
+    problems = []
+    for key, value in properties.items():
         kind = type_.properties.get(key)
         if kind is None or key in ("ensure", "provider"):
             known = sorted(type_.properties.keys() - {"ensure", "provider"})
             hint = suggestion(key, known)
-            found.append(Problem(f"{type_.name} has no property {key!r} here", None, hint))
+            problems.append(Problem(f"{type_.name} has no property {key!r} here", None, hint))
         else:
-            found += [
+            problems += [
                 Problem(complaint.message, None, complaint.hint or type_.hint_for(key))
                 for complaint in kind.complaints(value)
             ]
-    return found
+    return problems
 
 
 def _site(

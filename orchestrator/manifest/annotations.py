@@ -35,7 +35,7 @@ def read_annotations(
     """Every annotation below ``data``. Unreadable annotations become problems or warnings."""
     if not isinstance(data, Mapping) or "@" not in data.source.text:
         return []
-    found = []
+    result = []
     for path, key, value in _walk(data, ()):
         for word, rest in _marks(_comments(key, value)):
             if word not in _KNOWN:
@@ -46,8 +46,8 @@ def read_annotations(
                 continue
             check = _check(rest, key.position, problems) if word == "validate" else None
             word = "require" if word == "required" else word
-            found.append(Annotation(word, path, key.position, check))
-    return found
+            result.append(Annotation(word, path, key.position, check))
+    return result
 
 
 def check_annotations(annotations: list[Annotation], data: Any, scope: Scope) -> list[Problem]:
@@ -78,12 +78,12 @@ def check_annotations(annotations: list[Annotation], data: Any, scope: Scope) ->
 
 def secrets(annotations: list[Annotation], data: Any) -> list[str]:
     """Return the strings that ``@secret`` marks, of at least ``SHORTEST`` characters."""
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     # Those in the entries of a list share a path, which covers all entries.
     for path in dict.fromkeys(one.path for one in annotations if one.word == "secret"):
         for value in _values(data, path):
-            found.update(dict.fromkeys(_texts(value)))
-    return [text for text in found if len(text) >= SHORTEST]
+            result.update(dict.fromkeys(_texts(value)))
+    return [text for text in result if len(text) >= SHORTEST]
 
 
 def _marks(comments: list[str]) -> Iterator[tuple[str, str]]:
@@ -100,7 +100,7 @@ def _marks(comments: list[str]) -> Iterator[tuple[str, str]]:
 
 def _comments(key: Scalar, value: Node) -> list[str]:
     lines = key.source.lines
-    found = comments_before(key)
+    comments = comments_before(key)
     numbers = {key.line - 1}
     if isinstance(value, Scalar) and "\n" not in value.text:
         numbers.add(value.line - 1)
@@ -108,8 +108,8 @@ def _comments(key: Scalar, value: Node) -> list[str]:
         match = re.search(_TRAILING, lines[number])
         quoted = isinstance(value, Scalar) and match is not None and match.group(1) in value.text
         if match and not quoted:
-            found.append(match.group(1))
-    return found
+            comments.append(match.group(1))
+    return comments
 
 
 def _walk(node: Node, path: Path) -> Iterator[tuple[Path, Scalar, Node]]:

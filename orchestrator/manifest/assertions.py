@@ -39,8 +39,8 @@ def read_assertions(node: Node | None, problems: list[Problem]) -> list[Assertio
         message = f"{KEY} must be a list of conditions, not {what}"
         problems.append(Problem(message, node.position, _FORM, "input.type"))
         return []
-    found = [_read(one, problems) for one in node.nodes]
-    return [one for one in found if one is not None]
+    assertions = [_read(one, problems) for one in node.nodes]
+    return [one for one in assertions if one is not None]
 
 
 def _read(node: Node, problems: list[Problem]) -> Assertion | None:
@@ -91,29 +91,29 @@ def _text(node: Mapping, key: str, problems: list[Problem]) -> Scalar | None:
 
 def failing(assertions: Entries[Assertion], scope: Scope) -> list[Problem]:
     """A problem for each assertion that is false or cannot be evaluated on a host."""
-    found = []
+    problems = []
     for one in assertions:
         try:
             value = one.that.evaluate(scope)
             if value is True:
                 continue
             if value is not False:
-                found.append(_not_boolean(one.that, value))
+                problems.append(_not_boolean(one.that, value))
                 continue
             message = _message(one.message, scope)
         except EvaluationError as error:
             where = error.where or one.that.where
             text = f"{KEY}: {error.message}"
-            found.append(Problem(text, where, error.hint, error.kind))
+            problems.append(Problem(text, where, error.hint, error.kind))
             continue
         except NeedFileError as error:
             text = f"{KEY} cannot read {error.path!r}, a file on the target"
-            found.append(Problem(text, one.that.where, "", error.kind))
+            problems.append(Problem(text, one.that.where, "", error.kind))
             continue
         source = one.that.source.strip()
         hint = f"{source} is not true"
-        found.append(Problem(message, one.that.where, hint, "plan.assert", has_lines=True))
-    return found
+        problems.append(Problem(message, one.that.where, hint, "plan.assert", has_lines=True))
+    return problems
 
 
 def _message(message: Any, scope: Scope) -> str:

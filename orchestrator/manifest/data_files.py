@@ -256,8 +256,8 @@ def has_value_at(node: Any, path: Sequence[str]) -> bool:
     for key in path:
         if not isinstance(node, Mapping) or not node.entries:
             return True  # an existing value is replaced, an empty map is filled
-        found = node.get(key)
-        if found is None:
+        value = node.get(key)
+        if value is None:
             return False
-        node = found
+        node = value
     return True

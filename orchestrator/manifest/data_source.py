@@ -140,15 +140,15 @@ class DataSource:
 
     def reached(self, scope: Scope, files: DataFiles = NO_FILES) -> list[str]:
         """Return the names of the order on a host; EvaluationError."""
-        found: list[str] = []
+        result: list[str] = []
         for entry in self.order:
             try:
                 name = _render_entry(entry, scope)
             except FactsUnavailableError:
-                found += self.possible(entry, files)
+                result += self.possible(entry, files)
             else:
-                found += [name] if name is not None else []
-        return found
+                result += [name] if name is not None else []
+        return result
 
     def possible(self, entry: Any, files: DataFiles = NO_FILES) -> list[str]:
         """The overrides and files that an entry of the order can name, for any values
@@ -220,15 +220,15 @@ class DataSource:
                         data.update((key, _unknown(key, error)) for key, _ in layer.pairs())
                         uncertainty = error
                 continue
-            found: list[str] = []
+            result: list[str] = []
             layers = self.layers(name, files)
             for layer, key, value in ((one, *pair) for one in layers for pair in one.pairs()):
                 if uncertainty and self.merging.strategy(key) == "first":
                     data[key] = _unknown(key, uncertainty)  # the earlier entry may win
                 elif self.merging.wants(key, is_first, taken):
                     merge_key(self.merging, key, data, bind(layer, key, value))
-                    found.append(key)
-            taken.update(found)
+                    result.append(key)
+            taken.update(result)
             is_first = is_first and not layers
             if layers and self.merging == _FIRST:
                 break
@@ -249,10 +249,10 @@ class DataSource:
         if name is None:
             return []
         file = files.get(name)
-        found = [Layer(name, file.tree, file.node)] if file else []
+        layers = [Layer(name, file.tree, file.node)] if file else []
         if name in self.overrides:
-            found.append(Layer(name, self.overrides[name], self._nodes.get(name)))
-        return found
+            layers.append(Layer(name, self.overrides[name], self._nodes.get(name)))
+        return layers
 
     def _tree(self, parent: Mapping, key: str) -> Any:
         node = parent.get(key)
@@ -292,13 +292,13 @@ class DataSource:
             hint = "for example keys: {users: unique}"
             self._report(node, f"keys must be a map, not {node.describe()}", hint)
             return {}
-        found = {k.text: self._word(v, f"keys.{k.text}", STRATEGIES) for k, v in node.pairs()}
+        strategies = {k.text: self._word(v, f"keys.{k.text}", STRATEGIES) for k, v in node.pairs()}
         for key, _ in node.pairs():
             self.keys_merged[key.text] = key.position
             if "." in key.text and not self.holds([key.text]):
                 hint = f"name {key.text.partition('.')[0]}"
                 self._report(key, f"keys takes top-level keys of the data, not {key.text}", hint)
-        return {key: word for key, word in found.items() if word}
+        return {key: word for key, word in strategies.items() if word}
 
     def _word(self, node: Node | None, key: str, known: Entries[str]) -> str:
         """The text if it is one of the allowed words; otherwise ""."""

@@ -30,8 +30,8 @@ class Control(NamedTuple):
 
     def expressions(self) -> list[Expression]:
         """Every expression of the control."""
-        found = [one for one in (self.if_, self.unless) if one is not None]
-        return [*found, *(e for value in self.asked.values() for e in expressions_in(value))]
+        expressions = [one for one in (self.if_, self.unless) if one is not None]
+        return [*expressions, *(e for value in self.asked.values() for e in expressions_in(value))]
 
 
 class DeclaredResource:

@@ -30,7 +30,7 @@ def manifest_schema(types: Types = BUILT_IN) -> dict[str, Any]:
 
 def request_schema(types: Types = BUILT_IN) -> dict[str, Any]:
     """The self-contained schema of a request of ``ccm ensure api pipe``."""
-    found = _schemas(types)
+    schema = _schemas(types)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A request that brings one resource to the state that it describes",
@@ -39,14 +39,14 @@ def request_schema(types: Types = BUILT_IN) -> dict[str, Any]:
         "required": ["protocol", "type", "properties"],
         "properties": {
             "protocol": {"const": PROTOCOL},
-            "type": {"enum": list(found)},
+            "type": {"enum": list(schema)},
             "properties": {"type": "object"},
         },
         "oneOf": [
             {"properties": {"type": {"const": name}, "properties": _single(name, type_schema)}}
-            for name, type_schema in found.items()
+            for name, type_schema in schema.items()
         ],
-        "$defs": _definitions(found),
+        "$defs": _definitions(schema),
     }
 
 

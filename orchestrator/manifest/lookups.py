@@ -50,8 +50,11 @@ class Ask(NamedTuple):
 
     def expressions(self) -> list[Expression]:
         """Every expression of the look-up."""
-        found = [*expressions_in(self.of)]
-        return [*found, *(e for value in self.settings.values() for e in expressions_in(value))]
+        expressions = [*expressions_in(self.of)]
+        return [
+            *expressions,
+            *(e for value in self.settings.values() for e in expressions_in(value)),
+        ]
 
     def question(self, scope: Scope) -> Question:
         """The question for the host; EvaluationError."""
@@ -92,7 +95,7 @@ def read_asks(node: Node | None, types: Types, problems: list[Problem]) -> Asks:
     if len(node.entries) > MAX_LOOKUPS:
         message = f"{KEY} has {len(node.entries)} look-ups; at most {MAX_LOOKUPS} are allowed"
         problems.append(Problem(message, node.position, "", "input"))
-    found = {}
+    result = {}
     for key, value in node.pairs():
         if not _NAME.match(key.text):
             message = f"{key.text!r} cannot be the name of a look-up"
@@ -101,8 +104,8 @@ def read_asks(node: Node | None, types: Types, problems: list[Problem]) -> Asks:
             continue
         ask = _read(key, value, types, problems)
         if ask is not None:
-            found[key.text] = ask
-    return found
+            result[key.text] = ask
+    return result
 
 
 def _read(key: Scalar, node: Node, types: Types, problems: list[Problem]) -> Ask | None:
@@ -195,8 +198,8 @@ def _check(ask: Ask, node: Mapping, problems: list[Problem]) -> None:
         if not holds_expression(str(value)):
             plain[key] = _fitting(value)
     known = not holds_expression(str(of))
-    found = complaints(ask.kind, _text(of) if known else None, plain, ask.types)
-    problems += [Problem(f"{ask.told}: {message}", ask.where, "", "input") for message in found]
+    messages = complaints(ask.kind, _text(of) if known else None, plain, ask.types)
+    problems += [Problem(f"{ask.told}: {message}", ask.where, "", "input") for message in messages]
 
 
 def complaints(kind: str, of: str | None, settings: dict[str, Any], types: Types) -> list[str]:

@@ -199,18 +199,18 @@ def _text(item: Any) -> str | None:
 
 def _joined(below: list[Any], above: list[Any]) -> list[Any]:
     """The elements of both lists, without duplicates."""
-    found: list[Any] = []
+    result: list[Any] = []
     known: set[tuple[type[Any], Any]] = set()
     for item in (*below, *above):
         value = bare(item)
         if isinstance(value, (Mapping, list)):
-            is_new = value not in map(bare, found)
+            is_new = value not in map(bare, result)
         else:
             is_new = (value.__class__, value) not in known
             known.add((value.__class__, value))
         if is_new:
-            found.append(item)
-    return found
+            result.append(item)
+    return result
 
 
 def _once(value: Any) -> Any:

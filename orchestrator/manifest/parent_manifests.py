@@ -34,13 +34,13 @@ def parents_of(child: Path, directories: Iterable[Path]) -> list[Parent]:
 
     Mistakes in a parent are ignored, and other files are skipped.
     """
-    found = [
+    parents = [
         Parent(path, site, certain)
         for path in _candidates(child, directories)
         if (top := read_unchecked(path)) is not None
         for site, certain in _naming(top, child, 0)
     ]
-    return sorted(found, key=lambda parent: not parent.certain)
+    return sorted(parents, key=lambda parent: not parent.certain)
 
 
 def _candidates(child: Path, directories: Iterable[Path]) -> Iterator[Path]:

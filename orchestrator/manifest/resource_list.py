@@ -108,21 +108,21 @@ class ResourceReader:
                 hint = f"write '- {node.text}: {{}}'"
             self._report(node, message, hint)
             return []
-        found = []
+        result = []
         for number, (key, value) in enumerate(node.pairs()):
             if number:
                 message = f"a second name, {key.text!r}, in one list item"
                 hint = "one name per item: start a new one with '-', or indent the properties"
                 self._report(key, message, hint)
             if isinstance(value, Mapping):
-                found.append((key, known_properties(type_, value, self._problems)))
+                result.append((key, known_properties(type_, value, self._problems)))
             elif isinstance(value, Scalar) and value.kind == "null":
-                found.append((key, {}))
+                result.append((key, {}))
             elif not number:
                 message = f"the properties of {type_.name}#{key.text} must be a map"
                 hint = "write 'PROPERTY: VALUE' under the name"
                 self._report(value, f"{message}, not {value.describe()}", hint)
-        return found
+        return result
 
     def _declare(
         self, type_: Type, name: Node, nodes: Nodes, defaults: Nodes | None = None

@@ -115,16 +115,16 @@ class PropertyType:
                 return []
         if kind is dict or kind is list:
             return self._against(value, self.name)
-        found = self._known.get((kind, value))
-        if found is None:
-            found = self._against(value, self.name)
-            if not found and self.whole and kind is float:
-                found = [whole_number(self.name, value)]  # for JSON Schema, 1.0 is an integer
+        errors = self._known.get((kind, value))
+        if errors is None:
+            errors = self._against(value, self.name)
+            if not errors and self.whole and kind is float:
+                errors = [whole_number(self.name, value)]  # for JSON Schema, 1.0 is an integer
             # Text for one host alone, such as a file with its name in it, never repeats.
             short = kind is not str or len(value) <= 256
             if short and len(self._known) < _REMEMBERED and self._met.again((kind, value)):
-                self._known[kind, value] = found
-        return found
+                self._known[kind, value] = errors
+        return errors
 
 
 def _allows_any_text(schema: Mapping[str, Any]) -> bool:
@@ -210,8 +210,8 @@ class Type:
 
     def name_complaints(self, name: Any) -> list[SchemaError]:
         """The problems of a resource's name according to the pattern of the type."""
-        found = self._name.complaints(name)
-        return [one._replace(hint=one.hint or self.hint_for("name")) for one in found]
+        errors = self._name.complaints(name)
+        return [one._replace(hint=one.hint or self.hint_for("name")) for one in errors]
 
     def whole_complaints(self, values: Mapping[str, Any]) -> list[SchemaError]:
         """The problems of the properties together, such as missing ones."""
@@ -221,21 +221,21 @@ class Type:
 
 def _without_required(node: Any, names: frozenset[str]) -> Any:
     if isinstance(node, Mapping):
-        found = {key: _without_required(value, names) for key, value in node.items()}
+        result = {key: _without_required(value, names) for key, value in node.items()}
         if isinstance(node.get("required"), list):
-            found["required"] = [name for name in node["required"] if name not in names]
-        return found
+            result["required"] = [name for name in node["required"] if name not in names]
+        return result
     return [_without_required(one, names) for one in node] if isinstance(node, list) else node
 
 
 def _decisive(schema: Mapping[str, Any]) -> frozenset[str]:
     """The properties whose values, not only whose presence, affect rules about all properties."""
-    found: set[str] = set()
+    result: set[str] = set()
 
     def walk(node: Any) -> None:
         """Collect the properties that rules at any depth name."""
         if isinstance(node, Mapping):
-            found.update(node.get("properties", ()))
+            result.update(node.get("properties", ()))
             for value in node.values():
                 walk(value)
         elif isinstance(node, list):
@@ -243,7 +243,7 @@ def _decisive(schema: Mapping[str, Any]) -> frozenset[str]:
                 walk(value)
 
     walk({key: node for key, node in schema.items() if key not in ("properties", "$defs")})
-    return frozenset(found)
+    return frozenset(result)
 
 
 @cache
@@ -300,10 +300,10 @@ class Types:
 
     def get(self, name: str) -> Type | None:
         """The type with that name, or None; InputError if a custom type cannot be imported."""
-        found = load_type(name) or self._loaded.get(name)
-        own = self._own.get(name) if not found and self._own else None
+        type_ = load_type(name) or self._loaded.get(name)
+        own = self._own.get(name) if not type_ and self._own else None
         if own is None:
-            return found
+            return type_
         own.load()
         made = Type(
             name,

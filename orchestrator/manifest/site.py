@@ -141,16 +141,16 @@ class Children:
             message = "the URL of a manifest is computed; only a literal one is read"
             return _refused(declared, message, "write a literal URL, or set it with manifest:")
         try:
-            found = self.archives.get(url)
+            child = self.archives.get(url)
         except SourceError as error:
             return _refused(declared, error.message, error.hint)
-        if found is None:
+        if child is None:
             message = f"the archive {url.partition('#')[0]} was not checked"
             hint = "this command contacts no other machine"
             return Child(
                 None, (Problem(message, declared.where(("manifest",)), hint, NEEDS_ARCHIVE),)
             )
-        return self._child(parent, declared, found.path, Path(found.directory))
+        return self._child(parent, declared, child.path, Path(child.directory))
 
     def _child(
         self, parent: Site, declared: DeclaredResource, path: Path, bounds: Path | None

@@ -92,9 +92,9 @@ def _is_certain(record: dict[str, Any]) -> bool:
     return bool(record.get("prediction", "certain") == "certain")
 
 
-def _some(found: Sequence[str]) -> str:
-    more = len(found) - _TOLD
-    return "; ".join([*found[:_TOLD], *([f"and {more} more"] if more > 0 else [])])
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _TOLD
+    return "; ".join([*names[:_TOLD], *([f"and {more} more"] if more > 0 else [])])
 
 
 def _refused(kind: str, message: str) -> PlanError:

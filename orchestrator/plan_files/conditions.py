@@ -44,26 +44,26 @@ def parse_conditions(text: str, option: str) -> list[Condition]:
     """The conditions in a comma-separated list. UsageError names the ``option`` and
     the position.
     """
-    found, at = [], 1
+    conditions, at = [], 1
     for part in text.split(","):
-        found.append(_parsed(part, option, at))
+        conditions.append(_parsed(part, option, at))
         at += len(part) + 1
-    if len(found) > MAX_CONDITIONS:
+    if len(conditions) > MAX_CONDITIONS:
         raise UsageError(
             f"{option} has more than {MAX_CONDITIONS} conditions", hint="use fewer conditions"
         )
-    return found
+    return conditions
 
 
 def _parsed(part: str, option: str, at: int) -> Condition:
-    found = _CONDITION.match(part)
-    if found is None or not part.strip():
+    match = _CONDITION.match(part)
+    if match is None or not part.strip():
         at += len(part) - len(part.lstrip())
         told = f"not {one_line(part, 40)!r}" if part.strip() else "but there is none"
         raise UsageError(f"{option}: expected a condition at character {at}, {told}", hint=_FORM)
-    counter, sign, limit = found.groups()
+    counter, sign, limit = match.groups()
     if counter not in COUNTERS:
-        where = f"at character {at + found.start(1)}"
+        where = f"at character {at + match.start(1)}"
         if not counter:
             raise UsageError(f"{option}: expected a counter {where}", hint=_known())
         likely = nearest(counter, COUNTERS)
@@ -74,13 +74,13 @@ def _parsed(part: str, option: str, at: int) -> Condition:
     if sign not in OPERATORS:
         told = f", not {sign!r}" if sign else ""
         raise UsageError(
-            f"{option}: expected an operator at character {at + found.start(2)}{told}",
+            f"{option}: expected an operator at character {at + match.start(2)}{told}",
             hint=f"use one of {' '.join(OPERATORS)}: {_FORM}",
         )
     if not _NUMBER.match(limit):
         told = f", not {one_line(limit, 40)!r}" if limit else ""
         raise UsageError(
-            f"{option}: expected a number at character {at + found.start(3)}{told}", hint=_FORM
+            f"{option}: expected a number at character {at + match.start(3)}{told}", hint=_FORM
         )
     return Condition(counter, sign, int(limit))
 

@@ -68,14 +68,14 @@ class Counters:
         if not event["changes"] and "effects" not in event:
             return []
         values["commands"] += runs_command(event)
-        found = dangers_of(event)
-        for one in found:
+        dangers = dangers_of(event)
+        for one in dangers:
             values[one.kind] += 1
             values[REMOVES] += one.kind in (
                 PACKAGES,
                 ACCOUNTS,
             )
-        return found
+        return dangers
 
     def _count_uncertain(self, event: Mapping[str, Any]) -> None:
         """Count it if its prediction is uncertain."""

@@ -49,11 +49,11 @@ class Danger(NamedTuple):
 
 def dangers_of(event: EventRecord) -> list[Danger]:
     """The dangers of one resource in a preview, in order of their kinds."""
-    found = dict.fromkeys(_of_changes(event))
+    dangers = dict.fromkeys(_of_changes(event))
     own = f"{event['type']}#{event['name']}"
-    gone = any(one.what == own and one.kind in (PACKAGES, ACCOUNTS) for one in found)
-    found.update(dict.fromkeys(_of_effects(event, gone)))
-    return list(found)
+    gone = any(one.what == own and one.kind in (PACKAGES, ACCOUNTS) for one in dangers)
+    dangers.update(dict.fromkeys(_of_effects(event, gone)))
+    return list(dangers)
 
 
 def unknown_of(event: EventRecord) -> str:

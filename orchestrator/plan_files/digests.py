@@ -65,11 +65,11 @@ def secret_digest(value: bytes, salt: str) -> str:
 def differing(planned: Iterable[dict[str, Any]], now: Iterable[Desired], salt: str) -> list[str]:
     """The resources whose desired state changed, with the reason as text."""
     before = list(planned)
-    found = list(now)
-    if [item["resource"] for item in before] != [item.resource for item in found]:
+    names = list(now)
+    if [item["resource"] for item in before] != [item.resource for item in names]:
         return ["the resources or their order have changed"]
     told = []
-    for old, new in zip(before, found, strict=True):
+    for old, new in zip(before, names, strict=True):
         if old["desired"] != new.digest:
             told.append(f"{new.resource} would be managed differently")
         elif ("secret" in old) != bool(new.secret):

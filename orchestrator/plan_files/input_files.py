@@ -43,10 +43,10 @@ def digests_of(
     every = list(map(str, paths))
     below = f"{cache_directory()}{os.sep}"  # bound by the digest in the site
     names = sorted({here(path) for path in every if os.path.isfile(path) and below not in path})
-    found = {name: _digest(name, _may_hold(name, mask), salt) for name in names}
-    found |= {path: _named_in(path) for path in every if is_url(path) and "#" in path}
+    digests = {name: _digest(name, _may_hold(name, mask), salt) for name in names}
+    digests |= {path: _named_in(path) for path in every if is_url(path) and "#" in path}
     slow = mask is not None
-    return found | {url: _told(_of_text(text), slow, salt) for url, text in (texts or {}).items()}
+    return digests | {url: _told(_of_text(text), slow, salt) for url, text in (texts or {}).items()}
 
 
 def missing_inputs(record: Mapping[str, Any]) -> list[str]:

@@ -25,23 +25,23 @@ def members_of(text: str, known: Collection[str]) -> dict[str, Any]:
 
     ValueError, UnknownMemberError, RecursionError.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     at = _after(text, 0, "{")
     comma = ","
     while comma == ",":
         start = at
         name, at = _decode(text, at)
-        if not isinstance(name, str) or name in found:
+        if not isinstance(name, str) or name in result:
             raise ValueError(f"no new member at {start}")
         if name not in known:
-            raise UnknownMemberError(name[:80], start, found)
-        found[name], at = _decode(text, _after(text, at, ":"))
+            raise UnknownMemberError(name[:80], start, result)
+        result[name], at = _decode(text, _after(text, at, ":"))
         at = _blank(text, at)
         comma = text[at : at + 1]
         at = _blank(text, at + 1)
     if comma != "}" or at != len(text):
         raise ValueError(f"not the end of an object at {at}")
-    return found
+    return result
 
 
 def _after(text: str, at: int, mark: str) -> int:

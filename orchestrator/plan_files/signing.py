@@ -67,13 +67,13 @@ def check_approved(path: str, text: bytes, approval: Approval, manifest: str) ->
     The file of signers must be outside of the checkout with ``manifest``; UsageError.
     """
     _check_signers(approval.signers, manifest)
-    found = _approvers_of(path, text, _signatures(path + SUFFIX), approval.signers)
-    if len(found.people) < approval.wanted:
-        number = f"{len(found.people)} of {approval.wanted} approvals"
-        told = "; ".join(["", *found.uncounted])
+    approvers = _approvers_of(path, text, _signatures(path + SUFFIX), approval.signers)
+    if len(approvers.people) < approval.wanted:
+        number = f"{len(approvers.people)} of {approval.wanted} approvals"
+        told = "; ".join(["", *approvers.uncounted])
         hint = f"the people in {approval.signers} approve with ccm plan sign"
         raise InputError([Problem(f"{path} has {number}{told}", None, hint, "input.approval")])
-    return found.people
+    return approvers.people
 
 
 def find_approvers(
@@ -103,12 +103,12 @@ def _approvers_of(path: str, text: bytes, signatures: bytes, signers: str) -> Ap
 def _check_signers(signers: str, manifest: str) -> None:
     """UsageError for a file of signers that the author of the plan could have written."""
     try:
-        found = os.stat(signers)
+        status = os.stat(signers)
     except OSError as error:
         raise UsageError(f"{signers} cannot be read: {error.strerror}", hint=_FORM) from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise UsageError(f"{signers} is not a file", hint=_FORM)
-    if found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o022:
+    if status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
         raise UsageError(
             f"{signers} is writable by other users",
             hint="only root or you may write to it: chmod go-w",

@@ -147,8 +147,8 @@ class PlanWriter(Subscriber):
         planned = self._hosts.get(host)
         if planned is None:
             return  # it sent too much, or is from a worker that made no plan
-        told = event_members(event)
-        text = canonical(told)
+        members = event_members(event)
+        text = canonical(members)
         space = self._remaining_space.get(host, MAX_REPORTED) - len(text)
         self._remaining_space[host] = space = space - _EACH_VALUE * (
             text.count(b"[") + text.count(b"{")
@@ -163,7 +163,7 @@ class PlanWriter(Subscriber):
             return
         place = self._outcomes.setdefault(text, len(self._told))
         if place == len(self._told):
-            self._told.append(told)
+            self._told.append(members)
         planned["outcomes"].append(place)
         planned["observed"].append(event["observed"])
 

@@ -82,8 +82,8 @@ def _may_repeat(value: Any) -> bool:
 def _reads_own(declared: DeclaredResource, keys: Iterable[str]) -> bool:
     """Whether its name or one of these properties reads a value that is unique for each host."""
     values = (declared.name, *(declared.values[key] for key in keys))
-    found = (expression for value in values for expression in expressions_in(value))
-    return any(re.search(_OWN, expression.source) for expression in found)
+    expressions = (expression for value in values for expression in expressions_in(value))
+    return any(re.search(_OWN, expression.source) for expression in expressions)
 
 
 class SharedResources:
@@ -138,10 +138,10 @@ class SharedResources:
         skeleton = self._kept.get(key)
         if not isinstance(skeleton, ResourceTemplate):
             return None
-        made = skeleton.filled(texts, own=not outlook.shares_texts)
+        resource = skeleton.filled(texts, own=not outlook.shares_texts)
         if outlook.shares_texts:
-            self._keep_whole((key, texts), made)
-        return made
+            self._keep_whole((key, texts), resource)
+        return resource
 
     def keep(
         self,

@@ -39,9 +39,9 @@ def filled(
     values, kinds = declared.values, declared.type.properties
     try:
         found = tuple([render_value(values[key], scope) for key in outlook.alone_texts])
-        made = alike.latest(declared, index, found) if outlook.repeats else None
-        if made is not None:
-            return made
+        resource = alike.latest(declared, index, found) if outlook.repeats else None
+        if resource is not None:
+            return resource
         texts = []
         for key, text in zip(outlook.alone_texts, found):
             if text.__class__ is not str or kinds[key].complaints(text):
@@ -49,10 +49,10 @@ def filled(
             texts.append(text.encode("utf-8"))
     except (EvaluationError, NeedFileError, UnicodeEncodeError):
         return None
-    made = alike.get(_key(declared, index, name=declared.name), tuple(texts), outlook)
-    if made is not None and outlook.repeats:
-        alike.note(declared, index, found, made)
-    return made
+    resource = alike.get(_key(declared, index, name=declared.name), tuple(texts), outlook)
+    if resource is not None and outlook.repeats:
+        alike.note(declared, index, found, resource)
+    return resource
 
 
 class Rendering:
@@ -101,12 +101,12 @@ class Rendering:
         late: Hashable = (frozenset(self._open), self._deferred_error, self._deferred_render)
         late = (late, repr(self._asked)) if self._asked else late
         key = _key(self._declared, index, name=name, managed=managed, decided=decided, late=late)
-        made = self._alike.get(key, texts, outlook)
-        if made is None:
-            made = self._compile(index, name, managed)
-            if made is not None:
-                self._alike.keep(key, texts, made, outlook)
-        return made
+        resource = self._alike.get(key, texts, outlook)
+        if resource is None:
+            resource = self._compile(index, name, managed)
+            if resource is not None:
+                self._alike.keep(key, texts, resource, outlook)
+        return resource
 
     def _texts(self) -> tuple[bytes, ...] | None:
         """Return the strings that become blobs, in order; None if one of them cannot become

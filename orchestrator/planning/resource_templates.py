@@ -32,8 +32,8 @@ class ResourceTemplate:
         pieces = []
         rest = compiled.properties
         for blob in compiled.blobs:
-            piece, found, rest = rest.partition(blob.reference_json)
-            if not found:
+            piece, separator, rest = rest.partition(blob.reference_json)
+            if not separator:
                 return None
             pieces.append(piece)
         return cls(compiled, (*pieces, rest))

@@ -393,10 +393,10 @@ class ManifestData:
     def _resolve(
         self, scope: Scope, handed: Mapping[str, Any], look_ups: ManifestLookups = NO_LOOKUPS
     ) -> ResolvedData:
-        with noting_hashes() as made:
+        with noting_hashes() as hashes:
             resolved = self._resolved(scope, handed, look_ups)
         hidden = dict.fromkeys(resolved.secrets)
-        for text, hashed in made:  # in order, because one may derive from the hash of another
+        for text, hashed in hashes:  # in order, because one may derive from the hash of another
             if any(secret in text for secret in hidden):
                 hidden[hashed] = None
         return resolved._replace(secrets=list(hidden))

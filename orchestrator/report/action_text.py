@@ -131,12 +131,12 @@ def _is_of_file(change: ChangeLine) -> bool:
 
 
 def _counted(changes: Sequence[ChangeLine]) -> str:
-    found = Counter(map(_of_file, changes))
+    numbers = Counter(map(_of_file, changes))
     words = [
-        f"{verb} {found[verb, noun]} {noun if found[verb, noun] == 1 else nouns}"
+        f"{verb} {numbers[verb, noun]} {noun if numbers[verb, noun] == 1 else nouns}"
         for noun, nouns in (("directory", "directories"), ("file", "files"))
         for verb in ("create", "change", "remove")
-        if found[verb, noun]
+        if numbers[verb, noun]
     ]
     return ", ".join(words) or CHANGE
 

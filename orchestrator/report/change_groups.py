@@ -17,14 +17,14 @@ def rows_of(collected: RunCollector, hosts: Sequence[str]) -> list[Row]:
     """One row for each outcome of a resource, with all ``hosts`` that share it, in the order of the
     first host that has it.
     """
-    found: dict[tuple[object, ...], Row] = {}
+    rows: dict[tuple[object, ...], Row] = {}
     for host in hosts:
         seen: Counter[tuple[str, ...]] = Counter()
         for entry in collected.entries.get(host, ()):
             key = grouping_key(entry, host)
             seen[key] += 1
-            found.setdefault((seen[key], *key), {}).setdefault(entry, []).append(host)
-    return list(found.values())
+            rows.setdefault((seen[key], *key), {}).setdefault(entry, []).append(host)
+    return list(rows.values())
 
 
 def by_manifest(rows: Sequence[Row]) -> list[Row]:

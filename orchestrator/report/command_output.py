@@ -198,10 +198,10 @@ def _word(group: OutputGroup) -> str:
 
 def _counted(groups: list[OutputGroup], style: Style) -> str:
     """The number of hosts for each exit code or other result, in the order of the groups."""
-    found: Counter[tuple[str, str]] = Counter()
+    numbers: Counter[tuple[str, str]] = Counter()
     for group in groups:
         answer, role = group.answer, _of(group)
         coded = not group.results[0].message and answer.code is not None
         word = f"exit code {answer.code}" if coded else outcome_words(group.results[0])
-        found[role, word] += len(group.results)
-    return ", ".join(style(role, f"{number:,} {word}") for (role, word), number in found.items())
+        numbers[role, word] += len(group.results)
+    return ", ".join(style(role, f"{number:,} {word}") for (role, word), number in numbers.items())

@@ -95,11 +95,11 @@ class Dangers(Subscriber):
         if event["status"] == "stable" and event.get("prediction") == "certain":
             return  # as most are
         before = self.counters.values["unknown"]
-        found = self.counters.add(host, event)
+        dangers = self.counters.add(host, event)
         if self.counters.values["unknown"] > before:
             self._uncertain.add(host)
         uncertainty = UNCERTAINTIES.get(event.get("prediction", ""), "")
-        for one in found:
+        for one in dangers:
             alike = Danger(*(without_host_name(host, text) for text in one))
             key = (*alike, uncertainty)
             group = self._found.get(key)
@@ -168,13 +168,13 @@ class Dangers(Subscriber):
             return
         yield style("title", f"Dangerous: {self.total or NOTHING_KNOWN}")
         groups = self.groups()
-        shown = groups if everything else self._bounded(groups)
-        for group in shown:
+        visible = groups if everything else self._bounded(groups)
+        for group in visible:
             text = f"{group.words}  {self.where(group.hosts, style.width // 3)}"
             yield from _row("failed", VERBS[group.danger.kind], text, style)
-        left = len(groups) - len(shown) + self._ungrouped
-        if left:
-            yield style("faint", f"    … {left:,} more; -v shows all")
+        remaining = len(groups) - len(visible) + self._ungrouped
+        if remaining:
+            yield style("faint", f"    … {remaining:,} more; -v shows all")
         if self.unknown and uncounted:
             yield from _row("changed", "not counted", self.unknown, style)
 

@@ -116,13 +116,13 @@ def _compared(
 
 
 def _seen(run: ReportSource) -> _Run:
-    found: _Run = {}
+    result: _Run = {}
     for event, _ in run.events():
-        resources = found.setdefault(event["host"], {})
+        resources = result.setdefault(event["host"], {})
         resources[f"{event['type']}#{event['name']}"] = _ResourceResult(
             event["status"], _details(event)
         )
-    return found
+    return result
 
 
 def _details(event: dict[str, Any]) -> dict[_Detail, str]:

@@ -66,9 +66,9 @@ class SharedFailure(NamedTuple):
     def reason(self) -> str:
         """The reason in one line: for an ``exec``, the last line of its output, otherwise the first
         line of ccm's message."""
-        told, *printed = self.errors or ("",)
+        errors, *printed = self.errors or ("",)
         of_command = printed and all(one.startswith("exec#") for one in self.resources)
-        lines = printed[0].splitlines()[-1:] if of_command else told.splitlines()[:1]
+        lines = printed[0].splitlines()[-1:] if of_command else errors.splitlines()[:1]
         return next(iter(lines), "no reason given").strip()
 
     def record(self) -> dict[str, Any]:
@@ -178,14 +178,14 @@ class Failures:
         """Each of them, the most hosts first; resources that failed the same way on the same hosts
         are merged.
         """
-        found: dict[tuple[object, ...], SharedFailure] = {}
+        result: dict[tuple[object, ...], SharedFailure] = {}
         for key, kept in self._kept.items():
             one = _failure(key, kept)
             like = (*key[:3], not key[3], key[4], tuple(one.hosts))
-            first = found.setdefault(like, one)
+            first = result.setdefault(like, one)
             if first is not one:
-                found[like] = first._replace(resources=first.resources + one.resources)
-        return sorted(found.values(), key=_rank)
+                result[like] = first._replace(resources=first.resources + one.resources)
+        return sorted(result.values(), key=_rank)
 
 
 def _rank(failure: SharedFailure) -> tuple[bool, int, int]:
@@ -211,25 +211,25 @@ def failures_of(
     entries: Mapping[str, Iterable[Entry]], results: Mapping[str, HostResult]
 ) -> Failures:
     """The failures of a collected run that has ended."""
-    found = Failures(results)
+    failures = Failures(results)
     for host, of_host in entries.items():
         for entry in of_host:
-            found.add(host, entry)
+            failures.add(host, entry)
     for result in results.values():
-        found.end(result)
-    return found
+        failures.end(result)
+    return failures
 
 
 def failures_of_run(run: "ReportSource", results: Iterable[HostResult]) -> Failures:
     """The failures of a stored run; its events are not read if there are none. InputError."""
-    found = Failures(run.about["hosts"])
+    failures = Failures(run.about["hosts"])
     bad = [result for result in results if result.outcome != outcome.OK]
     for event, _ in run.events() if bad else ():
         if event["status"] in ("failed", "skipped"):
-            found.add(event["host"], entry_of(event))
+            failures.add(event["host"], entry_of(event))
     for result in bad:
-        found.end(result)
-    return found
+        failures.end(result)
+    return failures
 
 
 def _told(errors: tuple[str, ...], host: str, names: Collection[str]) -> _Text:
@@ -264,9 +264,9 @@ def _common(
     """
     text = without_host_name(host, text, _OWN)
 
-    def word(found: re.Match[str]) -> str:
+    def word(match: re.Match[str]) -> str:
         """Replace a word that varies from host to host."""
-        whole = found[0]
+        whole = match[0]
         core = whole.rstrip(_ENDS)
         if not _varies(core, names) or (statuses and core.isdigit() and len(core) <= _STATUS):
             return whole

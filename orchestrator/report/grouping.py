@@ -118,10 +118,10 @@ def not_run_resources(left: Mapping[str, Iterable[str]], hosts: Iterable[str]) -
     for host in hosts:
         for name in left.get(host, ()):
             where.setdefault(without_host_name(host, name), []).append(host)
-    found: dict[tuple[str, ...], NotRun] = {}
+    result: dict[tuple[str, ...], NotRun] = {}
     for name, lacking in where.items():
-        found.setdefault(tuple(lacking), NotRun([], lacking)).resources.append(name)
-    return sorted(found.values(), key=lambda one: -len(one.hosts))
+        result.setdefault(tuple(lacking), NotRun([], lacking)).resources.append(name)
+    return sorted(result.values(), key=lambda one: -len(one.hosts))
 
 
 def _rank(block: Block) -> tuple[int, bool, int]:

@@ -128,8 +128,12 @@ class Grid:
             host: [cell.entry for cell in cells.values() if cell.entry is not None]
             for host, cells in self.cells.items()
         }
-        found = failures_of(entries, self.results).all()
-        return found if any(len(one.hosts) > 1 or len(one.resources) > 1 for one in found) else []
+        failures = failures_of(entries, self.results).all()
+        return (
+            failures
+            if any(len(one.hosts) > 1 or len(one.resources) > 1 for one in failures)
+            else []
+        )
 
     def statuses(self) -> dict[str, int]:
         """The number of resources for each status, worst first; ``apply`` resources are
@@ -137,18 +141,18 @@ class Grid:
         """
         if not self._whole:
             return self._statuses_of_results()
-        found = Counter(
+        numbers = Counter(
             cell.status
             for cells in self.cells.values()
             for name, cell in cells.items()
             if not is_apply(name)
         )
-        return {status: found[status] for status in RANK if found[status]}
+        return {status: numbers[status] for status in RANK if numbers[status]}
 
     def _statuses_of_results(self) -> dict[str, int]:
         tallies = [result.tally.shown for result in self.results.values()]
-        found = {status: sum(getattr(tally, status) for tally in tallies) for status in RANK}
-        return {status: number for status, number in found.items() if number}
+        numbers = {status: sum(getattr(tally, status) for tally in tallies) for status in RANK}
+        return {status: number for status, number in numbers.items() if number}
 
     def findings(self, status: str) -> list[Finding]:
         """The results of this kind, grouped by hosts with equal results, the largest

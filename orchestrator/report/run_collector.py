@@ -180,18 +180,18 @@ class RunCollector(Subscriber):
             self.dangers = Dangers()
 
     def _resource(self, event: run_events.ResourceEvent) -> None:
-        told = event.event
-        status = told["status"]
-        expected = "planned" not in told
-        if not is_reportable(told, self._drift and not self._verbose):
-            uncertain = told["type"] != APPLY and told.get("prediction") in UNCERTAINTIES
+        members = event.event
+        status = members["status"]
+        expected = "planned" not in members
+        if not is_reportable(members, self._drift and not self._verbose):
+            uncertain = members["type"] != APPLY and members.get("prediction") in UNCERTAINTIES
             if not (self._verbose and status == "stable" and uncertain):
                 return
-        left_out = status == "skipped" and not told["unmet_requirements"]
-        undone = told.get("left_as", AS_DESIRED) != AS_DESIRED
+        left_out = status == "skipped" and not members["unmet_requirements"]
+        undone = members.get("left_as", AS_DESIRED) != AS_DESIRED
         if left_out and expected and not (self._verbose or undone):
             return
-        entry = entry_of(told, self._verbose, outputs=self._outputs, operations=self._verbose)
+        entry = entry_of(members, self._verbose, outputs=self._outputs, operations=self._verbose)
         if not entry.tells:
             return
         self.entries.setdefault(event.host, []).append(self._known.keep(entry))

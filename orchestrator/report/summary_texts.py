@@ -129,8 +129,8 @@ def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> 
     for line in lines[:MAX_DIFF_LINES]:
         yield style(diff_role(line), _cut(line))
     if len(lines) > MAX_DIFF_LINES:
-        left = len(lines) - MAX_DIFF_LINES
-        more = f"… {left} more line{'s' * (left > 1)}, see ccm report --json"
+        remaining = len(lines) - MAX_DIFF_LINES
+        more = f"… {remaining} more line{'s' * (remaining > 1)}, see ccm report --json"
         yield style("faint", more)
 
 
@@ -155,8 +155,8 @@ def printed_lines(text: str, everything: bool) -> Iterator[str]:
     """The last lines of a command's output, or all of them."""
     lines = text.strip("\n").splitlines()
     if len(lines) > MAX_ERROR_LINES and not everything:
-        left = len(lines) - MAX_ERROR_LINES
-        yield f"│ … {left} earlier line{'s' * (left > 1)}"
+        remaining = len(lines) - MAX_ERROR_LINES
+        yield f"│ … {remaining} earlier line{'s' * (remaining > 1)}"
         lines = lines[-MAX_ERROR_LINES:]
     yield from (f"│ {line if everything else _cut(line)}" for line in lines)
 
@@ -168,10 +168,10 @@ def _cut(line: str) -> str:
 
 def _reason(lines: list[str], width: int, everything: bool) -> Iterator[str]:
     """Yield the lines, wrapped; only their beginning unless ``everything`` is set."""
-    shown = lines if everything else [line[:MAX_REASON] for line in lines[:MAX_ERROR_LINES]]
-    for line in shown:
+    visible = lines if everything else [line[:MAX_REASON] for line in lines[:MAX_ERROR_LINES]]
+    for line in visible:
         yield from wrapped(line, width) or [""]
-    if shown != lines:
+    if visible != lines:
         yield "… more: -v shows all"
 
 
@@ -201,9 +201,9 @@ def brief_details(entry: Entry) -> list[str]:
     """Additional details in one line; empty if there are none."""
     _, value, rest = planned_words(entry)
     parts = [shorten(value) if value else "", *map(brief_change, rest[:MAX_CHANGES])]
-    left = len(rest) - MAX_CHANGES
+    remaining = len(rest) - MAX_CHANGES
     text = ", ".join(filter(None, parts))
-    return [f"{text}, … {left} more" if left > 0 else text] if text else []
+    return [f"{text}, … {remaining} more" if remaining > 0 else text] if text else []
 
 
 def check_line(check: CheckResult) -> str:
@@ -227,14 +227,14 @@ def listed(names: list[str], maximum: int) -> str:
         if shown and space < 0:
             break
         shown.append(name)
-    left = len(folded) - len(shown)
-    return ", ".join([*shown, f"… {left:,} more"] if left else shown)
+    remaining = len(folded) - len(shown)
+    return ", ".join([*shown, f"… {remaining:,} more"] if remaining else shown)
 
 
 def counts(results: list[HostResult], noop: bool) -> str:
     """The totals of the events of grouped hosts, per host; zeros are omitted."""
-    found = [buckets(result.tally, noop) for result in results]
-    named = [(word, [numbers[word] for numbers in found]) for word in found[0]] if found else []
+    totals = [buckets(result.tally, noop) for result in results]
+    named = [(word, [numbers[word] for numbers in totals]) for word in totals[0]] if totals else []
     return ", ".join(f"{span(numbers)} {word}" for word, numbers in named if any(numbers))
 
 

@@ -30,10 +30,10 @@ class SharedLimit(NamedTuple):
 
 def parse_per(text: str) -> SharedLimit:
     """Parse ``rack=1``; ValueError."""
-    found = _TEXT.fullmatch(text)
-    if found is None or not int(found[2]):
+    match = _TEXT.fullmatch(text)
+    if match is None or not int(match[2]):
         raise ValueError(f"{text!r} is not a variable and a number of hosts, such as rack=1")
-    return SharedLimit(found[1], int(found[2]))
+    return SharedLimit(match[1], int(match[2]))
 
 
 class SharedLimits:
@@ -59,8 +59,8 @@ class SharedLimits:
         self._running.subtract((limit.variable, value) for limit, value in self._values(vars_))
 
     def _values(self, vars_: Mapping[str, Any]) -> list[tuple[SharedLimit, str]]:
-        found = ((limit, value_of(limit.variable, vars_)) for limit in self._limits)
-        return [(limit, value) for limit, value in found if value is not None]
+        values = ((limit, value_of(limit.variable, vars_)) for limit in self._limits)
+        return [(limit, value) for limit, value in values if value is not None]
 
 
 def check_sharing(limits: Sequence[SharedLimit], hosts: Sequence[Any]) -> Iterator[str]:
@@ -79,9 +79,9 @@ def check_sharing(limits: Sequence[SharedLimit], hosts: Sequence[Any]) -> Iterat
 
 def value_of(variable: str, vars_: Mapping[str, Any]) -> str | None:
     """The value of a variable as text, so that 7 and "7" are equal; None if it is not set."""
-    found: Any = vars_
+    value: Any = vars_
     for key in variable.split("."):
-        found = found.get(key, _UNSET) if isinstance(found, Mapping) else _UNSET
-    if found is _UNSET:
+        value = value.get(key, _UNSET) if isinstance(value, Mapping) else _UNSET
+    if value is _UNSET:
         return None
-    return found if isinstance(found, str) else json.dumps(found, sort_keys=True, default=str)
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)

@@ -85,7 +85,7 @@ def _nodes(node: yaml_document.Node) -> list[yaml_document.Node]:
 
 def _complaints(root: yaml_document.Node) -> list[Problem]:
     """The violations of the schema, each with its position."""
-    found = []
+    problems = []
     for one in SchemaValidator(schemas.load("stages"))(
         yaml_document.to_plain(root), "a stages file"
     ):
@@ -95,8 +95,8 @@ def _complaints(root: yaml_document.Node) -> list[Problem]:
             hint = "stages cannot be nested: list all stages in one file"
         elif one.unknown_key and len(one.path) == 1:
             hint = "a stages file contains only 'stages'; move the rest to the manifests"
-        found.append(Problem(one.message, where, hint, _KIND))
-    return found
+        problems.append(Problem(one.message, where, hint, _KIND))
+    return problems
 
 
 def _stage(node: yaml_document.Node, directory: str, problems: list[Problem]) -> Stage:
@@ -142,11 +142,11 @@ def _written(node: yaml_document.Node, key: str) -> PositionedValue:
 
 def _duplicates(nodes: yaml_document.Node, stages: list[Stage]) -> list[Problem]:
     """Report duplicate names, because reports identify stages by name."""
-    found, seen = [], dict[str, Position]()
+    problems, seen = [], dict[str, Position]()
     for node, stage in zip(_nodes(nodes), stages, strict=True):
         at = _written(node, "name").position
         if stage.name in seen:
             message = f"duplicate stage {stage.name!r}; the other one is at {seen[stage.name]}"
-            found.append(Problem(message, at, "rename it", _KIND))
+            problems.append(Problem(message, at, "rename it", _KIND))
         seen.setdefault(stage.name, at)
-    return found
+    return problems

@@ -34,10 +34,10 @@ class Amount(NamedTuple):
 
 def parse_amount(text: str) -> Amount:
     """Parse ``5`` or ``10%``; ValueError with the problem."""
-    found = _TEXT.fullmatch(text.strip())
-    if found is None:
+    match = _TEXT.fullmatch(text.strip())
+    if match is None:
         raise ValueError(f"{text!r} is neither a number of hosts nor a percentage such as 10%")
-    number, percent = float(found[1]), bool(found[2])
+    number, percent = float(match[1]), bool(match[2])
     if percent and number > 100:
         raise ValueError(f"{text!r} is more than 100%")
     if not percent and (number != int(number) or number > _LIMIT):

@@ -32,7 +32,7 @@ def decrypt(data: bytes, identities: Sequence[Any], name: str) -> bytes:
     """The plain bytes of a binary or armored age text; SecretError."""
     pyrage = _pyrage()
     try:
-        found: bytes = pyrage.decrypt(data, list(identities))
+        plaintext: bytes = pyrage.decrypt(data, list(identities))
     except pyrage.DecryptError as error:
         if any(one.startswith("scrypt ") for one in stanzas(data)):
             message = f"{name} is encrypted with a passphrase, not for a key"
@@ -41,7 +41,7 @@ def decrypt(data: bytes, identities: Sequence[Any], name: str) -> bytes:
         message = f"no identity of this project can decrypt {name}"
         hint = "ask one of its recipients to run ccm secrets rekey with your public key"
         raise SecretError(message, "secret.identity", hint) from error
-    return found
+    return plaintext
 
 
 def stanzas(data: bytes) -> list[str]:
@@ -64,8 +64,8 @@ def encrypt(plain: bytes, recipients: Sequence[str], *, armored: bool) -> bytes:
         raise SecretError(
             "there are no recipients", hint="list public keys in secrets.age.recipients of ccm.yaml"
         )
-    found: bytes = pyrage.encrypt(plain, keys, armored=armored)
-    return found
+    ciphertext: bytes = pyrage.encrypt(plain, keys, armored=armored)
+    return ciphertext
 
 
 def _recipient(pyrage: Any, text: str) -> Any:
@@ -91,10 +91,10 @@ def _named(text: str) -> str:
 
 def recipients_of(entries: Sequence[str], directory: str = "") -> list[str]:
     """The public keys of the entries, each a key or a file with one key per line; SecretError."""
-    found: list[str] = []
+    result: list[str] = []
     for entry in entries:
         if entry.startswith(("age1", *_SSH)):
-            found.append(entry)
+            result.append(entry)
             continue
         path = os.path.join(directory, os.path.expanduser(entry))
         try:
@@ -103,8 +103,8 @@ def recipients_of(entries: Sequence[str], directory: str = "") -> list[str]:
         except (OSError, UnicodeDecodeError) as error:
             message = f"{_named(entry)} is neither a public key nor a readable file of public keys"
             raise SecretError(message, hint="check secrets.age.recipients") from error
-        found += [line for line in lines if line and not line.startswith("#")]
-    return list(dict.fromkeys(found))
+        result += [line for line in lines if line and not line.startswith("#")]
+    return list(dict.fromkeys(result))
 
 
 def identities_of(paths: Sequence[str], prompt: Callable[[str], str] | None) -> list[Any]:
@@ -129,13 +129,13 @@ def _identities(pyrage: Any, path: str, prompt: Callable[[str], str] | None) -> 
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
     keys = [line for line in lines if line and not line.startswith("#")]
     try:
-        found = [pyrage.x25519.Identity.from_str(key) for key in keys]
+        identities = [pyrage.x25519.Identity.from_str(key) for key in keys]
     except pyrage.IdentityError as error:
         message = f"{path} is not an age identity or a private SSH key"
         raise SecretError(message, "secret.identity", "create one with age-keygen -o") from error
-    if not found:
+    if not identities:
         raise SecretError(f"{path} has no age identity", "secret.identity", NO_IDENTITY)
-    return found
+    return identities
 
 
 def _with_passphrase(
@@ -144,10 +144,10 @@ def _with_passphrase(
     """An identity file that is itself encrypted with a passphrase."""
     passphrase = _asked(path, prompt)
     try:
-        found: bytes = pyrage.passphrase.decrypt(data, passphrase)
+        plaintext: bytes = pyrage.passphrase.decrypt(data, passphrase)
     except pyrage.DecryptError as error:
         raise SecretError(f"the passphrase does not unlock {path}", "secret.passphrase") from error
-    return found
+    return plaintext
 
 
 def _ssh_identity(pyrage: Any, data: bytes, path: str, prompt: Callable[[str], str] | None) -> Any:

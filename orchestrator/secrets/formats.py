@@ -63,20 +63,20 @@ def node_below(root: Node, path: tuple[str, ...], name: str) -> Node:
     """The node at a path of keys and list indexes; SecretError with the most similar key."""
     node = root
     for number, key in enumerate(path):
-        found: Node | None = None
+        node_found: Node | None = None
         known: list[str] = []
         if isinstance(node, Mapping):
-            found, known = node.get(key), [one for one in node if one != "sops"]
+            node_found, known = node.get(key), [one for one in node if one != "sops"]
         elif isinstance(node, Sequence) and key.isdecimal() and int(key) < len(node.nodes):
-            found = node.nodes[int(key)]
+            node_found = node.nodes[int(key)]
         elif isinstance(node, EncryptedScalar):
             return node  # the content is visible only with the key
-        if found is None:
+        if node_found is None:
             place = f"under {'.'.join(path[:number])}" if number else "at its top level"
             likely = nearest(key, known)
             hint = f"did you mean {likely}?" if likely else ""
             raise SecretError(f"{name} has no key {key!r} {place}", "secret.key", hint)
-        node = found
+        node = node_found
     return node
 
 

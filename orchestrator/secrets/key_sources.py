@@ -79,9 +79,11 @@ def key_sources(
 
 def _of_file(vault: Mapping[str, Any]) -> Mapping[str, PasswordSource]:
     own = {key: vault[key] for key in ("password_file", "command") if key in vault}
-    found = {DEFAULT_ID: _source(own, "secrets.vault")} if own else {}
+    passwords = {DEFAULT_ID: _source(own, "secrets.vault")} if own else {}
     ids = vault.get("ids", {})
-    return found | {name: _source(one, f"secrets.vault.ids.{name}") for name, one in ids.items()}
+    return passwords | {
+        name: _source(one, f"secrets.vault.ids.{name}") for name, one in ids.items()
+    }
 
 
 def _source(one: Mapping[str, str], where: str) -> PasswordSource:
@@ -92,11 +94,11 @@ def _source(one: Mapping[str, str], where: str) -> PasswordSource:
 
 def _of_environ(environ: Mapping[str, str]) -> Mapping[str, PasswordSource]:
     """Ansible's variables, then ccm's, which take precedence."""
-    found = {}
+    result = {}
     for entry in filter(None, environ.get(ANSIBLE_LIST, "").split(",")):
         name, at, path = entry.strip().rpartition("@")
-        found[name if at and name else DEFAULT_ID] = PasswordSource(file=path, where=ANSIBLE_LIST)
+        result[name if at and name else DEFAULT_ID] = PasswordSource(file=path, where=ANSIBLE_LIST)
     for variable in (ANSIBLE_FILE, VAULT_FILE):
         if environ.get(variable):
-            found[DEFAULT_ID] = PasswordSource(file=environ[variable], where=variable)
-    return found
+            result[DEFAULT_ID] = PasswordSource(file=environ[variable], where=variable)
+    return result

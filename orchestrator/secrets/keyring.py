@@ -46,10 +46,10 @@ class Keyring:
                     self._identities = identities_of(self.sources.identities, self.sources.prompt)
                 except SecretError as error:
                     self._identities = error
-            found = self._identities
-        if isinstance(found, SecretError):
-            raise found
-        return found
+            identities = self._identities
+        if isinstance(identities, SecretError):
+            raise identities
+        return identities
 
     def open_value(self, tag: str, text: str, name: str) -> bytes:
         """The decrypted bytes of a value with the tag ``!vault`` or ``!age``; SecretError."""

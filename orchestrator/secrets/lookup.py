@@ -61,8 +61,8 @@ class SecretLookup:
         if is_bounded:
             self._require_own(reference, directory)
         key, open_source = self._source(reference, directory)
-        found = self._once(key, open_source)
-        return found.value(reference.path) if isinstance(found, SecretSource) else found
+        value = self._once(key, open_source)
+        return value.value(reference.path) if isinstance(value, SecretSource) else value
 
     def inline(self, tag: str, text: str) -> str:
         """The plaintext of an inline value; CcmError."""
@@ -77,8 +77,8 @@ class SecretLookup:
         if self._elsewhere is not None:
             place = os.path.relpath(path, self._root)
             return str(self._now(real, lambda: self._asked({"whole": place})))
-        found = self._now(real, lambda: self._file(real, path))
-        return str(found.value(None))
+        text = self._now(real, lambda: self._file(real, path))
+        return str(text.value(None))
 
     def forward_to(self, ask: Ask) -> None:
         """Forward requests to another process, which alone has the keys; ``ask`` returns the result

@@ -63,10 +63,10 @@ class VaultPasswords:
                     self._known[name] = self._read(name)
                 except SecretError as error:
                     self._known[name] = error
-            found = self._known[name]
-        if isinstance(found, SecretError):
-            raise found
-        return found
+            password = self._known[name]
+        if isinstance(password, SecretError):
+            raise password
+        return password
 
     def _order(self, envelope: Envelope) -> Iterator[str]:
         names = dict.fromkeys([envelope.vault_id or DEFAULT_ID, DEFAULT_ID, *self._keys.vault])

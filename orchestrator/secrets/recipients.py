@@ -37,14 +37,14 @@ def readers_of(data: bytes, name: str, keys: KeySources) -> list[str]:
         return list(dict.fromkeys(_of_sops(decoded(data, name))))
     if not is_encrypted(data):
         return []
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for _, node in encrypted_values(document_of(decoded(data, name), name)):
         if node.tag == "age":
             lines = list(_of_age(node.text.strip().encode("utf-8"), keys))
         else:
             lines = [_of_vault(node.text, keys)]
-        found.update(dict.fromkeys(lines))
-    return list(found)
+        result.update(dict.fromkeys(lines))
+    return list(result)
 
 
 def _of_vault(text: str, keys: KeySources) -> str:

@@ -50,19 +50,19 @@ def spans_of(text: str, name: str) -> Spans:
         mark = getattr(error, "problem_mark", None)
         at = f" (line {mark.line + 1})" if mark else ""
         raise SecretError(f"{name} is not YAML{at}", hint="fix it, or restore it") from error
-    found = Spans({}, {}, set(), set())
+    collection = Spans({}, {}, set(), set())
     if root is None:
-        found.maps[()] = (len(text), 0)
+        collection.maps[()] = (len(text), 0)
     else:
-        _walk(text, root, path=(), found=found, flow=False)
-    return found
+        _walk(text, root, path=(), collection=collection, flow=False)
+    return collection
 
 
-def _walk(text: str, node: Any, *, path: Path, found: Spans, flow: bool) -> None:
-    if id(node) in found.nodes:
-        found.aliases.add(path)
+def _walk(text: str, node: Any, *, path: Path, collection: Spans, flow: bool) -> None:
+    if id(node) in collection.nodes:
+        collection.aliases.add(path)
         return
-    found.nodes.add(id(node))
+    collection.nodes.add(id(node))
     if isinstance(node, yaml.ScalarNode):
         start, end = node.start_mark.index, node.end_mark.index
         if node.style in ("|", ">"):  # its end is where the next token begins
@@ -72,7 +72,7 @@ def _walk(text: str, node: Any, *, path: Path, found: Spans, flow: bool) -> None
         tag = node.tag if node.tag in _TAGS else ""
         match = _ANCHOR.match(text, start, end)
         anchor = f"{match[1]} " if match else ""
-        found.scalars[path] = Span(
+        collection.scalars[path] = Span(
             start=start, end=end, tag=tag, value=node.value, indent=indent, flow=flow, anchor=anchor
         )
         return
@@ -81,13 +81,13 @@ def _walk(text: str, node: Any, *, path: Path, found: Spans, flow: bool) -> None
         if not flow:
             end = node.start_mark.index
             end += len(text[end : node.end_mark.index].rstrip())
-            found.maps[path] = (end, node.start_mark.column)
+            collection.maps[path] = (end, node.start_mark.column)
         for key, value in node.value:
             if isinstance(key, yaml.ScalarNode):
-                _walk(text, value, path=(*path, key.value), found=found, flow=flow)
+                _walk(text, value, path=(*path, key.value), collection=collection, flow=flow)
     else:
         for number, value in enumerate(node.value):
-            _walk(text, value, path=(*path, str(number)), found=found, flow=flow)
+            _walk(text, value, path=(*path, str(number)), collection=collection, flow=flow)
 
 
 def replaced(text: str, changes: Mapping[Path, str], name: str) -> str:

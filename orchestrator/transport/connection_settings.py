@@ -91,8 +91,8 @@ class Settings(NamedTuple):
         """The connect timeout from ccm's own options and the inventory; the SSH configuration is
         not read for this.
         """
-        given = host.connect_timeout if self.connect_timeout is None else self.connect_timeout
-        return CONNECT_TIMEOUT if given is None else given
+        seconds = host.connect_timeout if self.connect_timeout is None else self.connect_timeout
+        return CONNECT_TIMEOUT if seconds is None else seconds
 
     def become_user(self, host: Target) -> str | None:
         """The user to become on a host, or None."""

@@ -145,8 +145,8 @@ class Handshake:
             self._attempt = None
 
     def _read(self) -> None:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+        seconds_left = self._deadline - time.monotonic()
+        if seconds_left <= 0:
             silent = (
                 login_errors.start_timed_out
                 if self._attempt is None
@@ -155,11 +155,11 @@ class Handshake:
             raise silent(self._host, self._timeout, self._err)
         question = self._question()
         if question:
-            left = min(left, self._last_output + PROMPT_TIMEOUT - time.monotonic())
-            if left <= 0:
+            seconds_left = min(seconds_left, self._last_output + PROMPT_TIMEOUT - time.monotonic())
+            if seconds_left <= 0:
                 raise login_errors.unexpected_prompt(self._host, question)
         try:
-            out, err = self._pipe.read(left)
+            out, err = self._pipe.read(seconds_left)
         except TimeoutError:
             return
         if not out and not err:

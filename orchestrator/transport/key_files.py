@@ -49,12 +49,12 @@ def permission_problem(path: Path) -> str:
     one.
     """
     with contextlib.suppress(OSError):
-        found = path.stat()
-        mode = stat.S_IMODE(found.st_mode)
-        if found.st_uid == os.getuid() and mode & 0o077:
+        status = path.stat()
+        mode = stat.S_IMODE(status.st_mode)
+        if status.st_uid == os.getuid() and mode & 0o077:
             fix = f"chmod 600 {shlex.quote(str(path))}"
-            shown = display_path(path)
-            return f"{shown} is readable by others (mode {mode:04o}) and is not used; {fix}"
+            path_text = display_path(path)
+            return f"{path_text} is readable by others (mode {mode:04o}) and is not used; {fix}"
     return ""
 
 

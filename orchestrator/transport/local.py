@@ -78,11 +78,11 @@ class LocalPipe:
         end = time.monotonic() + timeout
         with self._reading:
             while self._open and not self._closing:
-                left = end - time.monotonic()
-                found = self._poll(max(0.0, min(left, _SLICE)))
-                if any(found):
-                    return found
-                if left <= 0 and self._open:
+                seconds_left = end - time.monotonic()
+                output = self._poll(max(0.0, min(seconds_left, _SLICE)))
+                if any(output):
+                    return output
+                if seconds_left <= 0 and self._open:
                     raise TimeoutError
         return b"", b""
 

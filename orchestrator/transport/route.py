@@ -130,17 +130,17 @@ class Router:
             # --user is for the hosts that are meant, not for those on the way
             user = (None if via else self._settings.user) or host.user
             port = host.port
-        found = self._config.lookup(name, user, port)
-        problems = ssh_policy.problems(found, _inventory_directives(host))
+        directives = self._config.lookup(name, user, port)
+        problems = ssh_policy.problems(directives, _inventory_directives(host))
         if problems:
             raise InputError(problems)
-        jumps, command = self._way(label, host, found, via)
+        jumps, command = self._way(label, host, directives, via)
         return _decide(
             self._settings,
             label,
             name=name,
             host=host,
-            directives=found,
+            directives=directives,
             jumps=jumps,
             command=command,
         )
@@ -274,8 +274,8 @@ def _known_hosts(
         ("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2"),
         ("globalknownhostsfile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"),
     ):
-        given = directives[key][0].words if key in directives else default.split()
-        paths += [_path(expand_path(word, values)) for word in given if word.lower() != "none"]
+        words = directives[key][0].words if key in directives else default.split()
+        paths += [_path(expand_path(word, values)) for word in words if word.lower() != "none"]
     return tuple(paths)
 
 
@@ -295,14 +295,14 @@ def _identities(
 def _certificates(directives: Directives, values: dict[str, str]) -> tuple[Path, ...] | None:
     if "certificatefile" not in directives:
         return None
-    given = [line.value.strip('"') for line in directives["certificatefile"]]
-    named = [_path(expand_path(text, values)) for text in given if text.lower() != "none"]
+    words = [line.value.strip('"') for line in directives["certificatefile"]]
+    named = [_path(expand_path(text, values)) for text in words if text.lower() != "none"]
     return tuple(dict.fromkeys(named)) or None
 
 
 def _revoked(directives: Directives, values: dict[str, str]) -> tuple[Path, ...]:
-    given = directives["revokedhostkeys"][0].words if "revokedhostkeys" in directives else []
-    return tuple(_path(expand_path(word, values)) for word in given if word.lower() != "none")
+    words = directives["revokedhostkeys"][0].words if "revokedhostkeys" in directives else []
+    return tuple(_path(expand_path(word, values)) for word in words if word.lower() != "none")
 
 
 @lru_cache(maxsize=1024)
@@ -314,12 +314,12 @@ def _path(text: str) -> Path:
 def _agent(directives: Directives, values: dict[str, str]) -> str:
     import os
 
-    given = directives.first("identityagent")
-    if given is None or given == "SSH_AUTH_SOCK":
+    value = directives.first("identityagent")
+    if value is None or value == "SSH_AUTH_SOCK":
         return os.environ.get("SSH_AUTH_SOCK", "")
-    if given.lower() == "none":
+    if value.lower() == "none":
         return ""
-    return os.environ.get(given[1:], "") if given.startswith("$") else expand_path(given, values)
+    return os.environ.get(value[1:], "") if value.startswith("$") else expand_path(value, values)
 
 
 def _methods(directives: Directives) -> tuple[str, ...]:
@@ -339,8 +339,8 @@ def _timeout(settings: Settings, host: Target | None, directives: Directives) ->
         return settings.connect_timeout
     if host is not None and host.connect_timeout is not None:
         return host.connect_timeout
-    given = directives.first("connecttimeout")
-    return float(given) if given and given.isdigit() and int(given) else CONNECT_TIMEOUT
+    value = directives.first("connecttimeout")
+    return float(value) if value and value.isdigit() and int(value) else CONNECT_TIMEOUT
 
 
 def _alive(directives: Directives) -> float:

@@ -179,12 +179,12 @@ class Dialer:
         backoff = Backoff(deadline)
         while True:
             sock = self._socket(route, deadline)
-            left = max(0.5, deadline - time.monotonic())
-            session = EagerTransport(sock, left)
+            seconds_left = max(0.5, deadline - time.monotonic())
+            session = EagerTransport(sock, seconds_left)
             check = HostKeyCheck(route)
             check.prepare(session)
             try:
-                session.start_client(timeout=left)
+                session.start_client(timeout=seconds_left)
                 key = session.get_remote_server_key()
                 plain, shown = key.asbytes(), session.shown_host_key
                 return key.get_name(), plain, shown != plain and check.certified(shown)
@@ -221,10 +221,10 @@ class Dialer:
 
     def _through(self, route: Route, deadline: float) -> Tunnel:
         gateway, last = self._gateway(route), route.jumps[-1]
-        left = max(0.1, min(deadline - time.monotonic(), CHANNEL_TIMEOUT))
+        seconds_left = max(0.1, min(deadline - time.monotonic(), CHANNEL_TIMEOUT))
         try:
             channel = gateway.session.open_channel(
-                "direct-tcpip", (route.address, route.port), ("127.0.0.1", 0), timeout=left
+                "direct-tcpip", (route.address, route.port), ("127.0.0.1", 0), timeout=seconds_left
             )
             return Tunnel(channel)
         except BROKEN as error:
@@ -242,7 +242,7 @@ class Dialer:
         deadline: float,
         on_phase: Callable[[Phase], None],
     ) -> Connection:
-        left = max(0.5, deadline - time.monotonic())
+        seconds_left = max(0.5, deadline - time.monotonic())
         check = HostKeyCheck(route)
         login = Authenticator(
             route, self._keyring, self._credentials, lambda: on_phase(Phase.AUTHENTICATING)
@@ -257,8 +257,8 @@ class Dialer:
         connection = new_connection(
             route,
             sock=sock,
-            timeout=left,
-            transport_factory=session_factory(left, prepare),
+            timeout=seconds_left,
+            transport_factory=session_factory(seconds_left, prepare),
             auth_strategy=login,
         )
         client = connection.client

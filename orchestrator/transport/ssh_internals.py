@@ -207,9 +207,9 @@ class OpenPacketizer(Packetizer):
         """Called with the number of bytes that arrived before the first packet."""
 
     def _read_timeout(self, timeout: float) -> bytes:
-        found: bytes = super()._read_timeout(timeout)  # type: ignore[misc]  # not in the stubs
-        self.greeted(len(found))
-        return found
+        data: bytes = super()._read_timeout(timeout)  # type: ignore[misc]  # not in the stubs
+        self.greeted(len(data))
+        return data
 
 
 class OpenAgent(AgentSSH):

@@ -120,19 +120,19 @@ class Keyring:
         """
         held = {fingerprint(key.blob): key for key in self._agent(route.agent).keys}
         paths = [path for path in route.identities if self._there(path) or _print(path) in held]
-        found = [self._named(path, held) for path in paths]
+        candidates = [self._named(path, held) for path in paths]
         if not route.identities_only:
-            known = {candidate.identity for candidate in found}
+            known = {candidate.identity for candidate in candidates}
             others = [_held(key, print_) for print_, key in held.items() if print_ not in known]
             others.sort(key=lambda candidate: candidate.certificate is None)
             # files that were named come first, the usual ones behind the agent's
-            named = len(found) if _explicit(route) else 0
-            found[named:named] = others
+            named = len(candidates) if _explicit(route) else 0
+            candidates[named:named] = others
         certified = [self._certified(one, path, paths, held) for one, path in self._shown(route)]
         known = {candidate.identity for candidate in certified}
-        found = [*certified, *(one for one in found if one.identity not in known)]
-        found.sort(key=lambda candidate: candidate.identity not in self._worked)
-        return found
+        candidates = [*certified, *(one for one in candidates if one.identity not in known)]
+        candidates.sort(key=lambda candidate: candidate.identity not in self._worked)
+        return candidates
 
     def candidates_in_time(self, route: Route) -> list[Candidate]:
         """Like ``candidates``; AgentTimeoutError if the host's time is up."""
@@ -148,22 +148,22 @@ class Keyring:
     def troubles(self, route: Route) -> list[str]:
         """The reasons why configured keys are not among the candidates."""
         keys = (path for path in route.identities if path.name not in DEFAULT_KEYS)
-        found = [f"{display_path(path)} {_MISSING}" for path in keys if not self._there(path)]
+        problems = [f"{display_path(path)} {_MISSING}" for path in keys if not self._there(path)]
         for path in route.certificates or ():
             if self._certificate(path) is None:
-                found.append(
+                problems.append(
                     f"{display_path(path)} {'is not a certificate' if path.exists() else _MISSING}"
                 )
         for path in route.identities if route.certificates is None else ():
-            found += self._spoiled(path)
+            problems += self._spoiled(path)
         agent = self._agent(route.agent)
         held = [] if route.identities_only else [parse_certificate(key.blob) for key in agent.keys]
         named = [one for one, _ in self._shown(route)]
         for one in dict.fromkeys([*named, *(one for one in held if one is not None)]):
             reason = one.invalid_for("user", route.user)
             if reason:
-                found.append(f"possibly because of the {one.title}: {reason}")
-        return [*found, agent.trouble] if agent.trouble else found
+                problems.append(f"possibly because of the {one.title}: {reason}")
+        return [*problems, agent.trouble] if agent.trouble else problems
 
     def worked(self, candidate: Candidate) -> None:
         """Record a key that a host accepted."""

@@ -203,15 +203,15 @@ class Authenticator:
 
 def _answer(text: str) -> Callable[[str, str, list[tuple[str, bool]]], list[str]]:
     """Enter the password at a prompt whose input is hidden, and at only one prompt."""
-    given: list[bool] = []
+    words: list[bool] = []
 
     def handler(title: str, instructions: str, prompts: list[tuple[str, bool]]) -> list[str]:
         """Answer one prompt with the password."""
         answers = []
         for _, shown in prompts:
-            if shown or given:
+            if shown or words:
                 raise paramiko.SSHException("the server requires more than a password")
-            given.append(True)
+            words.append(True)
             answers.append(text)
         return answers
 

@@ -135,8 +135,8 @@ class _Stream:
             self._taken += len(self._arrived)
             if self._taken - 2 * self.carried > MAX_IDLE:
                 raise paramiko.SSHException("too many packets without content")
-        found, self._arrived = self._arrived[:count], self._arrived[count:]
-        return found
+        data, self._arrived = self._arrived[:count], self._arrived[count:]
+        return data
 
     def send(self, data: bytes) -> int:
         """The number of bytes that were or will be sent; TimeoutError if none could be, OSError,

@@ -102,10 +102,10 @@ class EagerTransport(OpenTransport):
 
     def get_exception(self) -> Exception | None:
         """The reason why the connection ended; one of ``BROKEN`` for every failure of paramiko."""
-        found = super().get_exception()
-        if found is None or isinstance(found, BROKEN):
-            return found
-        return paramiko.SSHException(f"the server violated the SSH protocol: {found!r}")
+        error = super().get_exception()
+        if error is None or isinstance(error, BROKEN):
+            return error
+        return paramiko.SSHException(f"the server violated the SSH protocol: {error!r}")
 
     def prefer_host_keys(self, algorithms: Sequence[str]) -> None:
         """Request these host key algorithms first, as OpenSSH does for keys in known_hosts."""

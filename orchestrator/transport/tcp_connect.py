@@ -94,9 +94,9 @@ def _resolve(
 
     try:
         try:
-            found = look_up(socket.AI_NUMERICHOST)
+            addresses = look_up(socket.AI_NUMERICHOST)
         except socket.gaierror:  # a name: the resolver itself knows no deadline
-            found = BackgroundCall(look_up, f"look up {address}").wait(deadline)
+            addresses = BackgroundCall(look_up, f"look up {address}").wait(deadline)
     except TimeoutError as error:
         raise UnreachableError(
             f"timed out resolving {address}",
@@ -110,7 +110,7 @@ def _resolve(
             "transport.resolve",
             hint="check the name, or set 'address:' in the inventory",
         ) from error
-    return [(kind, target) for kind, _, _, _, target in found]
+    return [(kind, target) for kind, _, _, _, target in addresses]
 
 
 def _connect(kind: int, target: tuple[object, ...], timeout: float) -> socket.socket:

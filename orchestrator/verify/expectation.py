@@ -58,11 +58,11 @@ def answer(
     RuntimeError if it fails or prints nothing valid: with its output, otherwise with the
     ``problem``.
     """
-    asked = host.run(command, *words)
-    text = str(asked.stdout)
-    if asked.rc or not valid(text):
-        said = problem or f"{command.split()[0]} exited with {asked.rc}"
-        raise RuntimeError(asked.stderr.strip() or said)
+    result = host.run(command, *words)
+    text = str(result.stdout)
+    if result.rc or not valid(text):
+        output = problem or f"{command.split()[0]} exited with {result.rc}"
+        raise RuntimeError(result.stderr.strip() or output)
     return text
 
 
@@ -82,12 +82,12 @@ def entry(host: Any, database: str, name: str, least: int) -> list[str]:
 
     RuntimeError.
     """
-    asked = host.run("getent %s %s", database, name)
-    if asked.rc == _UNKNOWN:
+    result = host.run("getent %s %s", database, name)
+    if result.rc == _UNKNOWN:
         return []
-    fields = str(asked.stdout).rstrip("\n").split(":")
-    if asked.rc or len(fields) < least:
-        raise RuntimeError(asked.stderr.strip() or f"getent exited with {asked.rc}")
+    fields = str(result.stdout).rstrip("\n").split(":")
+    if result.rc or len(fields) < least:
+        raise RuntimeError(result.stderr.strip() or f"getent exited with {result.rc}")
     return fields
 
 
@@ -116,10 +116,10 @@ def look(expectation: Expectation, host: Any, mask: Mask) -> Observation:
     shortened, because half a secret would not be found.
     """
     try:
-        found = expectation.find(host)
-        if expectation.holds(found):
+        observation = expectation.find(host)
+        if expectation.holds(observation):
             return Observation(True)
-        told = expectation.tell(host, found) if expectation.tell else str(found)
+        told = expectation.tell(host, observation) if expectation.tell else str(observation)
         return Observation(False, one_line(mask.text(told), MAX_LENGTH))
     except (Exception, SystemExit) as error:
         # testinfra's modules, and a site's own checks, raise anything at an unexpected answer.
@@ -133,7 +133,7 @@ def judge(
     expectations: Sequence[Expectation], answers: Sequence[Observation], mask: Mask, hidden: bool
 ) -> list[Mismatch]:
     """The failures that do not follow from a failed gate; ``hidden`` values are secret."""
-    found = []
+    result = []
     shut: set[str] = set()
     for expectation, observed in zip(expectations, answers, strict=True):
         if observed.holds or shut & {"", expectation.group}:
@@ -141,10 +141,10 @@ def judge(
         expected, instead = mask.text(expectation.expected), mask.text(observed.instead)
         if hidden and not expectation.gate:
             expected, instead = MASKED, MASKED
-        found.append(Mismatch(expectation.what, one_line(expected, MAX_LENGTH), instead))
+        result.append(Mismatch(expectation.what, one_line(expected, MAX_LENGTH), instead))
         if expectation.gate:
             shut.add(expectation.group)
-    return found
+    return result
 
 
 def _is_of_others(error: BaseException) -> bool:
@@ -163,5 +163,5 @@ def _reason(error: BaseException, host: Any) -> str:
     last = getattr(getattr(host, "backend", None), "last", None)
     if last is None or not isinstance(error, AssertionError):
         return str(error) or type(error).__name__
-    said = last.stderr.strip() or last.stdout.strip()
-    return said or f"exit code {last.rc}"
+    output = last.stderr.strip() or last.stdout.strip()
+    return output or f"exit code {last.rc}"

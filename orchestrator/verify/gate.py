@@ -41,7 +41,7 @@ class VerifyGate:
         members = [Member(self._hosts[result.host], self._context) for result in results]
         with contextlib.ExitStack() as stack:
             try:
-                found = verify_all(
+                outcomes = verify_all(
                     members,
                     self._forks,
                     keep=False,
@@ -54,7 +54,7 @@ class VerifyGate:
         wrong = [
             failed_result(result, KIND, f"verify: {told}")
             for result in results
-            if (told := _wrong(found[self._hosts[result.host].name]))
+            if (told := _wrong(outcomes[self._hosts[result.host].name]))
         ]
         return GateAnswer(failed=wrong)
 

@@ -53,7 +53,7 @@ def observe(
     ``read_all`` runs commands that only read on the host; ``mask`` hides secrets in actual values.
     UnreachableError.
     """
-    found: list[list[Observation | None]] = [[None] * len(check) for check in checks]
+    observations: list[list[Observation | None]] = [[None] * len(check) for check in checks]
     waiting = [(i, j) for i, check in enumerate(checks) for j in range(len(check))]
     backend = RecordingBackend(name, _OPENING if waiting else ())
     host = as_host(backend)
@@ -62,12 +62,14 @@ def observe(
         left = []
         for i, j in waiting:
             try:
-                found[i][j] = look(checks[i][j], host, mask)
+                observations[i][j] = look(checks[i][j], host, mask)
             except PendingCommand:
                 left.append((i, j))
         waiting = left
         if not waiting:
-            return [[answer for answer in answers if answer is not None] for answers in found]
+            return [
+                [answer for answer in answers if answer is not None] for answers in observations
+            ]
     raise CcmError(f"the checks of {name} never finish", kind="defect")
 
 
@@ -153,8 +155,8 @@ class HostCheck(HostTask[HostOutcome]):
         try:
             content: bytes = host.file(path).content
         except (RuntimeError, AssertionError) as error:  # what testinfra raises
-            said = host.backend.last.stderr.strip() or "no output"
-            message = f"file({path!r}) cannot be read on the host: {one_line(said, 200)}"
+            output = host.backend.last.stderr.strip() or "no output"
+            message = f"file({path!r}) cannot be read on the host: {one_line(output, 200)}"
             raise ResourceError(message, kind="template.file") from error
         return content
 
@@ -181,8 +183,10 @@ def _verdict(
     # Templates that are rendered on demand were not searched.
     mask = mask.extended((), check.item.redact_hash or check.item.deferred_render)
     told, said = iter(observed), iter(commanded)
-    found = [next(said if one.commands else told) for one in check.expectations]
-    return ResourceOutcome(label, list(map(str, judge(check.expectations, found, mask, hidden))))
+    observations = [next(said if one.commands else told) for one in check.expectations]
+    return ResourceOutcome(
+        label, list(map(str, judge(check.expectations, observations, mask, hidden)))
+    )
 
 
 def verify_all(
@@ -199,12 +203,12 @@ def verify_all(
     then ends with KeyboardInterrupt. ``asked`` receives the number of hosts checked, each time one
     is done.
     """
-    found: dict[str, HostOutcome] = {}
+    result: dict[str, HostOutcome] = {}
 
     def take(name: str, visited: HostOutcome) -> None:
         """Store the result of a host, and report the progress."""
-        found[name] = visited
-        asked(len(found))
+        result[name] = visited
+        asked(len(result))
 
     window = Window(
         (HostCheck(member, keep) for member in members), forks, finished=take, grace=GRACE
@@ -214,4 +218,4 @@ def verify_all(
     if window.interrupted:
         # Messages of hosts whose connection was closed by the interruption are not results.
         raise KeyboardInterrupt
-    return found
+    return result

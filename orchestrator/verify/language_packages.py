@@ -57,8 +57,8 @@ def _of_pip(subject: Subject) -> list[Expectation]:
 def _environment(directory: str) -> Expectation:
     """Expect a virtual environment to exist."""
     wanted = f"{directory}/pyvenv.cfg"
-    found = equal("environment", "a file", lambda host: kind(host, wanted, follow=True))
-    return found._replace(gate=True)
+    expectation = equal("environment", "a file", lambda host: kind(host, wanted, follow=True))
+    return expectation._replace(gate=True)
 
 
 def state(
@@ -91,14 +91,14 @@ def _of_one(
     return state(subject, is_there=find, version=find, is_version=is_version)
 
 
-def _is_python_version(found: str, wanted: str) -> bool:
+def _is_python_version(version: str, wanted: str) -> bool:
     """Whether two spellings mean the same version; a local part is compared only if it
     is expected.
     """
     try:
-        there, asked = Version(found), Version(wanted)
+        there, asked = Version(version), Version(wanted)
     except InvalidVersion:
-        return found == wanted
+        return version == wanted
     return asked == (there if asked.local else Version(there.public))
 
 
@@ -128,7 +128,7 @@ def _unmet(host: Host, directory: str, subject: Subject) -> list[str]:
     if given.startswith("/") and "\n" not in given:
         given = answer(host, "cat -- %s", given, problem=f"{given} is empty", valid=bool)
     there = _metadata(host, directory)
-    found = []
+    result = []
     for line in given.splitlines():
         match = re.match(
             r"([A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*==\s*([^\s;\\*]+)\s*([\\#]|--|$)", line
@@ -137,12 +137,12 @@ def _unmet(host: Host, directory: str, subject: Subject) -> list[str]:
             continue
         version = there.get(canonicalize_name(match.group(1)), "")
         if not version or not _is_python_version(version, match.group(2)):
-            found.append(f"{match.group(1)} {version or _NONE}")
-    return found
+            result.append(f"{match.group(1)} {version or _NONE}")
+    return result
 
 
-def _listed(found: list[str]) -> str:
-    return ", ".join(found) or "all installed"
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) or "all installed"
 
 
 def _of_npm(subject: Subject) -> list[Expectation]:
@@ -154,17 +154,17 @@ def _of_npm(subject: Subject) -> list[Expectation]:
     return _of_one(subject, lambda host: _npm_version(host, path, name), _is_same)
 
 
-def _is_same(found: str, wanted: str) -> bool:
-    return found == wanted.removeprefix("v")
+def _is_same(version: str, wanted: str) -> bool:
+    return version == wanted.removeprefix("v")
 
 
 def _npm_version(host: Host, path: str, name: str) -> str:
     """From npm's record of installed packages; for the host, from npm itself."""
     if not path:
-        asked = host.run("npm ls --global --depth=0 --json %s", name)
-        if not asked.stdout.strip():
-            raise RuntimeError(asked.stderr.strip() or f"npm exited with {asked.rc}")
-        there = json.loads(asked.stdout).get("dependencies", {})
+        result = host.run("npm ls --global --depth=0 --json %s", name)
+        if not result.stdout.strip():
+            raise RuntimeError(result.stderr.strip() or f"npm exited with {result.rc}")
+        there = json.loads(result.stdout).get("dependencies", {})
         return str(there.get(name, {}).get("version", ""))
     if kind(host, f"{path}/node_modules/{name}", follow=True) != "a directory":
         return ""
@@ -176,23 +176,23 @@ def _record(host: Host, path: str, file: str = "node_modules/.package-lock.json"
 
 
 def _places(host: Host, path: str, file: str) -> list[tuple[str, dict[str, Any]]]:
-    asked = host.run("cat -- %s", f"{path}/{file}")
-    if asked.stderr.strip().endswith("No such file or directory"):
+    result = host.run("cat -- %s", f"{path}/{file}")
+    if result.stderr.strip().endswith("No such file or directory"):
         return []
-    if asked.rc or not asked.stdout:
-        raise RuntimeError(asked.stderr.strip() or f"{path}/{file} could not be read")
-    packages = json.loads(asked.stdout).get("packages", {})
+    if result.rc or not result.stdout:
+        raise RuntimeError(result.stderr.strip() or f"{path}/{file} could not be read")
+    packages = json.loads(result.stdout).get("packages", {})
     return [(place, entry) for place, entry in packages.items() if place]
 
 
 def _not_locked(host: Host, path: str, dev: bool) -> list[str]:
     """The differences between npm's record and the lock file."""
     there = _record(host, path)
-    found = []
+    result = []
     for place, entry in _places(host, path, "package-lock.json"):
         may_miss = entry.get("optional") or entry.get("devOptional") or entry.get("link")
         if may_miss or (entry.get("dev") and not dev):
             continue
         if there.get(place) != entry.get("version"):
-            found.append(f"{place.removeprefix('node_modules/')} {there.get(place) or _NONE}")
-    return found
+            result.append(f"{place.removeprefix('node_modules/')} {there.get(place) or _NONE}")
+    return result

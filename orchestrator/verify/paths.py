@@ -22,14 +22,14 @@ def kind(host: Host, path: str, follow: bool = False) -> str:
 
     RuntimeError if the host could not read it, which testinfra's own ``exists`` reports as false.
     """
-    asked = host.run(f"stat -{'L' * follow}c %%F -- %s", path)
-    said = asked.stderr.strip()
-    found = str(asked.stdout).strip()
-    if asked.rc == 0 and found:
-        return _KINDS.get(found, found)
-    if said.endswith(_NOTHING):
+    result = host.run(f"stat -{'L' * follow}c %%F -- %s", path)
+    output = result.stderr.strip()
+    kind_name = str(result.stdout).strip()
+    if result.rc == 0 and kind_name:
+        return _KINDS.get(kind_name, kind_name)
+    if output.endswith(_NOTHING):
         return "nothing"
-    raise RuntimeError(said or f"stat exited with {asked.rc}")
+    raise RuntimeError(output or f"stat exited with {result.rc}")
 
 
 def file_hash(host: Host, path: str, program: str = "sha256sum") -> str:
@@ -38,11 +38,11 @@ def file_hash(host: Host, path: str, program: str = "sha256sum") -> str:
     Nothing else is opened, because reading a FIFO would block. The name is not part of the output,
     because sha256sum marks names with a backslash.
     """
-    found = answer(
+    digest = answer(
         host, f"test -f %s && {program} <%s", path, path,
         problem=f"there is no file to read at {path}", valid=lambda text: bool(text.split()),
     )  # fmt: skip
-    return found.split()[0]
+    return digest.split()[0]
 
 
 def uid_and_mode(host: Host, path: str, follow: bool = False) -> tuple[str, str]:
@@ -128,16 +128,16 @@ def ownership(subject: Subject, path: str = "") -> list[Expectation]:
     """
     path = path or subject.name
     owner, group = subject.text("owner"), subject.text("group")
-    found = []
+    expectations = []
     if owner.isdecimal():
-        found.append(equal("owner", int(owner), lambda host: host.file(path).uid))
+        expectations.append(equal("owner", int(owner), lambda host: host.file(path).uid))
     elif owner:
-        found.append(equal("owner", owner, lambda host: host.file(path).user))
+        expectations.append(equal("owner", owner, lambda host: host.file(path).user))
     if group.isdecimal():
-        found.append(equal("group", int(group), lambda host: host.file(path).gid))
+        expectations.append(equal("group", int(group), lambda host: host.file(path).gid))
     elif group:
-        found.append(equal("group", group, lambda host: host.file(path).group))
-    return found
+        expectations.append(equal("group", group, lambda host: host.file(path).group))
+    return expectations
 
 
 def content(path: str, sha256: str, what: str = "content") -> Expectation:

@@ -128,5 +128,5 @@ def _member(host: Any, fixture: str) -> Member:
     member = getattr(host.backend, "member", None)
     if member is None:
         pytest.fail(f"{fixture} requires a ccm:// host, not {host!r}", pytrace=False)
-    found: Member = member
-    return found
+    host_member: Member = member
+    return host_member

@@ -34,12 +34,12 @@ class PathRecord(NamedTuple):
 
 def recursive_checks(subject: Subject) -> list[Expectation]:
     """The expectations of ``recurse`` and ``purge``."""
-    found = []
+    expectations = []
     if subject.get("recurse"):
-        found.append(_attributes(subject))
+        expectations.append(_attributes(subject))
     if subject.get("purge"):
-        found.append(_no_others(subject))
-    return found
+        expectations.append(_no_others(subject))
+    return expectations
 
 
 def _attributes(subject: Subject) -> Expectation:
@@ -112,7 +112,7 @@ def _left(
         raise RuntimeError("find did not list the directory")
     backed = _backed(subject)
     alone: set[str] = set()
-    found = []
+    result = []
     for one in sorted((p for p in paths if p.path), key=lambda one: one.path.split("/")):
         directory, name = posixpath.split(one.path)
         if directory in alone:
@@ -123,10 +123,10 @@ def _left(
         if one.path in others | points or is_backup or _is_kept(one.path, keep or ()):
             alone.add(one.path)
             if keep is not None:
-                found.append(one._replace(kind=""))
+                result.append(one._replace(kind=""))
             continue
-        found.append(one)
-    return found
+        result.append(one)
+    return result
 
 
 def _is_kept(path: str, keep: Sequence[str]) -> bool:
@@ -204,15 +204,15 @@ def _named(host: Host, subject: Subject) -> set[str]:
 
 def _followed(host: Host, paths: Sequence[str]) -> dict[str, str]:
     """The real path of each path on the host, with all links followed."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for start in range(0, len(paths), _AT_ONCE):
         some = paths[start : start + _AT_ONCE]
         told = str(host.check_output("realpath -mz --" + " %s" * len(some), *some))
         ends = told.split("\0")[:-1]
         if len(ends) != len(some):
             raise RuntimeError("realpath did not resolve every path")
-        found.update(zip(some, ends, strict=True))
-    return found
+        result.update(zip(some, ends, strict=True))
+    return result
 
 
 def _texts(value: Any) -> Iterator[str]:

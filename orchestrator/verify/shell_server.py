@@ -159,13 +159,13 @@ class Server:
         outs, errs = out.split(mark), err.split(mark + b"\n")
         if code or status != ENDED or not len(outs) == len(errs) == len(commands) + 1:
             return None
-        found = []
+        results = []
         for number in range(len(commands)):
             line, _, outs[number + 1] = outs[number + 1].partition(b"\n")
             if not line.strip().isdigit():
                 return None
-            found.append((int(line), ENDED, outs[number], errs[number]))
-        return found
+            results.append((int(line), ENDED, outs[number], errs[number]))
+        return results
 
     def answer(
         self, command: bytes, timeout: float, maximum: int

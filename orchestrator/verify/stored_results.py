@@ -24,9 +24,9 @@ class VerifyFile:
         """Store one outcome; after a failure to store one, no more are stored."""
         self._write(outcome._asdict())
 
-    def finish(self, found: Assessment) -> None:
+    def finish(self, assessment: Assessment) -> None:
         """Store the total. OSError if something could not be stored."""
-        self._write({"found": {**found._asdict(), "outcomes": ()}})
+        self._write({"found": {**assessment._asdict(), "outcomes": ()}})
         if self._file is not None:
             self._file.close()
         if self._fault is not None:
@@ -50,10 +50,10 @@ def stored_assessment(source: ReportSource) -> Assessment | None:
         return None
     outcomes = [Outcome(**_fields(Outcome, r)) for r in records if "found" not in r]
     hosts = len({outcome.host for outcome in outcomes})
-    found = next((record["found"] for record in records if "found" in record), None)
-    if found is None:
+    record_found = next((record["found"] for record in records if "found" in record), None)
+    if record_found is None:
         return Assessment(hosts, outcomes, interrupted=True)
-    return Assessment(**{**_fields(Assessment, found), "outcomes": outcomes})
+    return Assessment(**{**_fields(Assessment, record_found), "outcomes": outcomes})
 
 
 def _fields(kind: type[Outcome] | type[Assessment], record: dict[str, Any]) -> dict[str, Any]:

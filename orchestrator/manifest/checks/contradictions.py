@@ -27,14 +27,14 @@ def contradictions(resources: Iterable[DeclaredResource]) -> list[Problem]:
                 there.append((path, declared))
             else:
                 gone.setdefault(path, declared)
-    found: dict[tuple[str, str], Problem] = {}
+    contradictions: dict[tuple[str, str], Problem] = {}
     for one, other, what in _conflicts(resources):
-        found.setdefault((one.id, other.id), _conflict(what, one, other))
+        contradictions.setdefault((one.id, other.id), _conflict(what, one, other))
     for path, declared in there if gone else ():
         remover = _remover(path, gone)
         if remover is not None and remover is not declared:
-            found.setdefault((declared.id, remover.id), _problem(path, declared, remover))
-    return [*found.values(), *_parts(decided)]
+            contradictions.setdefault((declared.id, remover.id), _problem(path, declared, remover))
+    return [*contradictions.values(), *_parts(decided)]
 
 
 def _is_decided(declared: DeclaredResource) -> bool:

@@ -22,17 +22,17 @@ def read_host_conditions(
     ``rendered``: they may contain templates, which may also use these ``names``. ``of`` is the
     ``type#name`` of the resource. The schema has already checked their form.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key in HOST_CONDITIONS:
         node = control.get(key)
         if node is None:
             continue
-        found[key] = compile_node(node, problems, extra=names) if rendered else to_plain(node)
+        result[key] = compile_node(node, problems, extra=names) if rendered else to_plain(node)
         problems += [
             Problem(f"{of}: {message}", place.position, "", "input")
             for message, place in _complaints(key, to_plain(node), node, rendered)
         ]
-    return found
+    return result
 
 
 def _complaints(key: str, value: Any, node: Node, rendered: bool) -> list[tuple[str, Node]]:
@@ -40,15 +40,15 @@ def _complaints(key: str, value: Any, node: Node, rendered: bool) -> list[tuple[
     parts = [(key, value, node)]
     if key == COMMAND and isinstance(node, Mapping):
         parts = [(below, value[below], node.value(below)) for below in value]
-    found = []
+    result = []
     for name, part, place in parts:
         if rendered and holds_expression(str(part)):
             continue
         if key in PATHS and not (part and isinstance(part, str)):
             continue  # the schema reports it
         whole = {name: part} if key == COMMAND and isinstance(value, dict) else part
-        found += [(message, place) for message in condition_problems(key, whole)]
-    return found
+        result += [(message, place) for message in condition_problems(key, whole)]
+    return result
 
 
 def condition_problems(key: str, value: Any) -> list[str]:
@@ -59,10 +59,10 @@ def condition_problems(key: str, value: Any) -> list[str]:
 
     if isinstance(value, dict):
         command = value.get("command")
-        found = of_words(COMMAND, command) + of_settings(COMMAND, value)
+        problems = of_words(COMMAND, command) + of_settings(COMMAND, value)
     else:
-        found = of_words(COMMAND, value)
-    return [f"control.{COMMAND}: {message}" for _, message in found]
+        problems = of_words(COMMAND, value)
+    return [f"control.{COMMAND}: {message}" for _, message in problems]
 
 
 def _is_path(value: str) -> bool:

@@ -19,30 +19,30 @@ def health_problems(checks: Any, templated: bool) -> list[SchemaError]:
     """
     if not isinstance(checks, list):
         return []
-    found: list[SchemaError] = []
+    result: list[SchemaError] = []
     for index, check in enumerate(checks):
         if isinstance(check, dict):
-            found += _of_check(index, check, templated)
-    return found
+            result += _of_check(index, check, templated)
+    return result
 
 
 def _of_check(index: int, check: dict[str, Any], templated: bool) -> list[SchemaError]:
     rules = check.get("goss_rules")
     wanted = "goss" if "goss_rules" in check else "nagios"
-    found = []
+    result = []
     if check.get("format", wanted) in {"goss", "nagios"} - {wanted}:
         other = "goss_rules" if wanted == "nagios" else "command"
         message = f"{KEY}[{index}].format {check['format']} needs {other}"
-        found.append(SchemaError((index, "format"), message, f"write {wanted}, or omit it"))
+        result.append(SchemaError((index, "format"), message, f"write {wanted}, or omit it"))
     if isinstance(rules, dict):
         from remote_runtime.health import rules as goss
 
         given = _unknown(rules) if templated else rules
-        found += [
+        result += [
             SchemaError((index, "goss_rules", *path), message, hint)
             for path, message, hint in goss.problems(given)
         ]
-    return found
+    return result
 
 
 def _unknown(value: Any) -> Any:

@@ -57,27 +57,31 @@ def check_names(
             for at, reference in enumerate(getattr(entry.declared, key)):
                 if "#" not in reference:
                     continue  # the schema refuses it
-                found = first.get(reference)
-                done = found is not None and found < index
-                of_its_own = found is not None and 0 <= entry.begin <= found
+                first_position = first.get(reference)
+                done = first_position is not None and first_position < index
+                of_its_own = first_position is not None and 0 <= entry.begin <= first_position
                 if (done and not of_its_own) or reference in (earlier or ()):
                     continue
                 where = entry.declared.where((key, at))
                 kind = reference.partition("#")[0]
-                if found is None and holds_expression(reference):
+                if first_position is None and holds_expression(reference):
                     problems.append(unrendered(entry.declared, key, reference, where))
                 elif min(unknown.get(kind, index), unknown.get(_ANY, index)) >= index:
                     what = f"{_id(entry)}: {key} names"
-                    if found is None:
+                    if first_position is None:
                         known = [name for name, place in first.items() if place != index]
                         problems.append(
                             _unheard_of(what, reference, where=where, known=known, earlier=earlier)
                         )
                     else:
-                        begin = resources[found].begin
+                        begin = resources[first_position].begin
                         problems.append(
                             _refusal(
-                                what, reference, target=(found, begin), index=index, where=where
+                                what,
+                                reference,
+                                target=(first_position, begin),
+                                index=index,
+                                where=where,
                             )
                         )
     return problems

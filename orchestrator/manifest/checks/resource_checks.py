@@ -113,7 +113,7 @@ def _octal_text(node: Node) -> Node:
 def warnings(declared: DeclaredResource) -> list[Problem]:
     """Warnings about valid values that are probably mistakes, each with its place."""
     text = declared.name_node.text
-    found: list[Problem] = []
+    warnings: list[Problem] = []
     if declared.foreach is not None and isinstance(declared.name, str):
         hint = "use item, index or key in its name"
         hint += f" and 'manifest: {text}'" if declared.type.applies else ""
@@ -121,8 +121,8 @@ def warnings(declared: DeclaredResource) -> list[Problem]:
             f"{declared.id}: each iteration of foreach creates the same name, so only one "
             "iteration is allowed"
         )
-        found = [Problem(message, declared.position, hint)]
-    return found + [
+        warnings = [Problem(message, declared.position, hint)]
+    return warnings + [
         Problem(f"{declared.id}: {key}: {message}", declared.where((key,)), hint)
         for key, message, hint in declared.type.warnings(text, declared.raw)
         if (isinstance(declared.name, str) if key == "name" else key not in declared.templated)
@@ -155,10 +155,10 @@ def _check(declared: DeclaredResource, problems: list[Problem]) -> None:
     for key, value in declared.values.items():
         kind = type_.properties[key]
         if key in declared.templated:
-            found = certain_errors(kind, declared.raw[key])
+            errors = certain_errors(kind, declared.raw[key])
         else:
-            found = kind.complaints(value)
-        _report(declared, (key,), found, problems)
+            errors = kind.complaints(value)
+        _report(declared, (key,), errors, problems)
     _check_health(declared, problems)
     _check_provider(declared, problems)
     _check_files(declared, problems)
@@ -181,10 +181,10 @@ def _check(declared: DeclaredResource, problems: list[Problem]) -> None:
 def _report(
     declared: DeclaredResource,
     prefix: tuple[str | int, ...],
-    found: list[SchemaError],
+    errors: list[SchemaError],
     problems: list[Problem],
 ) -> None:
-    for complaint in found:
+    for complaint in errors:
         path = (*prefix, *complaint.path)
         message, hint, kind = complaint.message, complaint.hint, "input"
         scalar = declared.scalar_at(path)
@@ -229,8 +229,8 @@ def _refusal_of_quoted(declared: DeclaredResource, path: tuple[str | int, ...], 
             return "; ".join(filter(None, (complaint.message, complaint.hint)))
     # The type's own rules may assume that the schema matches their input.
     fitting = {k: v for k, v in declared.raw.items() if not type_.properties[k].complaints(v)}
-    found = type_.check(declared.name_node.text, {**fitting, key: value})
-    return "; ".join(message for name, message in found if name == key)
+    complaints = type_.check(declared.name_node.text, {**fitting, key: value})
+    return "; ".join(message for name, message in complaints if name == key)
 
 
 def _name(path: tuple[str | int, ...]) -> str:
@@ -239,8 +239,8 @@ def _name(path: tuple[str | int, ...]) -> str:
 
 def _check_health(declared: DeclaredResource, problems: list[Problem]) -> None:
     if HEALTH_CHECKS in declared.raw:
-        found = health_problems(declared.raw[HEALTH_CHECKS], HEALTH_CHECKS in declared.templated)
-        _report(declared, (HEALTH_CHECKS,), found, problems)
+        errors = health_problems(declared.raw[HEALTH_CHECKS], HEALTH_CHECKS in declared.templated)
+        _report(declared, (HEALTH_CHECKS,), errors, problems)
 
 
 def _check_provider(declared: DeclaredResource, problems: list[Problem]) -> None:
@@ -262,8 +262,8 @@ def _check_files(declared: DeclaredResource, problems: list[Problem]) -> None:
     _refuse_target_files(expressions_in(declared.name), "the name", problems)
 
 
-def _refuse_target_files(found: list[Expression], key: str, problems: list[Problem]) -> None:
-    for expression in found:
+def _refuse_target_files(expressions: list[Expression], key: str, problems: list[Problem]) -> None:
+    for expression in expressions:
         for path in expression.target_files():
             message = f"{key} cannot read file({path!r}): it is on the target"
             hint = "absolute paths work only in deferred properties, such as content or command"

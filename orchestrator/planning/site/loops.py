@@ -54,19 +54,19 @@ class Groups:
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, ...]] = {}
 
-    def add(self, declared: DeclaredResource, made: Iterable[CompiledResource]) -> None:
+    def add(self, declared: DeclaredResource, resources: Iterable[CompiledResource]) -> None:
         """Record the resources of an entry; a later entry with the same names replaces them."""
         if declared.foreach is not None:
             alias = declared.raw.get("alias")
             if isinstance(alias, str) and "alias" not in declared.templated:
                 self._known[f"{declared.type.name}#{alias}"] = ()
-            for entry in made:
+            for entry in resources:
                 item, identity = entry.outline.item, entry.outline.identity
                 if item.alias:
                     reference = f"{item.type}#{item.alias}"
                     self._known[reference] = (*self._known.get(reference, ()), identity)
         elif self._known:
-            for entry in made:
+            for entry in resources:
                 item = entry.outline.item
                 for name in (item.name, item.alias):
                     self._known.pop(f"{item.type}#{name}", None)
@@ -83,5 +83,5 @@ class Groups:
         )
 
     def _each(self, references: Iterable[str]) -> tuple[str, ...]:
-        found = [id_ for ref in references for id_ in self._known.get(ref, (ref,))]
-        return tuple(dict.fromkeys(found))
+        ids = [id_ for ref in references for id_ in self._known.get(ref, (ref,))]
+        return tuple(dict.fromkeys(ids))

@@ -59,7 +59,7 @@ def in_words(unseen: Iterable[UnknownManifest]) -> list[str]:
 
 def listed(names: list[str]) -> str:
     """The first names, and the number of remaining ones."""
-    left = len(names) - _MAX_NAMES
-    if left > 0:
-        return f"{', '.join(names[:_MAX_NAMES])} and {left} more"
+    remaining = len(names) - _MAX_NAMES
+    if remaining > 0:
+        return f"{', '.join(names[:_MAX_NAMES])} and {remaining} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

@@ -53,12 +53,12 @@ def _totals(grid: Grid, checked: dict[str, list[Outcome]]) -> dict[str, Any]:
 def _counts(grid: Grid, host: str) -> dict[str, int]:
     statuses = [cell.status for cell in grid.cells[host].values()]
     error = _host_error(grid.results.get(host))
-    left = len(grid.unfinished.left.get(host, ())) + len(grid.unfinished.unknown.get(host, ()))
+    remaining = len(grid.unfinished.left.get(host, ())) + len(grid.unfinished.unknown.get(host, ()))
     return {
-        "tests": len(statuses) + left + bool(error),
+        "tests": len(statuses) + remaining + bool(error),
         "failures": statuses.count("failed"),
         "errors": int(bool(error)),
-        "skipped": statuses.count("skipped") + left,
+        "skipped": statuses.count("skipped") + remaining,
     }
 
 

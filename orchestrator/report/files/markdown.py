@@ -97,10 +97,10 @@ def _is_simple(word: str) -> bool:
 
 def _spanned(text: str) -> str:
     """A code span, followed by the punctuation at the end of the text."""
-    found = _ENDS.fullmatch(text)
-    if found is None or not found[1]:
+    match = _ENDS.fullmatch(text)
+    if match is None or not match[1]:
         return code(text)
-    return code(found[1]) + found[2]
+    return code(match[1]) + match[2]
 
 
 # GitHub takes 65,536 characters in a comment.
@@ -174,9 +174,9 @@ def _dangerous(dangers: Dangers) -> Iterator[str]:
     for group in groups[:MAX_ROWS]:
         hosts = inline(named(list(dict.fromkeys(group.hosts)), _HOSTS))
         yield f"- {VERBS[group.danger.kind]} {inline(group.words)} on {hosts}\n"
-    left = len(groups[MAX_ROWS:]) + dangers.ungrouped
-    if left:
-        yield f"- … and {left:,} more\n"
+    remaining = len(groups[MAX_ROWS:]) + dangers.ungrouped
+    if remaining:
+        yield f"- … and {remaining:,} more\n"
     if dangers.unknown:
         yield f"- not counted: {inline(dangers.unknown)}\n"
 
@@ -186,10 +186,10 @@ def _failure(failure: SharedFailure, grid: Grid) -> str:
     head = inline(failure_summary(failure, _NAMES))
     if len(failure.hosts) > 1:
         head += f": {inline(listed(failure.hosts, _HOSTS))}"
-    told = list(failure.errors)
-    if told and len(failure.hosts) > 1:
-        told[0] = f"on {failure.host}: {told[0]}"
-    parts = [fence("\n".join(told), "") if told else f"see {code(grid.source.again)}\n"]
+    errors = list(failure.errors)
+    if errors and len(failure.hosts) > 1:
+        errors[0] = f"on {failure.host}: {errors[0]}"
+    parts = [fence("\n".join(errors), "") if errors else f"see {code(grid.source.again)}\n"]
     others = other_values(failure, _NAMES)
     if others:
         parts.append(f"{inline(others)}\n")
@@ -223,29 +223,29 @@ def _verified(source: ReportSource) -> Iterator[str]:
 
 
 def _unknown(grid: Grid) -> Iterator[str]:
-    found = not_run_resources(grid.unfinished.unknown, grid.hosts)
-    if found:
+    resources = not_run_resources(grid.unfinished.unknown, grid.hosts)
+    if resources:
         yield "\n### Unknown\n\n"
         yield "The host was lost before it reported these. They may have run.\n\n"
-        yield from _resources(found)
+        yield from _resources(resources)
 
 
-def _resources(found: Sequence[NotRun]) -> Iterator[str]:
+def _resources(resources: Sequence[NotRun]) -> Iterator[str]:
     """A line for each group of hosts, with their resources."""
-    for names, hosts in found[:MAX_ROWS]:
+    for names, hosts in resources[:MAX_ROWS]:
         yield f"- on {inline(named(hosts, _HOSTS))}: {inline(listed(names, _NAMES))}\n"
-    if len(found) > MAX_ROWS:
-        yield f"\n… and {_counted(len(found) - MAX_ROWS, 'more group', [])}\n"
+    if len(resources) > MAX_ROWS:
+        yield f"\n… and {_counted(len(resources) - MAX_ROWS, 'more group', [])}\n"
 
 
 def _unreported(grid: Grid) -> Iterator[str]:
-    found = not_run_resources(grid.unfinished.left, grid.hosts)
+    resources = not_run_resources(grid.unfinished.left, grid.hosts)
     silent = grid.without_turn
-    if found or silent:
+    if resources or silent:
         yield f"\n### {'Not checked' if grid.noop else 'Not run'}\n\n"
     if silent:
         yield f"- on {inline(named(silent, _HOSTS))}: all resources; these hosts were not started\n"
-    yield from _resources(found)
+    yield from _resources(resources)
     for names, hosts in not_run_resources(grid.unfinished.due, grid.hosts)[:MAX_ROWS]:
         what = inline(listed(names, _NAMES))
         yield f"- on {inline(named(hosts, _HOSTS))}: refreshed by the next push: {what}\n"
@@ -259,9 +259,9 @@ def _totals(grid: Grid) -> str:
     ended = duration_text(about["end"] - about["start"]) if about["end"] else "did not finish"
     counts = host_counts(grid.results.values(), grid.noop)
     ends = [f"{number:,} {words}" for _, words, number in counts if number]
-    left = len(grid.hosts) - len(grid.results)
-    if left:
-        ends.append(f"{left:,} did not finish")
+    remaining = len(grid.hosts) - len(grid.results)
+    if remaining:
+        ends.append(f"{remaining:,} did not finish")
     hosts, resources = _counted(len(grid.hosts), "host", ends), _counted(total, "resource", parts)
     source = grid.source
     run = f"{source.kind.capitalize()} {code(source.run_id)}"

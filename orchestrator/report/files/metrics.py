@@ -112,8 +112,8 @@ class _Run:
         checked = f"{_PREFIX}healthcheck_status_count"
         which = ("type", "name", "status", "check")
         yield self._gauge(checked, "Results of health checks", which, self._checks.items())
-        left = len(self._about["hosts"]) - self._outcomes.total()
-        ends = [*((name, self._outcomes[name]) for name in ORDER), (_UNFINISHED, left)]
+        remaining = len(self._about["hosts"]) - self._outcomes.total()
+        ends = [*((name, self._outcomes[name]) for name in ORDER), (_UNFINISHED, remaining)]
         hosts = (((name,), number) for name, number in ends)
         yield self._gauge(f"{_PREFIX}hosts_count", "Hosts by outcome", ("outcome",), hosts)
         text = "Resources that were not reported because their host was lost"

@@ -98,8 +98,12 @@ def _diff_lines(text: str) -> list[tuple[str, str]]:
     """Each line of a diff with its kind."""
     lines = text.splitlines()
     told = [(diff_role(line), line) for line in lines[:MAX_DIFF_LINES]]
-    left = len(lines) - len(told)
-    return [*told, ("place", f"… {left} more lines, see ccm report --json")] if left else told
+    remaining = len(lines) - len(told)
+    return (
+        [*told, ("place", f"… {remaining} more lines, see ccm report --json")]
+        if remaining
+        else told
+    )
 
 
 def page_text(name: str) -> str:
@@ -130,12 +134,12 @@ class SlowResource(NamedTuple):
 
 def slowest_resources(grid: Grid) -> list[SlowResource]:
     """Every resource, the slowest one on any host first."""
-    found: dict[str, list[tuple[float, str]]] = {}
+    result: dict[str, list[tuple[float, str]]] = {}
     for host, cells in grid.cells.items():
         for name, cell in cells.items():
-            found.setdefault(name, []).append((cell.seconds, host))
+            result.setdefault(name, []).append((cell.seconds, host))
     slow = []
-    for name, times in found.items():
+    for name, times in result.items():
         longest, where = max(times)
         mean = sum(seconds for seconds, _ in times) / len(times)
         slow.append(SlowResource(name, len(times), mean=mean, longest=longest, where=where))

@@ -144,9 +144,9 @@ def _dangers(grid: Grid, groups: _Groups) -> Record:
 
 def _failures(grid: Grid, groups: _Groups) -> Iterable[Record]:
     """The failures, each once; none if each host failed for a different reason."""
-    found = grid.failures()
-    findings = grid.findings("failed") if found else []
-    for one in found:
+    failures = grid.failures()
+    findings = grid.findings("failed") if failures else []
+    for one in failures:
         whole = [each for each in findings if _is_of(each, one) and _has_more(each)]
         yield groups.of(
             one.hosts,

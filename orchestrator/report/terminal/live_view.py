@@ -117,15 +117,17 @@ class LiveView:
             self._say(event.host, event.text, "dim")
 
     def _resource(self, event: run_events.ResourceEvent) -> None:
-        told = event.event
-        if told["status"] == "stable":
+        members = event.event
+        if members["status"] == "stable":
             return
-        entry = entry_of(told)
+        entry = entry_of(members)
         if self._verbose:
             reason = entry.errors[0] if entry.errors else entry.message
-            text = f"{told['status']} {told['type']}#{told['name']}{reason and ': ' + reason}"
-            self._say(event.host, text, "red" if told["failed"] else "yellow")
-        elif told["failed"]:
+            text = (
+                f"{members['status']} {members['type']}#{members['name']}{reason and ': ' + reason}"
+            )
+            self._say(event.host, text, "red" if members["failed"] else "yellow")
+        elif members["failed"]:
             self._failures.add(event.host, entry)
 
     def _finished(self, result: HostResult) -> None:
@@ -162,9 +164,9 @@ class LiveView:
                 failure_summary(failure, width * 2 // 3), f"bold {_STYLES[failure.outcome]}"
             )
             lines.append(line.append(f": {one_line(failure.reason)}"))
-        left = len(self._failures) - len(lines)
-        if left > 0:
-            lines.append(Text(f"… {left:,} more failure{'s' if left > 1 else ''}", "dim"))
+        remaining = len(self._failures) - len(lines)
+        if remaining > 0:
+            lines.append(Text(f"… {remaining:,} more failure{'s' if remaining > 1 else ''}", "dim"))
         said = list(self._said.values())
         for host, text, style, hosts in said[max(0, len(said) + len(lines) - MAX_LATEST) :]:
             more = f" and {hosts - 1:,} more" if hosts > 1 else ""

@@ -54,12 +54,12 @@ class Lines(Subscriber):
             self._noop = event.noop
 
     def _resource(self, event: run_events.ResourceEvent) -> None:
-        told = event.event
-        status = told["status"]
+        members = event.event
+        status = members["status"]
         if status == "failed" or (self._verbose and status != "stable"):
-            entry = entry_of(told)
+            entry = entry_of(members)
             reason = entry.errors[0] if entry.errors else entry.message
-            name = f"{told['type']}#{told['name']}"
+            name = f"{members['type']}#{members['name']}"
             told_of = f"{event.host}: {shown_status(status)} {one_line(name)}"
             self._say(told_of + (reason and f": {one_line(reason)}"))
 

@@ -116,13 +116,13 @@ class Rows:
 
     def _variants(self, row: Row) -> list[Variant]:
         """Entries that look different, with the hosts of each."""
-        found: dict[tuple[object, ...], Variant] = {}
+        result: dict[tuple[object, ...], Variant] = {}
         for entry, names in row.items():
             key = self._look(entry, names[0])
-            variant = found.setdefault(key, Variant(entry, [], set()))
+            variant = result.setdefault(key, Variant(entry, [], set()))
             variant.hosts.extend(names)
             variant.texts.add(_told(entry))
-        return list(found.values())
+        return list(result.values())
 
     def _look(self, entry: Entry, host: str) -> tuple[object, ...]:
         if self._choice.everything:

@@ -89,8 +89,8 @@ class RolloutProgress:
         first = min(self._asked, key=lambda one: one.until)
         others = len(self._asked) - 1
         more = f" and {others:,} more gate{'s' if others > 1 else ''}" if others else ""
-        left = duration_text(max(0.0, first.until - at))
-        return f"waiting for {first.gate}{more}, up to {left}"
+        duration = duration_text(max(0.0, first.until - at))
+        return f"waiting for {first.gate}{more}, up to {duration}"
 
     def _progress(self) -> str:
         waves = self.planned.waves if self.planned else ()

@@ -38,11 +38,11 @@ FEW_HOSTS = 10  # are read one by one
 
 def idle_lines(collected: RunCollector, style: Style) -> Iterator[str]:
     """A line for each reason why hosts were not started."""
-    found: dict[tuple[str, str], list[str]] = {}
+    lines: dict[tuple[str, str], list[str]] = {}
     for host, result in collected.results.items():
         if not result.was_started:
-            found.setdefault((result.outcome, normalized(result.message, host)), []).append(host)
-    for (role, _), hosts in found.items():
+            lines.setdefault((result.outcome, normalized(result.message, host)), []).append(host)
+    for (role, _), hosts in lines.items():
         number = f"{len(hosts):,} host{'s' if len(hosts) > 1 else ''}"
         told = one_line(end_reason(collected.results[hosts[0]]), style.width - len(number) - 1)
         yield f"{style('title', number)} {style(role, told)}"
@@ -151,10 +151,10 @@ class Summary:
         from orchestrator.report.failures import failures_of
         from orchestrator.report.terminal.failure_paragraphs import failures_first
 
-        found = failures_of(self._collected.entries, self._collected.results)
-        self._told = bool(found.all())
+        failures = failures_of(self._collected.entries, self._collected.results)
+        self._told = bool(failures.all())
         everything = self._choice.everything
-        lines = failures_first(found, self._style, self._asked, everything=everything)
+        lines = failures_first(failures, self._style, self._asked, everything=everything)
         return ["", *lines] if self._told else []
 
     @property
@@ -183,16 +183,16 @@ class Summary:
     def _resources(self, block: Block) -> Iterator[str]:
         style = self._style
         rows = by_manifest(block.entries)
-        shown = rows if self._choice.everything else rows[:MAX_ROWS]
+        visible = rows if self._choice.everything else rows[:MAX_ROWS]
         manifest = ""
-        for row in shown:
+        for row in visible:
             entry = next(iter(row))
             if entry.manifest != manifest:
                 manifest = entry.manifest
                 yield f"    {style('faint', heading(block.entries, manifest, style.width - 4))}"
             yield from self._rows.lines(row)
-        if len(shown) < len(rows):
-            yield style("faint", f"    … {len(rows) - len(shown)} more resources; -v shows all")
+        if len(visible) < len(rows):
+            yield style("faint", f"    … {len(rows) - len(visible)} more resources; -v shows all")
 
     def _retry_lines(self, block: Block) -> Iterator[str]:
         """How to continue with failed hosts, unless a paragraph above shows it, or with the
@@ -225,9 +225,9 @@ class Summary:
         self, block: Block, what: str, by_host: Mapping[str, Iterable[str]]
     ) -> Iterator[str]:
         everything = self._choice.everything
-        found = not_run_resources(by_host, block.hosts)
-        shown = found if everything else found[:MAX_NOT_RUN]
-        for names, hosts in shown:
+        resources = not_run_resources(by_host, block.hosts)
+        visible = resources if everything else resources[:MAX_NOT_RUN]
+        for names, hosts in visible:
             words = what
             if len(hosts) < len(block.hosts):
                 words += f" on {named(hosts, self._style.width // 3)}"
@@ -236,8 +236,8 @@ class Summary:
             first, *more = wrapped(text, width)
             yield f"    {first}"
             yield from (f"{_INDENT}{line}" for line in more)
-        if len(shown) < len(found):
-            left = sorted({host for one in found[len(shown) :] for host in one.hosts})
+        if len(visible) < len(resources):
+            left = sorted({host for one in resources[len(visible) :] for host in one.hosts})
             where = named(left, self._style.width // 3)
             yield self._style("faint", f"    … and more on {where}; -v shows all")
 
@@ -279,12 +279,12 @@ class Summary:
         keys = {one.host: re.findall(FINGERPRINT, one.message) for one in block.results}
         first = keys.pop(block.result.host)
         others = [f"{host}: {' '.join(own)}" for host, own in keys.items() if own != first]
-        shown = others if self._choice.everything else others[:MAX_KEYS]
-        for line in shown:
+        visible = others if self._choice.everything else others[:MAX_KEYS]
+        for line in visible:
             yield f"    {line}"
-        if len(shown) < len(others):
-            left = f"{len(others) - len(shown):,} more keys; -v shows all"
-            yield self._style("faint", f"    … {left}")
+        if len(visible) < len(others):
+            remaining = f"{len(others) - len(visible):,} more keys; -v shows all"
+            yield self._style("faint", f"    … {remaining}")
 
     def _notices(self) -> Iterator[str]:
         notices = self._collected.notices

@@ -57,25 +57,25 @@ def host_counts(
     results: Collection[HostResult], noop: bool, command: str = ""
 ) -> list[tuple[str, str, int]]:
     """The number of hosts by result, each with the display role of its words, worst first."""
-    found = Counter(result.outcome for result in results)
+    numbers = Counter(result.outcome for result in results)
     idle = Counter(result.outcome for result in results if not result.was_started)
     fine = [buckets(r.tally, noop) for r in results if r.outcome == outcome.OK]
-    changed = sum(1 for found in fine if found["changed"])
-    pending = sum(1 for found in fine if found["would change"] and not found["changed"])
+    changed = sum(1 for numbers in fine if numbers["changed"])
+    pending = sum(1 for numbers in fine if numbers["would change"] and not numbers["changed"])
     return [
-        (outcome.DEFECT, "internal error", found[outcome.DEFECT]),
-        (outcome.FAILED, "failed", found[outcome.FAILED]),
-        (outcome.REFUSED, "refused", found[outcome.REFUSED]),
-        (outcome.UNREACHABLE, "unreachable", found[outcome.UNREACHABLE]),
+        (outcome.DEFECT, "internal error", numbers[outcome.DEFECT]),
+        (outcome.FAILED, "failed", numbers[outcome.FAILED]),
+        (outcome.REFUSED, "refused", numbers[outcome.REFUSED]),
+        (outcome.UNREACHABLE, "unreachable", numbers[outcome.UNREACHABLE]),
         (
             outcome.INTERRUPTED,
             "interrupted",
-            found[outcome.INTERRUPTED] - idle[outcome.INTERRUPTED],
+            numbers[outcome.INTERRUPTED] - idle[outcome.INTERRUPTED],
         ),
         (outcome.INTERRUPTED, "not started", idle.total()),
         ("ok", "ok", changed) if command in AD_HOC else ("changed", "changed", changed),
         ("changed", "would change", pending),
-        ("ok", UNCHANGED, found[outcome.OK] - changed - pending),
+        ("ok", UNCHANGED, numbers[outcome.OK] - changed - pending),
     ]
 
 
@@ -125,21 +125,21 @@ def _predicted(collected: RunCollector) -> str:
 
 
 def _drift(collected: RunCollector) -> str:
-    found: Counter[str] = Counter()
+    numbers: Counter[str] = Counter()
     for entries in collected.entries.values():
-        found.update(one.drift for one in entries if one.drift and not is_apply(one.resource))
+        numbers.update(one.drift for one in entries if one.drift and not is_apply(one.resource))
     hosts = sum(1 for result in collected.results.values() if result.tally.drifted)
     if not hosts:
         return "no drift"
-    parts = ", ".join(f"{words} ({found[by]:,})" for by, words in DRIFTS.items() if found[by])
+    parts = ", ".join(f"{words} ({numbers[by]:,})" for by, words in DRIFTS.items() if numbers[by])
     return f"on {hosts:,} host{'s' if hosts > 1 else ''}: {parts}"
 
 
 def _health(collected: RunCollector) -> str:
-    found: Counter[str] = Counter()
+    numbers: Counter[str] = Counter()
     for result in collected.results.values():
-        found.update(result.tally.health_checks)
-    named = [(found[word], word) for word in ("critical", "unknown", "warning", "ok")]
+        numbers.update(result.tally.health_checks)
+    named = [(numbers[word], word) for word in ("critical", "unknown", "warning", "ok")]
     return ", ".join(f"{number:,} {word}" for number, word in named if number)
 
 

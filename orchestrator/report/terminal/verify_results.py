@@ -113,12 +113,12 @@ class Verification:
 
     def _shared(self) -> dict[tuple[str, str], list[str]]:
         """The failures that several hosts have with the same text."""
-        found: dict[tuple[str, str], list[str]] = {}
+        result: dict[tuple[str, str], list[str]] = {}
         for host, group in self._taken.items():
             for outcome in group:
                 if outcome.status == "failed":
-                    found.setdefault(_failure(outcome), []).append(host)
-        return {failure: hosts for failure, hosts in found.items() if len(set(hosts)) > 1}
+                    result.setdefault(_failure(outcome), []).append(host)
+        return {failure: hosts for failure, hosts in result.items() if len(set(hosts)) > 1}
 
     def _is_shown(self, outcome: Outcome) -> bool:
         return outcome.status == "failed" or self._verbose

@@ -94,18 +94,18 @@ class Config:
 
     def lookup(self, name: str, user: str | None = None, port: int | None = None) -> Directives:
         """The configuration of ``ssh NAME``; ``user`` and ``port`` as on its command line."""
-        given = Position("inventory", 0, 0)
-        found = Directives()
+        position = Position("inventory", 0, 0)
+        directives = Directives()
         if user is not None:
-            found["user"] = [Directive("user", user, given)]
+            directives["user"] = [Directive("user", user, position)]
         if port is not None:
-            found["port"] = [Directive("port", str(port), given)]
+            directives["port"] = [Directive("port", str(port), position)]
         for sections in self._files:
-            self._collect(sections, name, found, False)
+            self._collect(sections, name, directives, False)
         if self._has_final:
             for sections in self._files:
-                self._collect(sections, name, found, True)
-        return found
+                self._collect(sections, name, directives, True)
+        return directives
 
     def _collect(
         self, sections: list[Section], name: str, directives: Directives, final: bool

@@ -40,8 +40,8 @@ class Directives(dict[str, list[Directive]]):
 
     def first(self, key: str) -> str | None:
         """The effective value, without quotes; None if it is not set."""
-        found = self.get(key)
-        return found[0].value.strip('"') if found else None
+        values = self.get(key)
+        return values[0].value.strip('"') if values else None
 
 
 def _this_host() -> str:
@@ -93,5 +93,5 @@ def expand_path(text: str, values: dict[str, str]) -> str:
 
 def host_name(name: str, directives: Directives) -> str:
     """Return the destination of ``ssh NAME`` according to the ``HostName`` directive."""
-    given = directives.first("hostname")
-    return expand(given, {"h": name, "%": "%"}) if given else name
+    value = directives.first("hostname")
+    return expand(value, {"h": name, "%": "%"}) if value else name

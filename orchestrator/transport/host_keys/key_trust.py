@@ -58,14 +58,14 @@ def compare_key(route: Route, key_type: str, blob: bytes, certified: bool = Fals
     revoked = revoked_lines(route.label, route.revoked)
     same = [line for line in [*lines, *revoked] if line.blob == blob]
     known = tuple(line for line in lines if not line.marker)
-    found = ScannedKey(route=route, key_type=key_type, blob=blob, state="new")
+    scanned = ScannedKey(route=route, key_type=key_type, blob=blob, state="new")
     if any(line.marker == "@revoked" for line in same):
-        return found._replace(state="revoked")
+        return scanned._replace(state="revoked")
     if any(not line.marker for line in same):
-        return found._replace(state="same")
+        return scanned._replace(state="same")
     if certified:
-        return found._replace(state="certified")
-    return found._replace(state="changed", before=known) if known else found
+        return scanned._replace(state="certified")
+    return scanned._replace(state="changed", before=known) if known else scanned
 
 
 def trust(shown: Iterable[ScannedKey]) -> list[Path]:

@@ -45,10 +45,10 @@ class KnownHosts:
 
     def lookup(self, name: str, port: int = STANDARD_PORT) -> list[Line]:
         """Return the lines for a host. Lines without its port are included if none has the port."""
-        found = self._exactly(entry_name(name, port))
-        if not [line for line in found if not line.marker] and port != STANDARD_PORT:
-            found += self._exactly(name)
-        return found
+        lines = self._exactly(entry_name(name, port))
+        if not [line for line in lines if not line.marker] and port != STANDARD_PORT:
+            lines += self._exactly(name)
+        return lines
 
     def _exactly(self, name: str) -> list[Line]:
         return [line for file in self._files for line in file.lookup(name)]
@@ -161,11 +161,11 @@ _lock = threading.Lock()
 
 def _read(path: Path) -> _File:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return _File(())
     with _lock:
-        return _parsed(path, found.st_mtime_ns, found.st_size)
+        return _parsed(path, status.st_mtime_ns, status.st_size)
 
 
 @functools.lru_cache(maxsize=64)

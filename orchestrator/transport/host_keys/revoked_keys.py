@@ -25,11 +25,11 @@ def revoked_lines(label: str, files: Iterable[Path]) -> list[Line]:
     """Return the keys of these files: one public key per line, after optional names as in
     known_hosts. UnreachableError for the host ``label`` if a file cannot be used.
     """
-    found: list[Line] = []
+    lines: list[Line] = []
     for path in files:
         try:
             status = path.stat()
-            found += _parsed(path, status.st_mtime_ns, status.st_size)
+            lines += _parsed(path, status.st_mtime_ns, status.st_size)
         except OSError as error:
             raise _refused(
                 label,
@@ -38,7 +38,7 @@ def revoked_lines(label: str, files: Iterable[Path]) -> list[Line]:
             ) from error
         except _UnusableError as error:
             raise _refused(label, str(error), error.hint) from error
-    return found
+    return lines
 
 
 class _UnusableError(Exception):
@@ -61,7 +61,7 @@ def _parsed(path: Path, mtime_ns: int, size: int) -> tuple[Line, ...]:
             "for this host, set a text file with one public key per line, above that line",
         )
     text = data.decode("utf-8-sig", "surrogateescape")
-    found = []
+    lines = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -72,8 +72,8 @@ def _parsed(path: Path, mtime_ns: int, size: int) -> tuple[Line, ...]:
                 f"{path}:{number} is not a public key, such as 'ssh-ed25519 AAAA...'",
                 "correct the line, or comment it out with #",
             )
-        found.append(Line(_MARKER, (), key_type=key[0], blob=key[1], path=str(path), number=number))
-    return tuple(found)
+        lines.append(Line(_MARKER, (), key_type=key[0], blob=key[1], path=str(path), number=number))
+    return tuple(lines)
 
 
 def _key_of(words: list[str]) -> tuple[str, bytes] | None:

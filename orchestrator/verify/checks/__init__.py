@@ -35,5 +35,5 @@ def _built_in(type_name: str) -> Expectations | None:
     module = f"{__name__}.{type_name}"
     if importlib.util.find_spec(module) is None:
         return None
-    found: Expectations = importlib.import_module(module).expectations
-    return found
+    expectations: Expectations = importlib.import_module(module).expectations
+    return expectations

@@ -21,9 +21,11 @@ def expectations(subject: Subject) -> list[Expectation]:
         return absent(path)
     creates, parent = subject.text("creates"), subject.text("extract_parent")
     if creates:
-        found = [exists(creates, "creates")]
-        return found + (absent(path, "archive") if subject.get("cleanup") else [])
-    found = regular(path)
+        expectations = [exists(creates, "creates")]
+        return expectations + (absent(path, "archive") if subject.get("cleanup") else [])
+    expectations = regular(path)
     if subject.text("checksum"):
-        found.append(content(path, subject.text("checksum"), "checksum"))
-    return found + ownership(subject) + (directory(parent, "extract_parent") if parent else [])
+        expectations.append(content(path, subject.text("checksum"), "checksum"))
+    return (
+        expectations + ownership(subject) + (directory(parent, "extract_parent") if parent else [])
+    )

@@ -47,14 +47,14 @@ def _of_lines(subject: Subject, wanted: list[dict[str, str]]) -> list[Expectatio
     if isinstance(options, list):
         options = ",".join(map(str, options))
     given = options is not None or any(one["options"] for one in wanted)
-    found = []
+    expectations = []
     if given and wanted:
         lines = sorted(
             {(one["print"], one["options"] if options is None else options) for one in wanted}
         )
         known = {one["print"] for one in wanted if options is not None or one["options"]}
         lines = [line for line in lines if line[0] in known]
-        found.append(
+        expectations.append(
             equal(
                 "options",
                 [line[1] for line in lines],
@@ -75,7 +75,7 @@ def _of_lines(subject: Subject, wanted: list[dict[str, str]]) -> list[Expectatio
     kept = {print_ for print_, text in said if not text}
     named = {print_ for print_, _ in said} - kept
     if named:
-        found.append(
+        expectations.append(
             equal(
                 "comment",
                 sorted(text for print_, text in said if print_ in named),
@@ -89,7 +89,7 @@ def _of_lines(subject: Subject, wanted: list[dict[str, str]]) -> list[Expectatio
                 "; ".join,
             )
         )
-    return found
+    return expectations
 
 
 def _wanted(subject: Subject) -> list[dict[str, str]]:
@@ -99,7 +99,7 @@ def _wanted(subject: Subject) -> list[dict[str, str]]:
 
 def _parsed(text: str) -> list[dict[str, str]]:
     """Return the keys in the lines of a text, each with its fingerprint."""
-    found = []
+    result = []
     for line in text.split("\n"):
         match = None if line.strip().startswith("#") else _KEY.match(line)
         if match is None:
@@ -110,8 +110,8 @@ def _parsed(text: str) -> list[dict[str, str]]:
             continue
         digest = base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
         texts = {key: (match[key] or "").strip() for key in ("options", "comment")}
-        found.append({**texts, "print": f"SHA256:{digest}"})
-    return found
+        result.append({**texts, "print": f"SHA256:{digest}"})
+    return result
 
 
 def _entry(host: Host, user: str) -> list[str]:
@@ -129,10 +129,10 @@ def _path(host: Host, subject: Subject) -> str:
     given = subject.text("path") or ".ssh/authorized_keys"
     path = re.sub("%[hu%]", lambda match: words[match[0]], given)
     path = path if path.startswith("/") else f"{fields[_HOME].rstrip('/')}/{path}"
-    found = kind(host, path)
-    if found not in ("a file", "nothing"):
-        raise RuntimeError(f"{path} is {found}")
-    return path if found == "a file" else ""
+    kind_of_path = kind(host, path)
+    if kind_of_path not in ("a file", "nothing"):
+        raise RuntimeError(f"{path} is {kind_of_path}")
+    return path if kind_of_path == "a file" else ""
 
 
 def _listed(host: Host, subject: Subject) -> list[str]:
@@ -140,17 +140,17 @@ def _listed(host: Host, subject: Subject) -> list[str]:
     path = _path(host, subject)
     if not path:
         return []
-    asked = host.run("ssh-keygen -l -E sha256 -f %s", path)
-    if asked.rc and _EMPTY not in asked.stderr + asked.stdout:
-        raise RuntimeError(asked.stderr.strip() or f"ssh-keygen exited with {asked.rc}")
-    lines = [line.split() for line in str(asked.stdout).splitlines()]
+    result = host.run("ssh-keygen -l -E sha256 -f %s", path)
+    if result.rc and _EMPTY not in result.stderr + result.stdout:
+        raise RuntimeError(result.stderr.strip() or f"ssh-keygen exited with {result.rc}")
+    lines = [line.split() for line in str(result.stdout).splitlines()]
     return [words[1] for words in lines if len(words) > 1 and words[1].startswith("SHA256:")]
 
 
 def _present(host: Host, subject: Subject, prints: list[str]) -> str:
     """The desired keys that the file contains."""
-    found = set(_listed(host, subject))
-    return ", ".join(one for one in dict.fromkeys(prints) if one in found)
+    keys = set(_listed(host, subject))
+    return ", ".join(one for one in dict.fromkeys(prints) if one in keys)
 
 
 def _others(host: Host, subject: Subject, prints: list[str]) -> str:

@@ -24,10 +24,10 @@ def expectations(subject: Subject) -> list[Expectation]:
 
     def find(host: Host) -> str:
         """The result of comparing the value that a transient service receives."""
-        asked = host.run(_SERVICE, subject.name, path, subject.name)
-        if asked.rc:
+        result = host.run(_SERVICE, subject.name, path, subject.name)
+        if result.rc:
             return "systemd cannot decrypt it"
-        same = asked.stdout.split()[:1] == [wanted]
+        same = result.stdout.split()[:1] == [wanted]
         return "the desired value" if same else "another value"
 
     return [of_kind(path, "a file"), equal("value", "the desired value", find)]

@@ -30,18 +30,18 @@ def expectations(subject: Subject) -> list[Expectation]:
     absent = subject.get("ensure", "present") == "absent"
     find = _of_crontab if own else _of_file
     wanted = "none" if absent else _line(subject, own)
-    found = [equal("job", wanted, lambda host: find(host, subject)[-1])]
+    expectations = [equal("job", wanted, lambda host: find(host, subject)[-1])]
     if absent or own:
-        return found
-    found[0] = found[0]._replace(gate=True)
+        return expectations
+    expectations[0] = expectations[0]._replace(gate=True)
     settings = [" ".join(str(line).split()) for line in subject.get("environment") or ()]
     settings = [each + '""' if re.fullmatch("[^=]+=", each) else each for each in settings]
     if settings:
-        found.append(
+        expectations.append(
             equal("environment", settings, lambda host: find(host, subject)[:-1], "; ".join)
         )
-    found.append(equal("attributes", "root 0644", lambda host: _attributes(host, subject)))
-    return found
+    expectations.append(equal("attributes", "root 0644", lambda host: _attributes(host, subject)))
+    return expectations
 
 
 def _line(subject: Subject, own: bool) -> str:
@@ -74,14 +74,14 @@ def _of_file(host: Host, subject: Subject) -> list[str]:
 def _of_crontab(host: Host, subject: Subject) -> list[str]:
     """The job in the crontab of the user, or "none". Without root, only ``crontab`` can read it."""
     user = subject.text("user") or "root"
-    asked = host.run(_SPOOL % (" ".join(SPOOLS), "%s", "%s"), user, user)
-    if asked.rc == _NOT_READABLE:
-        asked = host.run("crontab -u %s -l", user)
-        if asked.rc == _NO_PROGRAM or (asked.rc and _NO_CRONTAB in asked.stderr):
+    result = host.run(_SPOOL % (" ".join(SPOOLS), "%s", "%s"), user, user)
+    if result.rc == _NOT_READABLE:
+        result = host.run("crontab -u %s -l", user)
+        if result.rc == _NO_PROGRAM or (result.rc and _NO_CRONTAB in result.stderr):
             return ["none"]
-    if asked.rc or not (asked.stdout or asked.stderr):
-        raise RuntimeError(asked.stderr.strip() or "crontab listed nothing")
-    lines = str(asked.stdout).splitlines()
+    if result.rc or not (result.stdout or result.stderr):
+        raise RuntimeError(result.stderr.strip() or "crontab listed nothing")
+    lines = str(result.stdout).splitlines()
     marks = (subject.text("comment"), f"# ccm: {subject.name}", f"#Ansible: {subject.name}")
     mark = next((one for one in marks if one and one in lines), None)
     if mark is None:

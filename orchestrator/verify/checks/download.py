@@ -18,18 +18,18 @@ def expectations(subject: Subject) -> list[Expectation]:
     path = subject.name
     if subject.get("ensure", "present") == "absent":
         return absent(path)
-    found = regular(path)
+    result = regular(path)
     digits = subject.text("checksum").lower().rpartition(":")[2]
     if len(digits) == 64:
-        found.append(content(path, digits, "checksum"))
+        result.append(content(path, digits, "checksum"))
     elif digits:
-        found.append(
+        result.append(
             equal("checksum", digits, lambda host: file_hash(host, path, "sha512sum"), _shown)
         )
     mode = subject.text("mode").lower().removeprefix("0o")
     if mode:
-        found.append(of_mode(path, int(mode, 8)))
-    return found + ownership(subject)
+        result.append(of_mode(path, int(mode, 8)))
+    return result + ownership(subject)
 
 
 def _shown(digest: object) -> str:

@@ -158,13 +158,13 @@ def _assignments(lines: list[str], form: str) -> Iterator[tuple[str, str, str]]:
         yield section, key.strip(), value.strip()
 
 
-def _same(found: tuple[str, str], wanted: tuple[str, str], form: str) -> bool:
+def _same(values: tuple[str, str], wanted: tuple[str, str], form: str) -> bool:
     """Whether a line sets a key; keys and sections of ssh are compared without regard
     to case and spaces.
     """
     if form != "ssh":
-        return found == wanted
-    (section, key), (in_section, name) = found, wanted
+        return values == wanted
+    (section, key), (in_section, name) = values, wanted
     return key.lower() == name.lower() and _words(section) == _words(in_section)
 
 
@@ -174,13 +174,13 @@ def _words(section: str) -> list[str]:
     return [first.lower(), *others]
 
 
-def _agrees(found: list[str], value: Any) -> bool:
+def _agrees(values: list[str], value: Any) -> bool:
     """Whether a key has the desired values; None means that it has no value."""
     if value is None:
-        return not found
+        return not values
     if isinstance(value, list):
-        return found == [_text(one) for one in value]
-    return found[:1] == [_text(value)]
+        return values == [_text(one) for one in value]
+    return values[:1] == [_text(value)]
 
 
 def _text(value: Any) -> str:

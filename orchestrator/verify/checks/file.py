@@ -24,15 +24,15 @@ def expectations(subject: Subject) -> list[Expectation]:
         return absent(path)
     is_directory = ensure == "directory"
     if is_directory:
-        found = [of_kind(path, "a directory", follow=True)]
+        expectations = [of_kind(path, "a directory", follow=True)]
         path = inside(path)
     else:
-        found = regular(path) + _content(subject)
-    found += ownership(subject, path)
+        expectations = regular(path) + _content(subject)
+    expectations += ownership(subject, path)
     mode = subject.text("mode")
     if mode:
-        found.append(of_mode(path, *mode_and_mask(mode, is_directory)))
-    return found + recursive_checks(subject) if is_directory else found
+        expectations.append(of_mode(path, *mode_and_mask(mode, is_directory)))
+    return expectations + recursive_checks(subject) if is_directory else expectations
 
 
 def _content(subject: Subject) -> list[Expectation]:

@@ -12,17 +12,17 @@ def expectations(subject: Subject) -> list[Expectation]:
     path = subject.name
     if subject.get("ensure", "present") == "absent":
         return absent(path)
-    found = [
+    expectations = [
         directory(path)[0],
         equal("url", subject.text("url"), lambda host: _setting(host, path, "origin")),
         equal("commit", True, lambda host: _is_at(host, path, subject.text("ref"))),
         *ownership(subject),
     ]
     if subject.get("submodules", True):
-        found.append(equal("submodules", "", lambda host: _outdated(host, path)))
+        expectations.append(equal("submodules", "", lambda host: _outdated(host, path)))
     if subject.get("force", False):
-        found.append(equal("changes", "", lambda host: _git(host, path, _CHANGED)))
-    return found
+        expectations.append(equal("changes", "", lambda host: _git(host, path, _CHANGED)))
+    return expectations
 
 
 _CHANGED = "status --porcelain --untracked-files=no --ignore-submodules=all"
@@ -70,18 +70,18 @@ def _head(host: Host, path: str) -> str:
     if not head.startswith("ref: "):
         return head
     name = head.removeprefix("ref: ")
-    asked = host.run("cat -- %s", f"{path}/.git/{name}")
-    if not asked.rc:
-        return str(asked.stdout).strip()
+    result = host.run("cat -- %s", f"{path}/.git/{name}")
+    if not result.rc:
+        return str(result.stdout).strip()
     packed = _read(host, path, "packed-refs").splitlines()
-    found = [line.split(" ", 1)[0] for line in packed if line.endswith(f" {name}")]
-    return found[0] if found else ""
+    commits = [line.split(" ", 1)[0] for line in packed if line.endswith(f" {name}")]
+    return commits[0] if commits else ""
 
 
 def _outdated(host: Host, path: str) -> str:
     """The submodules that are not at the commit recorded in the tree."""
-    said = _git(host, path, "submodule status --recursive")
-    return " ".join(line.split()[1] for line in said.splitlines() if line[:1] not in (" ", ""))
+    output = _git(host, path, "submodule status --recursive")
+    return " ".join(line.split()[1] for line in output.splitlines() if line[:1] not in (" ", ""))
 
 
 def _git(host: Host, path: str, words: str) -> str:
@@ -93,5 +93,5 @@ def _git(host: Host, path: str, words: str) -> str:
         f"printf ':'; git -c core.fsmonitor=false {words}"
     )
     problem = f"git {words.split()[0]} failed"
-    said = answer(host, script, path, problem=problem, valid=lambda text: text.startswith(":"))
-    return said[1:].strip()
+    output = answer(host, script, path, problem=problem, valid=lambda text: text.startswith(":"))
+    return output[1:].strip()

@@ -19,7 +19,7 @@ def expectations(subject: Subject) -> list[Expectation]:
         return fields[2] if fields else "none"
 
     wanted = subject.text("ensure") or "present"
-    found = [equal("ensure", wanted, state)]
+    expectations = [equal("ensure", wanted, state)]
     if wanted == "present" and subject.get("gid") is not None:
-        found.append(equal("gid", str(subject.get("gid")), number))
-    return found
+        expectations.append(equal("gid", str(subject.get("gid")), number))
+    return expectations

@@ -17,14 +17,14 @@ def expectations(subject: Subject) -> list[Expectation]:
     line = f"blacklist {name}" if subject.get("blacklist") and not present else ""
     if present and options:
         line = f"options {name} {options}"
-    found = [
+    expectations = [
         equal("boot", name if present else "none", lambda host: _line(host, load)),
         equal("options", line or "none", lambda host: _line(host, settings)),
     ]
     if subject.get("live", True):
         wanted = "loaded" if present else "not loaded"
-        found.append(equal("loaded", wanted, lambda host: _state(host, name)))
-    return found
+        expectations.append(equal("loaded", wanted, lambda host: _state(host, name)))
+    return expectations
 
 
 def _state(host: Host, name: str) -> str:

@@ -31,49 +31,49 @@ def expectations(subject: Subject) -> list[Expectation]:
     """The expectations for the entry and the mount, or for their absence."""
     ensure = subject.text("ensure") or "mounted"
     swaps = subject.text("type") == "swap"
-    found = []
+    expectations = []
     if ensure == "absent":
-        found.append(
+        expectations.append(
             equal("entry", "none", lambda host: "one" if _entry(host, subject) else "none")
         )
     elif ensure != "unmounted" or subject.get("device") is not None:
-        found += [_field(subject, key) for key in _FIELDS if subject.get(key) is not None]
+        expectations += [_field(subject, key) for key in _FIELDS if subject.get(key) is not None]
         if subject.get("nofail"):
-            found.append(equal("nofail", "nofail", lambda host: _nofail(host, subject)))
+            expectations.append(equal("nofail", "nofail", lambda host: _nofail(host, subject)))
     if ensure == "present":
-        return found
+        return expectations
     if swaps:
         wanted = "in use" if ensure == "mounted" else "not in use"
-        return [*found, equal("mounted", wanted, lambda host: _swap(host, subject))]
+        return [*expectations, equal("mounted", wanted, lambda host: _swap(host, subject))]
     if ensure != "mounted":
         gone = equal("mounted", "nothing", lambda host: _source(_live(host, subject.name)))
-        return [*found, gone]
+        return [*expectations, gone]
     device = subject.text("device")
-    found.append(equal("mounted", device, lambda host: _mounted(host, subject)))
+    expectations.append(equal("mounted", device, lambda host: _mounted(host, subject)))
     flags = [word for word in _words(subject.text("options")) if word in _FLAGS]
     if flags:
         wanted = ",".join(sorted(flags))
-        found.append(
+        expectations.append(
             equal("active_options", wanted, lambda host: _active(_live(host, subject.name), flags))
         )
-    return found
+    return expectations
 
 
 def _rows(host: Host, command: str) -> list[Row]:
     """The output of findmnt. RuntimeError."""
     text = "\n".join(lines_before(_END, host, command)).strip()
-    found: list[Row] = json.loads(text)["filesystems"] if text else []
-    return found
+    rows: list[Row] = json.loads(text)["filesystems"] if text else []
+    return rows
 
 
 def _entry(host: Host, subject: Subject) -> Row | None:
     """The entry in the table; None if there is none."""
-    found = None
+    entry = None
     for row in _rows(host, _TABLE):
         key = row["source"] if row["fstype"] == "swap" else (row["target"].rstrip("/") or "/")
         if key == (subject.text("device") or subject.name if _swaps(subject) else subject.name):
-            found = row
-    return found
+            entry = row
+    return entry
 
 
 def _swaps(subject: Subject) -> bool:
@@ -123,8 +123,8 @@ def _swap(host: Host, subject: Subject) -> str:
 
 def _live(host: Host, point: str) -> Row | None:
     """The topmost mount at a path."""
-    found = [row for row in _rows(host, _LIVE) if row["target"] == point]
-    return found[-1] if found else None
+    rows = [row for row in _rows(host, _LIVE) if row["target"] == point]
+    return rows[-1] if rows else None
 
 
 def _source(row: Row | None) -> str:
@@ -150,8 +150,8 @@ def _mounted(host: Host, subject: Subject) -> str:
 
 def _pair(host: Host, command: str, one: str, other: str) -> bool:
     """Whether a command prints the same output for two paths."""
-    asked = host.run(command, one, other, _END)
-    lines = str(asked.stdout).splitlines()
+    result = host.run(command, one, other, _END)
+    lines = str(result.stdout).splitlines()
     return lines[2:] == [_END] and lines[0] == lines[1]
 
 

@@ -16,7 +16,7 @@ def expectations(subject: Subject) -> list[Expectation]:
     if language_packages.is_of_environment(subject):
         return language_packages.expectations(subject)
     name, ensure = subject.name, subject.text("ensure") or "present"
-    found = language_packages.state(
+    result = language_packages.state(
         subject,
         is_there=lambda host: _is_installed(host, name),
         version=lambda host: _installed(host, name),
@@ -24,20 +24,20 @@ def expectations(subject: Subject) -> list[Expectation]:
     )
     if ensure == "absent":
         if subject.get("purge"):
-            found.append(equal("configuration", "purged", lambda host: _configuration(host, name)))
-        return found
+            result.append(equal("configuration", "purged", lambda host: _configuration(host, name)))
+        return result
     if subject.get("only_upgrade"):
-        return found
+        return result
     if subject.get("hold") is not None:
         words = {True: "on hold", False: "not on hold"}
         wanted = words[subject.get("hold")]
-        found.append(equal("hold", wanted, lambda host: words[_is_held(host, name)]))
-    return found + _of_answers(name, subject.get("debconf") or {})
+        result.append(equal("hold", wanted, lambda host: words[_is_held(host, name)]))
+    return result + _of_answers(name, subject.get("debconf") or {})
 
 
 def _of_answers(name: str, answers: Mapping[str, Any]) -> list[Expectation]:
     """The output of debconf for the package's questions, without passwords."""
-    found = []
+    expectations = []
     for question, given in sorted(answers.items()):
         value = given["value"]
         wanted = str(value).lower() if isinstance(value, bool) else str(value)
@@ -50,8 +50,8 @@ def _of_answers(name: str, answers: Mapping[str, Any]) -> list[Expectation]:
             text = _answer(host, name.partition(":")[0], question)
             return _in_order(text) if kind == "multiselect" else text
 
-        found.append(equal(f"debconf {question}", wanted, look))
-    return found
+        expectations.append(equal(f"debconf {question}", wanted, look))
+    return expectations
 
 
 def _answer(host: Host, name: str, question: str) -> str:
@@ -73,22 +73,22 @@ def _in_order(choices: str) -> str:
 
 def _configuration(host: Host, name: str) -> str:
     """The state in dpkg of a package that is not installed."""
-    asked = host.run("dpkg-query -f '${Status} ${Version}' -W %s", name)
-    if asked.rc and "no packages found matching" in asked.stderr:
+    result = host.run("dpkg-query -f '${Status} ${Version}' -W %s", name)
+    if result.rc and "no packages found matching" in result.stderr:
         return "purged"
-    if asked.rc or not asked.stdout.split():
-        raise RuntimeError(asked.stderr.strip() or f"dpkg-query exited with {asked.rc}")
-    return str(asked.stdout).strip()
+    if result.rc or not result.stdout.split():
+        raise RuntimeError(result.stderr.strip() or f"dpkg-query exited with {result.rc}")
+    return str(result.stdout).strip()
 
 
 def _is_held(host: Host, name: str) -> bool:
     """Whether dpkg has it on hold, or dnf's version locks include it."""
-    asked = host.run("dpkg-query -f '${Status} ${Version}' -W %s", name)
-    if asked.rc == 0 and asked.stdout.split():
-        return bool(asked.stdout.split()[0] == "hold")
+    result = host.run("dpkg-query -f '${Status} ${Version}' -W %s", name)
+    if result.rc == 0 and result.stdout.split():
+        return bool(result.stdout.split()[0] == "hold")
     locks = host.run("cat /etc/dnf/plugins/versionlock.list /etc/dnf/versionlock.toml")
     if not locks.stdout and "No such file" not in locks.stderr:
-        raise RuntimeError(asked.stderr.strip() or "neither dpkg nor dnf reports holds")
+        raise RuntimeError(result.stderr.strip() or "neither dpkg nor dnf reports holds")
     lock = rf"(?m)(^|[\s\"':]){re.escape(name)}(-[0-9]|[\"'\s]|$)"
     return re.search(lock, locks.stdout) is not None
 
@@ -99,9 +99,9 @@ def _is_installed(host: Host, name: str) -> bool:
     """
     if host.package(name).is_installed:
         return True
-    said = host.backend.last.stderr.strip()
-    if said and "no packages found matching" not in said:
-        raise RuntimeError(said)
+    output = host.backend.last.stderr.strip()
+    if output and "no packages found matching" not in output:
+        raise RuntimeError(output)
     return False
 
 

@@ -61,15 +61,15 @@ def _of_apt(subject: Subject, path: str) -> list[Expectation]:
         for component in subject.get("components") or [""]
     )
     shown = ", ".join(wanted)
-    found = [
+    expectations = [
         equal("sources", shown, partial(_sources, path=path, lists=_LISTS[each]))
         for each in subject.get("types") or ["deb"]
     ]
     signed = subject.get("signed_by")
     if signed:
         shown = " ".join(signed)
-        found.append(equal("signed_by", shown, lambda host: _field(host, path, "Signed-By")))
-    return found
+        expectations.append(equal("signed_by", shown, lambda host: _field(host, path, "Signed-By")))
+    return expectations
 
 
 def _as_apt_says(url: str) -> str:
@@ -177,9 +177,9 @@ def _is_installed(host: Host, paths: list[str]) -> str:
 def _installed(host: Host, paths: list[str]) -> str:
     """The fingerprint of the first key in the first of these files that exists."""
     for path in paths:
-        asked = host.run("test -f %s && base64 -w0 -- %s", path, path)
-        if asked.rc == 0:
-            return _fingerprint(base64.b64decode(asked.stdout))
+        result = host.run("test -f %s && base64 -w0 -- %s", path, path)
+        if result.rc == 0:
+            return _fingerprint(base64.b64decode(result.stdout))
     raise RuntimeError(f"there is no key at {' or '.join(paths)}")
 
 

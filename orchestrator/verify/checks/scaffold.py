@@ -19,15 +19,15 @@ def expectations(subject: Subject) -> list[Expectation]:
     if subject.get("ensure", "present") == "absent":
         return [one for file in files for one in _grouped(absent, top, file["path"])]
     patterns = [pattern for entry in subject.get("post") or () for pattern in entry]
-    found = directory(top)
+    result = directory(top)
     above = (posixpath.dirname(file["path"]) for file in files)
     for path in dict.fromkeys([*filter(None, above), *source["directories"]]):
-        found += _grouped(directory, top, path)
+        result += _grouped(directory, top, path)
     for file in files:
-        found += _file(top, file, patterns)
+        result += _file(top, file, patterns)
     if subject.get("purge"):
-        found.append(_no_others(top, {file["path"] for file in files}))
-    return found
+        result.append(_no_others(top, {file["path"] for file in files}))
+    return result
 
 
 def _grouped(
@@ -39,12 +39,12 @@ def _grouped(
 def _file(top: str, file: dict[str, Any], patterns: Iterable[str]) -> list[Expectation]:
     """The expectation for one file; the result of a command in ``post`` is not known here."""
     path, full = file["path"], f"{top}/{file['path']}"
-    found = regular(full, path)
+    result = regular(full, path)
     if not any(fnmatch.fnmatch(posixpath.basename(path), pattern) for pattern in patterns):
-        found.append(content(full, content_hash(file), f"{path} content"))
+        result.append(content(full, content_hash(file), f"{path} content"))
     wanted = bool(file.get("executable"))
     words = {True: "executable", False: "not executable"}
-    found.append(
+    result.append(
         equal(
             f"{path} mode",
             wanted,
@@ -52,7 +52,7 @@ def _file(top: str, file: dict[str, Any], patterns: Iterable[str]) -> list[Expec
             words.__getitem__,
         )
     )
-    return [one._replace(group=path) for one in found]
+    return [one._replace(group=path) for one in result]
 
 
 def _no_others(top: str, wanted: set[str]) -> Expectation:

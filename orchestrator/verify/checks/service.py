@@ -28,7 +28,7 @@ def expectations(subject: Subject) -> list[Expectation]:
     owner, _, given = subject.name.rpartition("/")
     enable, user = subject.get("enable"), owner or str(subject.get("user") or "")
     running = subject.get("ensure", "running") == "running"
-    found = [
+    expectations = [
         Expectation(
             "state",
             "running" if running else "stopped",
@@ -37,7 +37,7 @@ def expectations(subject: Subject) -> list[Expectation]:
         )
     ]
     if enable is not None:
-        found.append(
+        expectations.append(
             Expectation(
                 "at boot",
                 "enabled" if enable else "disabled",
@@ -47,16 +47,16 @@ def expectations(subject: Subject) -> list[Expectation]:
         )
     file = given if given.endswith(_SUFFIXES) else given + ".service"
     if (unit := subject.get("unit")) is not None:
-        found.append(equal("unit file", unit, lambda host: _text(host, user, file)))
+        expectations.append(equal("unit file", unit, lambda host: _text(host, user, file)))
     if (settings := subject.get("settings")) is not None:
-        found.append(_settings(user, f"{file}.d/ccm.conf", settings))
+        expectations.append(_settings(user, f"{file}.d/ccm.conf", settings))
     masked = subject.get("masked")
     if masked is not None:
         wanted = "masked" if masked else "not masked"
-        found.append(
+        expectations.append(
             equal("mask", wanted, lambda host: _mask(host, user, _own_name(host, user, given)))
         )
-    return found
+    return expectations
 
 
 def _directory(host: Host, user: str) -> str:
@@ -117,10 +117,10 @@ def _systemctl(host: Host, user: str, verb: str, *words: str) -> str:
 
 def _mask(host: Host, user: str, name: str) -> str:
     """Whether the unit is masked, also after the next boot."""
-    said = _systemctl(host, user, "is-enabled", "--", name).split()
-    if not said:
+    output = _systemctl(host, user, "is-enabled", "--", name).split()
+    if not output:
         return "no state"
-    return said[-1] if said[-1].startswith("masked") else "not masked"
+    return output[-1] if output[-1].startswith("masked") else "not masked"
 
 
 def _own_name(host: Host, user: str, name: str) -> str:
@@ -147,8 +147,8 @@ def _at_boot(host: Host, user: str, name: str) -> str:
     """The state of the unit file from ``is-enabled``, which checks the links; ``show`` lists the
     state from when the unit was loaded.
     """
-    said = _systemctl(host, user, "is-enabled", "--", name).split()
-    return "neither" if "".join(said[-1:]) in _NO_FILE else said[-1]
+    output = _systemctl(host, user, "is-enabled", "--", name).split()
+    return "neither" if "".join(output[-1:]) in _NO_FILE else output[-1]
 
 
 def _property(host: Host, user: str, name: str, key: str) -> str:

@@ -32,13 +32,13 @@ def expectations(subject: Subject) -> list[Expectation]:
 
     def at_boot(host: Host) -> str:
         """The value of its last line."""
-        found = _last(_asked(host, _LISTED, file, file, _END), name)
-        return wanted if _means(found or "", wanted) else found or "no line"
+        expectations = _last(_asked(host, _LISTED, file, file, _END), name)
+        return wanted if _means(expectations or "", wanted) else expectations or "no line"
 
-    found = [equal("boot", wanted, at_boot)]
+    expectations = [equal("boot", wanted, at_boot)]
     if subject.get("live", True):
-        found.append(_live(subject, wanted))
-    return found
+        expectations.append(_live(subject, wanted))
+    return expectations
 
 
 def _live(subject: Subject, wanted: str) -> Expectation:
@@ -91,9 +91,9 @@ def _parts(name: str) -> list[str]:
     return parts if first == "/" else [part.replace(other, ".") for part in parts]
 
 
-def _means(found: str, wanted: str) -> bool:
+def _means(value: str, wanted: str) -> bool:
     """Whether two values are the same numbers or words."""
-    return [_plain(word) for word in found.split()] == [_plain(word) for word in wanted.split()]
+    return [_plain(word) for word in value.split()] == [_plain(word) for word in wanted.split()]
 
 
 def _plain(word: str) -> str:
@@ -108,13 +108,13 @@ def _plain(word: str) -> str:
 
 def _ranges(word: str) -> str:
     """The ranges of a list such as ``80,81,443``; adjacent ones are joined."""
-    found: list[list[int]] = []
+    result: list[list[int]] = []
     for first, _, last in sorted(
         (int(first), sign, int(last or first))
         for first, sign, last in (part.partition("-") for part in word.split(","))
     ):
-        if found and first <= found[-1][1] + 1:
-            found[-1][1] = max(found[-1][1], last)
+        if result and first <= result[-1][1] + 1:
+            result[-1][1] = max(result[-1][1], last)
         else:
-            found.append([first, last])
-    return ",".join(f"{first}-{last}" for first, last in found)
+            result.append([first, last])
+    return ",".join(f"{first}-{last}" for first, last in result)

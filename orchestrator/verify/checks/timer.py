@@ -32,7 +32,7 @@ def expectations(subject: Subject) -> list[Expectation]:
     if subject.get("ensure", "present") == "absent":
         state = equal("state", "not running", lambda host: _state(host, timer))
         return [*absent(f"{DIRECTORY}/{timer}", "timer"), state]
-    found = [
+    expectations = [
         equal("state", "running", lambda host: _state(host, timer))._replace(gate=True),
         equal("at boot", "enabled", lambda host: _at_boot(host, timer)),
         equal("job", _command(subject), lambda host: _job(host, name, _command(subject))),
@@ -42,7 +42,7 @@ def expectations(subject: Subject) -> list[Expectation]:
     ]
     given = subject.get("schedule")
     schedules = [given] if isinstance(given, str) else list(given or ())
-    found.append(
+    expectations.append(
         Expectation(
             "schedule",
             "; ".join(schedules) or "none",
@@ -54,12 +54,12 @@ def expectations(subject: Subject) -> list[Expectation]:
     if spans := {
         key: seconds(subject.get(key)) for key in _MONOTONIC if subject.get(key) is not None
     }:
-        found.append(equal("times", spans, lambda host: _spans(host, timer, list(spans))))
+        expectations.append(equal("times", spans, lambda host: _spans(host, timer, list(spans))))
     if environment := sorted(str(line) for line in subject.get("environment") or ()):
-        found.append(
+        expectations.append(
             equal("environment", environment, lambda host: _environment(host, name), "; ".join)
         )
-    return found
+    return expectations
 
 
 def seconds(span: Any) -> float:
@@ -84,32 +84,32 @@ def _command(subject: Subject) -> str:
 
 def _shown(host: Host, unit: str, key: str) -> str:
     """A property as loaded by systemd; RuntimeError if systemd is not running."""
-    asked = host.run("systemctl show --property=Id,%s -- %s", key, unit)
-    lines = str(asked.stdout).strip("\n").split("\n")
+    result = host.run("systemctl show --property=Id,%s -- %s", key, unit)
+    lines = str(result.stdout).strip("\n").split("\n")
     names = [line for line in lines if line.partition("=")[0] == "Id"]
-    if asked.rc or not names:
-        raise RuntimeError(asked.stderr.strip() or f"systemctl reports nothing about {unit}")
+    if result.rc or not names:
+        raise RuntimeError(result.stderr.strip() or f"systemctl reports nothing about {unit}")
     lines.remove(names[0])
     return "\n".join(lines).strip("\n").partition("=")[2]
 
 
 def _state(host: Host, timer: str) -> str:
-    asked = host.run("systemctl is-active -- %s", timer)
-    said = str(asked.stdout).strip()
-    if not said:
-        raise RuntimeError(asked.stderr.strip() or f"systemctl reports nothing about {timer}")
-    return "running" if said == "active" else "not running"
+    result = host.run("systemctl is-active -- %s", timer)
+    output = str(result.stdout).strip()
+    if not output:
+        raise RuntimeError(result.stderr.strip() or f"systemctl reports nothing about {timer}")
+    return "running" if output == "active" else "not running"
 
 
 def _at_boot(host: Host, timer: str) -> str:
-    said = str(host.run("systemctl is-enabled -- %s", timer).stdout).split()
-    return said[-1] if said else "no state"
+    output = str(host.run("systemctl is-enabled -- %s", timer).stdout).split()
+    return output[-1] if output else "no state"
 
 
 def _job(host: Host, name: str, wanted: str) -> str:
     """The command line as loaded; newer versions of systemd quote words as a shell does."""
-    shown = _shown(host, f"{name}.service", "ExecStart")
-    line = shown.partition("argv[]=")[2].rpartition(" ; ignore_errors=")[0]
+    properties = _shown(host, f"{name}.service", "ExecStart")
+    line = properties.partition("argv[]=")[2].rpartition(" ; ignore_errors=")[0]
     if line == wanted:
         return line
     words = " ".join(_words(line))
@@ -128,23 +128,23 @@ def _environment(host: Host, name: str) -> list[str]:
 
 
 def _calendars(host: Host, timer: str) -> list[str]:
-    shown = _shown(host, timer, "TimersCalendar")
-    return sorted(re.findall(r"OnCalendar=(.*?) ; next_elapse", shown))
+    properties = _shown(host, timer, "TimersCalendar")
+    return sorted(re.findall(r"OnCalendar=(.*?) ; next_elapse", properties))
 
 
 def _normal(host: Host, schedules: Sequence[str]) -> list[str]:
     """The expressions in systemd's normalized form."""
-    found = []
+    result = []
     for schedule in schedules:
         printed = answer(
             host, "systemd-analyze calendar -- %s", schedule, valid=lambda text: _FORM in text,
             problem="systemd-analyze shows no normalized form",
         )  # fmt: skip
-        found.append(printed.partition(_FORM)[2].partition("\n")[0].strip())
-    return sorted(found)
+        result.append(printed.partition(_FORM)[2].partition("\n")[0].strip())
+    return sorted(result)
 
 
 def _spans(host: Host, timer: str, keys: Sequence[str]) -> dict[str, float]:
-    shown = _shown(host, timer, "TimersMonotonic")
-    found = dict(re.findall(r"(On\w+)=(.*?) ; next_elapse", shown))
-    return {key: seconds(found.get(_MONOTONIC[key], "")) for key in keys}
+    properties = _shown(host, timer, "TimersMonotonic")
+    spans = dict(re.findall(r"(On\w+)=(.*?) ; next_elapse", properties))
+    return {key: seconds(spans.get(_MONOTONIC[key], "")) for key in keys}

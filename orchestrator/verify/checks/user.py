@@ -25,20 +25,22 @@ _SETTING = (
 def expectations(subject: Subject) -> list[Expectation]:
     """The expectations for a user, or for its absence."""
     wanted = subject.text("ensure") or "present"
-    found = [_asked("ensure", wanted, _state, subject)]
+    expectations = [_asked("ensure", wanted, _state, subject)]
     if wanted != "present":
-        return found
-    found += [_field(subject, key) for key in _PASSWD if subject.get(key) is not None]
+        return expectations
+    expectations += [_field(subject, key) for key in _PASSWD if subject.get(key) is not None]
     checks = {
         "group": _primary, "groups": _groups, "password": _password, "locked": _locked,
         "expires": _expiry,
     }  # fmt: skip
-    found += [check(subject) for key, check in checks.items() if subject.get(key) is not None]
+    expectations += [
+        check(subject) for key, check in checks.items() if subject.get(key) is not None
+    ]
     if subject.get("create_home", not subject.get("system")):
-        found.append(_created(subject))
+        expectations.append(_created(subject))
     if subject.get("generate_ssh_key"):
-        found.append(_asked("generate_ssh_key", "a key", _key, subject))
-    return found
+        expectations.append(_asked("generate_ssh_key", "a key", _key, subject))
+    return expectations
 
 
 def _asked(

@@ -39,9 +39,9 @@ def _file(host: Host, path: str) -> str:
 
 
 def _port(host: Host, subject: Subject) -> str:
-    asked = host.run(_CONNECT, subject.text("host") or "127.0.0.1", subject.text("port"))
+    result = host.run(_CONNECT, subject.text("host") or "127.0.0.1", subject.text("port"))
     words = {"open": _MET, "closed": _NOT_MET}
-    said = str(asked.stdout).strip()
-    if said not in words:
-        raise RuntimeError(asked.stderr.strip() or f"the connection test exited with {asked.rc}")
-    return words[said]
+    output = str(result.stdout).strip()
+    if output not in words:
+        raise RuntimeError(result.stderr.strip() or f"the connection test exited with {result.rc}")
+    return words[output]

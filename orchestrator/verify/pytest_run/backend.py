@@ -47,8 +47,8 @@ class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
     def answered(self, command: bytes, answer: Answer) -> CommandResult:
         """An answer in the form that testinfra's modules accept; CommandKilledError."""
         if answer.killed:
-            shown = command.decode("utf-8", "replace")[:200]
-            raise CommandKilledError(f"a command {answer.killed}: {shown}")
+            text = command.decode("utf-8", "replace")[:200]
+            raise CommandKilledError(f"a command {answer.killed}: {text}")
         self.last = self.result(answer.code, command, answer.out, answer.err)
         return self.last
 

@@ -33,15 +33,15 @@ _lock = threading.Lock()
 def parameters(specification: str) -> dict[str, Any]:
     """The text after the question mark, in a form that can be a key; UsageError."""
     url = urllib.parse.urlsplit(specification)
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, values in urllib.parse.parse_qs(url.query, keep_blank_values=True).items():
         if key not in PARAMETERS:
             raise UsageError(
                 f"{SCHEME}:// has no parameter {key!r}",
                 hint=f"supported: {', '.join(PARAMETERS)}",
             )
-        found[key] = tuple(values) if key in _MANY else values[-1]
-    return found
+        result[key] = tuple(values) if key in _MANY else values[-1]
+    return result
 
 
 def parsed(specification: str) -> tuple[str, dict[str, Any]]:
@@ -63,18 +63,18 @@ def leave(token: str) -> None:
         _fleets.pop(_key({"fleet": token}), None)
 
 
-def fleet_of(given: Mapping[str, Any]) -> Fleet:
+def fleet_of(options: Mapping[str, Any]) -> Fleet:
     """The fleet of a specification's parameters; a problem ends the collection."""
-    key = _key(given)
+    key = _key(options)
     with _lock, _in_a_sentence():
         if key not in _fleets:
-            _fleets[key] = _made({name: value for name, value in given.items() if value})
+            _fleets[key] = _made({name: value for name, value in options.items() if value})
         return _fleets[key]
 
 
-def names_of(given: Mapping[str, Any], pattern: str) -> list[str]:
+def names_of(options: Mapping[str, Any], pattern: str) -> list[str]:
     """The hosts that a specification selects; see ``fleet_of``."""
-    fleet = fleet_of(given)
+    fleet = fleet_of(options)
     with _in_a_sentence():
         return fleet.names(pattern)
 
@@ -103,8 +103,8 @@ def _in_a_sentence() -> Iterator[None]:
         raise pytest.Collector.CollectError(plain(f"{SCHEME}://: {error}")) from error
 
 
-def _key(given: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(given.get(name) for name in PARAMETERS)
+def _key(options: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(options.get(name) for name in PARAMETERS)
 
 
 def _made(given: Mapping[str, Any]) -> Fleet:
