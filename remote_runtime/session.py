@@ -341,7 +341,7 @@ class Session(object):
         ended: ItemResult,
         promises: Any = None,
     ) -> None:
-        recall = RunState(plan, self._kept(), shown=self._mask.text, tell=context.notice)
+        recall = RunState(plan, self._kept(), mask=self._mask.text, tell=context.notice)
         if not plan.options.monitor_only:
             context.blobs.look_ahead(lambda: announce_blobs(plan, context, registry))
         results: Dict[str, Any] = {}

@@ -35,14 +35,14 @@ def answer(question: Question, context: "Context", registry: "Registry") -> Answ
             return _file(of, context)
         if kind == _STAT:
             return _status(of, context)
-        found = registry.create(item_of(question)).answer()
+        lookup_answer = registry.create(item_of(question)).answer()
     except ResourceError as error:
         if isinstance(error, Unknowable):
             raise
         return {"error": error.message}
-    if found is None:
+    if lookup_answer is None:
         raise ProtocolError("there is no look-up %r" % kind)
-    return found
+    return lookup_answer
 
 
 def item_of(question: Question) -> Item:

@@ -39,14 +39,14 @@ def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Con
     with context.for_resource(item, True):
         try:
             # Information about the run's own resources does not affect a look-up.
-            found = answer(question, context, Registry(context))
+            answer_now = answer(question, context, Registry(context))
         except Unknowable as unknown:
             return "%s, and %s" % (before, unknown.message)
         uncertainty = context.uncertainty
         by = _changed_by(question, context)
-    if found != known and by:
+    if answer_now != known and by:
         return "%s, but %s would change the answer" % (before, by)
-    if found != known:
+    if answer_now != known:
         return "%s, but earlier resources would change the answer" % before
     return "%s, and %s" % (before, uncertainty.reason) if uncertainty.level else ""
 

@@ -123,11 +123,11 @@ class ManagedResource(object):
         values = self._type.read(self._supported())
         return State(self._type.state_of(values), found=values)
 
-    def _diff(self, found: Any) -> Optional[Diff]:
+    def _diff(self, current: Any) -> Optional[Diff]:
         """The difference; None if nothing differs."""
         if self._removes:
-            return None if found is None else Diff(found, self._type.remaining())
-        return Diff(found, self._type.desired()) or None
+            return None if current is None else Diff(current, self._type.remaining())
+        return Diff(current, self._type.desired()) or None
 
     def found(self) -> Properties:
         """Return the properties that ``ccm status`` shows: ``ensure`` and the other current
@@ -136,9 +136,9 @@ class ManagedResource(object):
         The resource may have only a name. Changes nothing. ``ResourceError``.
         """
         state = self.observe()
-        found = (state.found or {}).items()
-        shown = {k: recorded(v) for k, v in found if k not in self._type.secret}
-        return dict(shown, ensure=state.ensure)
+        entries = (state.found or {}).items()
+        properties = {k: recorded(v) for k, v in entries if k not in self._type.secret}
+        return dict(properties, ensure=state.ensure)
 
     def answer(self) -> Optional[Properties]:
         """The answers to ``ccm.ask``; None for a type without look-ups.
@@ -175,9 +175,11 @@ class ManagedResource(object):
         if self._keeps_part:
             return dict(self._type.left(self._reader()) or {}, ensure=state.ensure)
         keys = () if self._removes else self._type.desired()
-        found = state.found or {}
-        kept = {key: recorded(found.get(key)) for key in keys if key not in self._type.secret}
-        return dict(kept, ensure=state.ensure)
+        current = state.found or {}
+        properties = {
+            key: recorded(current.get(key)) for key in keys if key not in self._type.secret
+        }
+        return dict(properties, ensure=state.ensure)
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
         """Hints about who changed a path: ``owner``, ``changed`` (a time) and ``package``, and the
@@ -235,17 +237,17 @@ class ManagedResource(object):
     def _changes(self, diff: Diff) -> List[Change]:
         """The records of the keys that differ."""
         changes = []
-        found = diff.found or {}
+        current = diff.found or {}
         for key in diff.keys:
-            before, after = found.get(key), diff.desired[key]
+            before, after = current.get(key), diff.desired[key]
             if diff.new and (key == "type" or after is None):
                 continue  # ``ensure`` already shows the rest
-            shown = self._shown(before, after) if isinstance(after, FileText) else None
+            texts = self._shown(before, after) if isinstance(after, FileText) else None
             hidden = key in self._type.secret
             if hidden or self._holds_secret(after):
                 before, after = None if before is None else MASKED, MASKED
-            shown = None if hidden else shown
-            changes.append(Change(key, recorded(before), recorded(after), shown))
+            texts = None if hidden else texts
+            changes.append(Change(key, recorded(before), recorded(after), texts))
         return changes
 
     def _holds_secret(self, value: Any) -> bool:

@@ -167,10 +167,10 @@ class TaskResource(ManagedResource):
                 return
             with context.for_resource(item, context.noop):
                 try:
-                    found = later.ahead(self._reader())
+                    operation = later.ahead(self._reader())
                 except ResourceError:
                     return  # which that resource reports when it runs
-            yield item, found
+            yield item, operation
             if item.health_checks:
                 return  # The effects of a command are recorded between two resources.
 
@@ -256,8 +256,10 @@ class PathTaskResource(TaskResource):
         reader: HostReader = self._reader()
         keys = ["ensure", *self._type.compared(reader, state.found)]
         attributes = self._attributes(state, hashed="checksum" in keys)
-        kept: Mapping[str, Any] = {key: value for key, value in attributes.items() if key in keys}
-        return dict(kept, **self._type.left(reader, state.found))
+        properties: Mapping[str, Any] = {
+            key: value for key, value in attributes.items() if key in keys
+        }
+        return dict(properties, **self._type.left(reader, state.found))
 
     def wanted(self) -> List[str]:
         """See the base class. A preview needs most contents only for a diff."""

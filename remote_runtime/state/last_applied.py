@@ -82,8 +82,8 @@ class LastApplied(object):
             tell("warning", "the last applied state is not known: %s" % error)
 
     def _read(self) -> None:
-        found = self._memory.read(APPLIED, self._name) or {}
-        runs, entries = found.get("runs"), found.get("resources")
+        record = self._memory.read(APPLIED, self._name) or {}
+        runs, entries = record.get("runs"), record.get("resources")
         if isinstance(runs, dict) and isinstance(entries, dict):
             self._runs = {
                 run: drift
@@ -108,13 +108,15 @@ class LastApplied(object):
         if last is None:
             return {"by": NEW}
         now = self._entry(outcome)
-        desired, found = now.desired != last.desired, now.found != last.found
-        if not (desired or found):
+        by_you, by_someone = now.desired != last.desired, now.found != last.found
+        if not (by_you or by_someone):
             return {}  # it always runs, like a command without conditions
-        drift: Dict[str, Any] = {"by": BOTH if desired and found else YOU if desired else SOMEONE}
+        drift: Dict[str, Any] = {
+            "by": BOTH if by_you and by_someone else YOU if by_you else SOMEONE
+        }
         user, at = self._runs.get(last.run, ["", 0])
         drift.update(run=last.run, user=str(user), at=_when(at))
-        if found:
+        if by_someone:
             drift.update(outcome.provenance)
         return drift
 
@@ -125,12 +127,12 @@ class LastApplied(object):
 
     def _found(self, outcome: Outcome) -> str:
         try:
-            found = outcome.resource.drift_state() if outcome.resource else outcome.found
+            current = outcome.resource.drift_state() if outcome.resource else outcome.found
         except Exception:  # it ran, and its state does not show whether it did
             return ""
-        if found is None:
+        if current is None:
             return "" if outcome.changed else self._digest("nothing to do")
-        return self._digest(sorted(found.items()))
+        return self._digest(sorted(current.items()))
 
     def _digest(self, value: Any) -> str:
         return self._memory.digest(json_text.dumps(value))

@@ -156,13 +156,13 @@ class PendingRefreshes(Refreshes):
     # -- the record -------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        found = self._opened().read(REFRESHES, self._name)
-        kept = found.get("due") if found else None
-        if not isinstance(kept, dict):
+        record = self._opened().read(REFRESHES, self._name)
+        due_refreshes = record.get("due") if record else None
+        if not isinstance(due_refreshes, dict):
             return
         known = {self._memory.digest("\n".join(pair)): pair for pair in self._pairs()}
         gone = []
-        for name, entry in kept.items():
+        for name, entry in due_refreshes.items():
             if not isinstance(entry, dict) or not isinstance(entry.get("run"), str):
                 continue
             if name in known:
@@ -212,14 +212,14 @@ class PendingRefreshes(Refreshes):
         if not self._unmarked:
             memory.unmark(APPLIED, self._name)
             self._unmarked = True
-        shown = self._run.shown
+        mask = self._run.shown
         due = {
             memory.digest("\n".join(pair)): dict(
-                entry, resource=shown(pair[0]), subscriber=shown(pair[1])
+                entry, resource=mask(pair[0]), subscriber=mask(pair[1])
             )
             for pair, entry in self._due.items()
         }
-        memory.write(REFRESHES, self._name, {"manifest": shown(self._plan.manifest), "due": due})
+        memory.write(REFRESHES, self._name, {"manifest": mask(self._plan.manifest), "due": due})
 
     def _try(self, step: Callable[[], None]) -> None:
         """Run a step; an unusable state directory is reported, then ignored for this run."""

@@ -220,15 +220,15 @@ def past_messages(memory: StateStore, receipt: str, busy: bool) -> List[Dict[str
     state = RUNNING if at_work and not read.ended else ENDED if read.ended else CUT
     results = read.results
     last = dict(_past(receipt, UNUSABLE if read.gap else state), started=read.interrupted())
-    found, size = [_past(receipt, "")], 0
+    messages, size = [_past(receipt, "")], 0
     for result in results:
         length = len(json_text.dumps(result))
         if size + length > MESSAGE:
-            found.append(_past(receipt, ""))
+            messages.append(_past(receipt, ""))
             size = 0
-        found[-1]["results"].append(result)
+        messages[-1]["results"].append(result)
         size += length
-    return (found if results else []) + [last]
+    return (messages if results else []) + [last]
 
 
 def _past(receipt: str, state: str) -> Dict[str, Any]:

@@ -27,7 +27,7 @@ class RunState(object):
         plan: Plan,
         directory: str,
         *,
-        shown: Callable[[str], str],
+        mask: Callable[[str], str],
         tell: Callable[[str, str], None],
     ) -> None:
         self.refreshes = Refreshes()
@@ -52,7 +52,7 @@ class RunState(object):
                 self._name,
                 plan=plan,
                 settled=self._settled,
-                shown=shown,
+                shown=mask,
                 tell=tell,
             )
             self.refreshes = pending_refreshes.PendingRefreshes(run, directory)

@@ -62,12 +62,12 @@ class Pattern(object):
         """Return whether it matches anywhere in a line."""
         pending, beside = frozenset((0,)), _START
         for char in line:
-            found = self._edges.get((pending, beside, char))
-            if found is None:
-                found = self._step(pending, beside, char)
-            if found is True:
+            edge = self._edges.get((pending, beside, char))
+            if edge is None:
+                edge = self._step(pending, beside, char)
+            if edge is True:
                 return True
-            pending, beside = found
+            pending, beside = edge
         return self._closed(pending, beside, _END)[1]
 
     def _step(self, pending: FrozenSet[int], beside: int, char: str) -> Any:
@@ -79,12 +79,12 @@ class Pattern(object):
         kind = _kind(char)
         chars, matched = self._closed(pending, beside, kind)
         program = self._program
-        found: Any = True
+        state: Any = True
         if not matched:
             after = [at + 1 for at in chars if program[at][1](char)]
-            found = frozenset([0, *after]), kind
-        self._edges[pending, beside, char] = found
-        return found
+            state = frozenset([0, *after]), kind
+        self._edges[pending, beside, char] = state
+        return state
 
     def _closed(self, pending: FrozenSet[int], before: int, after: int) -> Tuple[List[int], bool]:
         """Return the instructions for a character that are reached without consuming one, and
@@ -123,9 +123,9 @@ class Pattern(object):
             steps: List[Tuple[int, Spans]] = []
             seen: Set[int] = set()
             for thread in pending:
-                found = self._follow(thread, (before, at, after), seen=seen, steps=steps)
-                if found is not None:
-                    best = found
+                match = self._follow(thread, (before, at, after), seen=seen, steps=steps)
+                if match is not None:
+                    best = match
                     break  # what comes later is worse
             if after == _END or (not steps and best is not None):
                 break
@@ -284,11 +284,11 @@ class _Compiler(object):
         return len(self._code) - 1
 
     def _sequence(self, tree: Any) -> None:
-        for op, given in tree:
+        for op, argument in tree:
             name = str(op)
             if name in _REFUSED:
                 raise ValueError("it has %s, which ccm does not support" % _REFUSED[name])
-            getattr(self, "_" + name.lower(), self._one)(given, name)
+            getattr(self, "_" + name.lower(), self._one)(argument, name)
 
     def _one(self, operand: Any, name: str) -> None:
         """Add an instruction for one character."""
@@ -310,14 +310,14 @@ class _Compiler(object):
 
     def _subpattern(self, operand: Any, name: str) -> None:
         number, more, less, tree = operand
-        kept = self._flags
-        self._flags = (kept | more) & ~less
+        flags = self._flags
+        self._flags = (flags | more) & ~less
         if number is not None:
             self._add(_SAVE, 2 * number)
         self._sequence(tree)
         if number is not None:
             self._add(_SAVE, 2 * number + 1)
-        self._flags = kept
+        self._flags = flags
 
     def _max_repeat(self, operand: Any, name: str, greedy: bool = True) -> None:
         least, maximum, tree = operand

@@ -46,9 +46,9 @@ def _with_aliases(lines: Sequence[str], names: Set[str]) -> Set[str]:
     for alias, names_in_it in members.items():
         for name in names_in_it:
             containing.setdefault(name, []).append(alias)
-    known, left = set(names), list(names)
-    while left:
-        new = set(containing.get(left.pop(), ())) - known
+    known, pending = set(names), list(names)
+    while pending:
+        new = set(containing.get(pending.pop(), ())) - known
         known |= new
-        left += new
+        pending += new
     return known

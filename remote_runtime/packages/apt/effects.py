@@ -162,7 +162,9 @@ class TransactionEffects(object):
         """Do the same for the scripts that run before the package is unpacked."""
         return lambda overlay, call: None
 
-    def _prepared(self, change: VersionChange, contents: Contents, package: InstalledPackage) -> None:
+    def _prepared(
+        self, change: VersionChange, contents: Contents, package: InstalledPackage
+    ) -> None:
         """Plan the known effects of the scripts that run before a package is unpacked."""
         declare = self._declared_before(change, contents)
         known = {member.path for member in contents.members}
@@ -278,7 +280,9 @@ class TransactionEffects(object):
             if status is None or path in staying or self._reach.stays(path):
                 continue
             if status.kind == "directory":
-                remaining_names = [n for n in files.entries(path) if os.path.join(path, n) not in gone]
+                remaining_names = [
+                    n for n in files.entries(path) if os.path.join(path, n) not in gone
+                ]
                 if remaining_names or self._shared(path):
                     continue
             gone.add(path)

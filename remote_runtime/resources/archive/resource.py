@@ -41,9 +41,9 @@ class Resource(PathTaskStateType):
         """
         if properties.get("ensure") == "absent":
             return [(name, False)]
-        kept = [] if properties.get("cleanup") else [name]
-        made = [properties["creates"]] if "creates" in properties else []
-        return [(path, True) for path in kept + made]
+        archives = [] if properties.get("cleanup") else [name]
+        created_paths = [properties["creates"]] if "creates" in properties else []
+        return [(path, True) for path in archives + created_paths]
 
     def read(self, host: "HostReader") -> CurrentState:
         """See the base class. Refuses a directory or device at the archive's path."""
@@ -83,8 +83,8 @@ class Resource(PathTaskStateType):
         if self.ensure == "absent":
             return [] if state is None else [self._removing("Would have removed", "ensure")]
         if self._is_created(host):
-            left = state is not None and self.settings.cleanup
-            return [self._removing("Would have cleaned up", "archive")] if left else []
+            needs_cleanup = state is not None and self.settings.cleanup
+            return [self._removing("Would have cleaned up", "archive")] if needs_cleanup else []
         tasks = self._getting(host, state)
         if self.settings.cleanup:
             tasks.append(self._removing("Would have cleaned up", "archive"))
@@ -131,12 +131,12 @@ class Resource(PathTaskStateType):
         return changes
 
     def _download(self, host: "Host", state: CurrentState, extracts: bool) -> None:
-        kept = state is not None and state["ensure"] == "file"
+        exists = state is not None and state["ensure"] == "file"
         uid, gid = host.accounts.uid(self.settings.owner), host.accounts.gid(self.settings.group)
         wanted = NewDownload(
             self.settings.request,
             self.name,
-            mode=state["mode"] & 0o777 if state is not None and kept else _NEW_MODE,
+            mode=state["mode"] & 0o777 if state is not None and exists else _NEW_MODE,
             uid=-1 if uid is None else uid,
             gid=-1 if gid is None else gid,
             checksum=self.settings.checksum,

@@ -90,15 +90,15 @@ def _of_url(name: str, url: Any) -> Problems:
     from urllib.parse import unquote, urlsplit
 
     parts = urlsplit(url)
-    kind, named = kind_of(unquote(parts.path)), kind_of(name)
+    kind, kind_of_name = kind_of(unquote(parts.path)), kind_of(name)
     if not kind and unquote(parts.path).lower().endswith(_OTHERS):
         return [("url", "its path must end in %s, or have no archive extension" % _KNOWN)]
-    if kind and named and kind != named:
+    if kind and kind_of_name and kind != kind_of_name:
         return [
             (
                 "url",
                 "it is a %s archive, but the name of the resource has the extension of a %s archive"
-                % (kind, named),
+                % (kind, kind_of_name),
             )
         ]
     return []

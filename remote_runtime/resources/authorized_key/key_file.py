@@ -55,12 +55,12 @@ class Place(NamedTuple):
 def path_of(template: str, user: User) -> str:
     """The path that results from a setting such as sshd's AuthorizedKeysFile."""
     words = {"%%": "%", "%h": _clean(user.home), "%u": user.name}
-    found, at = "", 0
+    path, at = "", 0
     while at < len(template):
         pair = template[at : at + 2]
-        found += words.get(pair, template[at])
+        path += words.get(pair, template[at])
         at += 2 if pair in words else 1
-    return found if found.startswith("/") else "%s/%s" % (_clean(user.home).rstrip("/"), found)
+    return path if path.startswith("/") else "%s/%s" % (_clean(user.home).rstrip("/"), path)
 
 
 def place_of(host: HostReader, user: User, template: str) -> Place:

@@ -32,9 +32,9 @@ def listed(properties: Properties) -> KeyList:
     """The keys that ``key`` lists, with the options and the comment of the resource."""
     result: List[Key] = []
     problems: List[Tuple[str, str]] = []
-    given = properties.get("key")
-    many = isinstance(given, list)
-    for at, text in enumerate(given if isinstance(given, list) else [str(given or "")]):
+    value = properties.get("key")
+    many = isinstance(value, list)
+    for at, text in enumerate(value if isinstance(value, list) else [str(value or "")]):
         for number, line in enumerate(str(text).split("\n"), 1):
             place = "key %d: " % (at + 1) if many else ""
             place += "line %d: " % number if "\n" in str(text).strip("\n") else ""
@@ -46,7 +46,7 @@ def listed(properties: Properties) -> KeyList:
                     result.append(authorized_keys.parse(line))
                 except ValueError as error:
                     problems.append(("key", place + str(error)))
-    if "key" in properties and not (result or problems or given == []):
+    if "key" in properties and not (result or problems or value == []):
         problems.append(("key", "it contains no key"))
     return _dressed(result, problems, properties)
 
@@ -89,10 +89,10 @@ def _dressed(keys: List[Key], problems: List[Tuple[str, str]], properties: Prope
 
 def options_of(properties: Properties) -> Optional[str]:
     """The options in the form used in a line, None if the resource does not set them."""
-    given = properties.get("options")
-    if isinstance(given, list):
-        return ",".join([str(one) for one in given])
-    return None if given is None else str(given)
+    options = properties.get("options")
+    if isinstance(options, list):
+        return ",".join([str(one) for one in options])
+    return None if options is None else str(options)
 
 
 def problems_of_options(text: str) -> List[str]:
@@ -135,13 +135,13 @@ class KeyFile(object):
             _settle(self.lines, group, places=places, changed=changed, added=added)
         if not (changed or added or exclusive):
             return self.lines
-        kept: List[Line] = []
+        lines: List[Line] = []
         for at, line in enumerate(self.lines):
             if at in changed:
-                kept += [found for found in (changed[at],) if found is not None]
+                lines += [found for found in (changed[at],) if found is not None]
             elif line.ignored or not exclusive or (line.key and line.key.identity in groups):
-                kept.append(line)
-        return kept + added
+                lines.append(line)
+        return lines + added
 
     def records(self, wanted: Optional[Sequence[Key]]) -> List[str]:
         """The form of the keys in these lines for records: of all keys, or of the
@@ -149,8 +149,8 @@ class KeyFile(object):
         """
         if wanted is not None:
             return [key.shown for key in (self.lines[at].key for at in self._of(wanted)) if key]
-        shown = [line for line in self.lines if line.key is not None or not line.ignored]
-        return [line.key.shown if line.key is not None else "(not a key)" for line in shown]
+        key_lines = [line for line in self.lines if line.key is not None or not line.ignored]
+        return [line.key.shown if line.key is not None else "(not a key)" for line in key_lines]
 
     def _of(self, wanted: Sequence[Key]) -> List[int]:
         """The numbers of the lines that have one of these keys."""

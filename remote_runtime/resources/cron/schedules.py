@@ -35,10 +35,10 @@ def problems(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
     if "schedule" not in properties:
         if not separate:
             return []
-        given = {field: str(properties.get(field, "*")).replace(" ", "") for field in FIELDS}
-        found = [(field, _problem(field, given[field])) for field in separate]
+        values = {field: str(properties.get(field, "*")).replace(" ", "") for field in FIELDS}
+        found = [(field, _problem(field, values[field])) for field in separate]
         found = [(field, problem) for field, problem in found if problem]
-        never = "" if found else _never(given)
+        never = "" if found else _never(values)
         return found + ([(separate[0], never)] if never else [])
     if separate:
         return [(separate[0], "schedule and %s are mutually exclusive" % separate[0])]
@@ -50,10 +50,10 @@ def problems(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
     if len(words) != len(FIELDS):
         text = "expected 5 fields (minute, hour, day, month, weekday) or a word such as @daily"
         return [("schedule", "%s, found %d" % (text, len(words)))]
-    given = dict(zip(FIELDS, words))
-    found = [(field, _problem(field, given[field])) for field in FIELDS]
+    values = dict(zip(FIELDS, words))
+    found = [(field, _problem(field, values[field])) for field in FIELDS]
     problems = [("schedule", "%s: %s" % (field, problem)) for field, problem in found if problem]
-    never = "" if problems else _never(given)
+    never = "" if problems else _never(values)
     return problems + ([("schedule", never)] if never else [])
 
 

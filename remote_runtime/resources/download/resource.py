@@ -92,9 +92,9 @@ class Resource(PathStateType):
         """See the base class. Return the state from the manifest; the server's content is known
         only in a push.
         """
-        found = self._found or {}
+        current = self._found or {}
         keys = [key for key in ("owner", "group", "mode", "checksum") if self._text(key)]
-        return {key: found.get(key) for key in ["type", *keys]}
+        return {key: current.get(key) for key in ["type", *keys]}
 
     def desired(self) -> Mapping[str, Any]:
         """See the base class. ``checksum`` is the given one, or else that of the remote file if it
@@ -117,39 +117,39 @@ class Resource(PathStateType):
         otherwise, only sets attributes.
         """
         node = None if diff.new else host.files.lstat(self.name)
-        kept = node if node is not None and node.kind == "file" else None
-        uid, gid, mode = self._attributes(host, kept)
+        old_node = node if node is not None and node.kind == "file" else None
+        uid, gid, mode = self._attributes(host, old_node)
         if not (diff.new or "type" in diff or "checksum" in diff):
             host.files.set_attributes(self.name, mode, uid, gid)
             return
-        given = self._text("checksum")
+        checksum = self._text("checksum")
         wanted = NewDownload(
             self._request(),
             self.name,
             mode=mode,
             uid=uid,
             gid=gid,
-            checksum=parse_checksum(given) if given else "",
+            checksum=parse_checksum(checksum) if checksum else "",
             listed=self._listed(),
             maximum=parse_size(self._text("max_size") or _MAX_SIZE),
             tries=tries_of(self.properties),
         )
         received = host.downloads.fetch(wanted)
-        if given or self._text("checksum_url") or self.properties.get("force"):
+        if checksum or self._text("checksum_url") or self.properties.get("force"):
             self._checksum = received
 
-    def _attributes(self, host: Host, kept: Optional[Node]) -> Tuple[int, int, int]:
-        """The owner, group and mode that it gets; ``kept`` is the existing file."""
+    def _attributes(self, host: Host, old_node: Optional[Node]) -> Tuple[int, int, int]:
+        """The owner, group and mode that it gets; ``old_node`` is the existing file."""
         owner, group = self._text("owner"), self._text("group")
         uid = host.accounts.number("user", owner) if owner else OURS
         gid = host.accounts.number("group", group) if group else OURS
-        if kept is not None:
-            uid = uid if self._text("owner") else kept.uid
-            gid = gid if self._text("group") else kept.gid
+        if old_node is not None:
+            uid = uid if self._text("owner") else old_node.uid
+            gid = gid if self._text("group") else old_node.gid
         if self._text("mode"):
             return uid, gid, parse_mode(self._text("mode"))
-        if kept is not None:
-            return uid, gid, kept.mode & 0o777
+        if old_node is not None:
+            return uid, gid, old_node.mode & 0o777
         return uid, gid, _PRIVATE_MODE if self._request().has_credentials else _MODE
 
     def remove(self, host: Host) -> None:

@@ -100,8 +100,8 @@ class BlockEdit(object):
 def _lines(numbers: List[int]) -> str:
     if not numbers:
         return "no line"
-    shown = ", ".join(str(number + 1) for number in numbers[:3])
-    return "line%s %s%s" % ("s" * (len(numbers) > 1), shown, " ..." * (len(numbers) > 3))
+    numbers_text = ", ".join(str(number + 1) for number in numbers[:3])
+    return "line%s %s%s" % ("s" * (len(numbers) > 1), numbers_text, " ..." * (len(numbers) > 3))
 
 
 def texts_of(block: str) -> List[str]:

@@ -33,15 +33,15 @@ Problem = Tuple[str, str]
 
 def edit_of(spec: Spec) -> Any:
     """Return the object that applies an edit. ``ValueError`` describes a mistake in it."""
-    kind, given = kind_of(spec), spec.get
+    kind, get = kind_of(spec), spec.get
     if kind == "settings":
-        return SettingsEdit(spec["settings"], given("format") or FORMATS[0])
+        return SettingsEdit(spec["settings"], get("format") or FORMATS[0])
     if kind == "replace":
         return Replacement(spec["match"], spec["replace"])
-    place = Place(given("after"), given("before"))
+    place = Place(get("after"), get("before"))
     if kind == "block":
-        return BlockEdit(spec["block"], given("marker") or MARKER, place)
-    return LineEdit(given("line"), given("match"), place)
+        return BlockEdit(spec["block"], get("marker") or MARKER, place)
+    return LineEdit(get("line"), get("match"), place)
 
 
 def specs_of(properties: Spec) -> List[Spec]:

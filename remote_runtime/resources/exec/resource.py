@@ -97,8 +97,8 @@ class Resource(ActionStateType):
         return of_command(self.name, self.properties, self.provider)
 
     def _guards(self) -> Dict[str, Any]:
-        given = self.properties
-        return {key: given[key] for key in GUARDS if given.get(key) is not None}
+        properties = self.properties
+        return {key: properties[key] for key in GUARDS if properties.get(key) is not None}
 
 
 def _creates(properties: Properties) -> str:

@@ -36,19 +36,19 @@ class Backup(object):
     def __init__(self, host: "HostReader", path: str, node: "Node") -> None:
         self._path = path
         directory, name = os.path.split(path)
-        found = _existing(host, directory, name)
+        backups = _existing(host, directory, name)
         self._made = ""
-        if not found or not _is_same(host, found[-1][1], path, node):
-            number = found[-1][0] + 1 if found else 1
+        if not backups or not _is_same(host, backups[-1][1], path, node):
+            number = backups[-1][0] + 1 if backups else 1
             self._made = os.path.join(directory, ".%s.~%d~" % (name, number))
-        kept = MAX_BACKUPS - 1 if self._made else MAX_BACKUPS
-        self._dropped = [old for _, old in found[: max(0, len(found) - kept)]]
+        limit = MAX_BACKUPS - 1 if self._made else MAX_BACKUPS
+        self._dropped = [old for _, old in backups[: max(0, len(backups) - limit)]]
 
     @property
     def changes(self) -> List[Change]:
         """The records of added and removed backups."""
-        made = [Change("backup", None, self._made)] if self._made else []
-        return made + [Change(path, "file", "absent") for path in self._dropped]
+        changes = [Change("backup", None, self._made)] if self._made else []
+        return changes + [Change(path, "file", "absent") for path in self._dropped]
 
     def make(self, host: "Host") -> None:
         """Make the backup, and remove the oldest ones. ``ResourceError``"""
@@ -72,7 +72,7 @@ def _existing(host: "HostReader", directory: str, name: str) -> List[Tuple[int, 
 
 
 def _is_same(host: "HostReader", newest: str, path: str, node: "Node") -> bool:
-    found = host.files.lstat(newest)
-    if found is None or found.size != node.size:
+    status = host.files.lstat(newest)
+    if status is None or status.size != node.size:
         return False
-    return host.files.digest(newest, known=found) == host.files.digest(path, known=node)
+    return host.files.digest(newest, known=status) == host.files.digest(path, known=node)

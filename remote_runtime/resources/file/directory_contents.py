@@ -50,10 +50,10 @@ class Below(object):
         For root, those come last, so that the contents change before another user owns the
         directory.
         """
-        found = purge.tasks(self._top, self._extra)
+        result = purge.tasks(self._top, self._extra)
         differing = self._differing(uid, gid)
-        found += recursive_attributes.tasks(host, self._top, self._properties, differing)
-        return [*found, *own] if os.geteuid() == 0 else [*own, *found]
+        result += recursive_attributes.tasks(host, self._top, self._properties, differing)
+        return [*result, *own] if os.geteuid() == 0 else [*own, *result]
 
     def _differing(self, uid: int, gid: int) -> List[recursive_attributes.Differing]:
         wish = recursive_attributes.wish_of(self._properties, uid, gid)

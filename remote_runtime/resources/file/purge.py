@@ -27,13 +27,13 @@ def extra(walk: Walk) -> List[Entry]:
             hint="manage the scaffold on this host, too; a scaffold whose templates fail "
             "has no files either",
         )
-    held: Set[str] = set(walk.others.above)
+    parents: Set[str] = set(walk.others.above)
     entries = []
     for entry in reversed(walk.entries):
-        if entry.purged and entry.shown not in held:
+        if entry.purged and entry.shown not in parents:
             entries.append(entry)
         else:
-            held.add(os.path.dirname(entry.shown))
+            parents.add(os.path.dirname(entry.shown))
     return sorted(entries, key=_inner_first)
 
 

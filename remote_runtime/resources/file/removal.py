@@ -32,11 +32,11 @@ def tasks(
         host.files.rmdir(path)
 
     unmet = []
-    left = host.files.remaining(path)
-    if left:
+    remaining_names = host.files.remaining(path)
+    if remaining_names:
         unmet.append(
             Missing(
-                "the directory %s is not empty: it contains %s" % (path, _some(left)),
+                "the directory %s is not empty: it contains %s" % (path, _some(remaining_names)),
                 hint="see `ccm docs file` for how to remove a directory with its contents",
             )
         )
@@ -65,5 +65,5 @@ def require_access(host: "HostReader", path: str) -> None:
 
 
 def _some(entries: List[str]) -> str:
-    shown = ", ".join(entries[:3])
-    return shown if len(entries) <= 3 else "%s and %d more" % (shown, len(entries) - 3)
+    names = ", ".join(entries[:3])
+    return names if len(entries) <= 3 else "%s and %d more" % (names, len(entries) - 3)

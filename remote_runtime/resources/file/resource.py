@@ -60,10 +60,10 @@ class Resource(PathTaskStateType):
         """See the base class. Empty with ``replace: false``, where another resource may change the
         content.
         """
-        given = any(properties.get(key) is not None for key in ("content", "source"))
+        has_content = any(properties.get(key) is not None for key in ("content", "source"))
         once = properties.get("replace") is False  # only where the file is missing
         stays = properties.get("ensure") != "absent"
-        return [(name, True)] if given and stays and not once else []
+        return [(name, True)] if has_content and stays and not once else []
 
     # -- what is there ----------------------------------------------------------------------------
 
@@ -77,14 +77,14 @@ class Resource(PathTaskStateType):
 
     def _below(self, host: "HostReader", node: "Node") -> "Optional[Below]":
         """Return the contents of the directory, if they are managed."""
-        given = self.properties
+        properties = self.properties
         if not self.tree or node.kind != "directory":
             return None
-        if True not in (given.get("recurse"), given.get("purge")):
+        if True not in (properties.get("recurse"), properties.get("purge")):
             return None
         from remote_runtime.resources.file.directory_contents import Below
 
-        return Below(host, self.name, given, node)
+        return Below(host, self.name, properties, node)
 
     def state_of(self, state: Found) -> str:
         if state is None:
@@ -151,17 +151,21 @@ class Resource(PathTaskStateType):
         """Return the attributes; omitted ones, which ``ccm ensure`` allows, are taken from the
         existing path.
         """
-        given = self.properties
-        left = [key for key in _OWN if given.get(key) is None]
-        if left and (node is None or node.kind not in ("file", "directory")):
-            words = [", ".join(left[:-1]), left[-1]] if left[1:] else left
+        properties = self.properties
+        missing_keys = [key for key in _OWN if properties.get(key) is None]
+        if missing_keys and (node is None or node.kind not in ("file", "directory")):
+            words = (
+                [", ".join(missing_keys[:-1]), missing_keys[-1]]
+                if missing_keys[1:]
+                else missing_keys
+            )
             raise ResourceError(
                 "%s does not exist yet: set its %s" % (self.name, " and ".join(words)),
                 hint="only existing files keep their attributes; set %s"
-                % " ".join("--%s" % key for key in left),
+                % " ".join("--%s" % key for key in missing_keys),
             )
-        owner = str(given.get("owner") or (node.uid if node else -1))
-        group = str(given.get("group") or (node.gid if node else -1))
+        owner = str(properties.get("owner") or (node.uid if node else -1))
+        group = str(properties.get("group") or (node.gid if node else -1))
         uid = self._number(host, "user", owner)
         gid = self._number(host, "group", group)
         return Wanted(uid, gid, self._wanted_mode(node))
@@ -182,8 +186,10 @@ class Resource(PathTaskStateType):
         if not self.tree:
             return mode
         # /tmp keeps its special bits, unless the mode specifies them.
-        kept = node is not None and modes.leaves_special_bits(str(given))
-        return modes.directory_mode(mode) | (node.mode & 0o7000 if node and kept else 0)
+        keeps_special_bits = node is not None and modes.leaves_special_bits(str(given))
+        return modes.directory_mode(mode) | (
+            node.mode & 0o7000 if node and keeps_special_bits else 0
+        )
 
     def _unless_missing(self, look: Callable[[], Any]) -> Any:
         """Return the result of ``look``, None if something is missing."""
@@ -194,14 +200,14 @@ class Resource(PathTaskStateType):
             return None
 
     def _attributes(self, host: "HostReader", node: "Node", want: Wanted) -> List[Change]:
-        accounts, given = host.accounts, self.properties
+        accounts, properties = host.accounts, self.properties
         changes = []
         if node.uid != want.uid:
             before = accounts.user_name(node.uid) or str(node.uid)
-            changes.append(Change("owner", before, str(given["owner"])))
+            changes.append(Change("owner", before, str(properties["owner"])))
         if node.gid != want.gid:
             before = accounts.group_name(node.gid) or str(node.gid)
-            changes.append(Change("group", before, str(given["group"])))
+            changes.append(Change("group", before, str(properties["group"])))
         if node.mode != want.mode:
             changes.append(Change("mode", "%04o" % node.mode, "%04o" % want.mode))
         return changes
@@ -251,8 +257,8 @@ class Resource(PathTaskStateType):
         """
         if self.ensure == "absent":
             return [removal.removing(self.name, force=self.properties.get("force") is True)]
-        kept = any(self.properties.get(key) is None for key in _OWN)
-        want = self._wanted(host, self.node(host, self.read(host)) if kept else None)
+        keeps_attributes = any(self.properties.get(key) is None for key in _OWN)
+        want = self._wanted(host, self.node(host, self.read(host)) if keeps_attributes else None)
         if self.tree:
             return [self._making(want)]
         return [Task(_CREATED, self._put(None, want), [Change("content", None, None)])]
@@ -273,9 +279,9 @@ class Resource(PathTaskStateType):
     # -- a regular file ---------------------------------------------------------------------------
 
     def _file(self, host: "HostReader", node: "Optional[Node]") -> List[Task]:
-        want, given = self._wanted(host, node), self.properties
+        want, properties = self._wanted(host, node), self.properties
         stays = self._stays(node)
-        bare = stays or (given.get("content") is None and given.get("source") is None)
+        bare = stays or (properties.get("content") is None and properties.get("source") is None)
         content = None if bare else self._unless_missing(lambda: self._content(host))
         replacement.refuse(self.name, node, bare, stays)
         if node is None:
@@ -288,10 +294,10 @@ class Resource(PathTaskStateType):
             return [self._setting(attributes, want)] if attributes else []
         self._require_validator(host)
         backup = self._backup(host, node)
-        kept = backup.changes if backup is not None else []
+        backup_changes = backup.changes if backup is not None else []
         new = None if content is None else NewContent(self.name, content, want.mode, node)
         put = self._put(content, want, backup)
-        return [Task(_CREATED, put, changes + attributes + kept, self._writing, new)]
+        return [Task(_CREATED, put, changes + attributes + backup_changes, self._writing, new)]
 
     @property
     def _writing(self) -> str:
@@ -383,8 +389,8 @@ class Resource(PathTaskStateType):
         """See the base class. The content of a file that will be written, if its size or hash
         differs.
         """
-        given = [self.properties.get(key) for key in ("content", "source")]
-        for value in given if self.ensure == "present" else ():
+        contents = [self.properties.get(key) for key in ("content", "source")]
+        for value in contents if self.ensure == "present" else ():
             if isinstance(value, dict):
                 content = host.contents.of(value)
                 try:

@@ -133,17 +133,17 @@ class Resource(PathStateType):
         if diff.new:
             host.checkouts.clone(self.name, source, self._target)
             return
-        found = diff.found or {}
+        current = diff.found or {}
         for key in ("owner", "group"):
             if key in diff:
                 raise ResourceError(
-                    "the checkout has the %s %s, not %s" % (key, found[key], diff.desired[key]),
+                    "the checkout has the %s %s, not %s" % (key, current[key], diff.desired[key]),
                     kind="resource.git.owner",
                     hint="make that user the owner of the whole checkout, or use another path",
                 )
         moves = self._target
         if moves is None and (self._is_cut or "changes" in diff):
-            moves = Target(str(found["commit"]))
+            moves = Target(str(current["commit"]))
         if not {"commit", "complete", "changes"} & set(diff.keys):
             moves = None
         force = self.properties.get("force") is True
@@ -153,8 +153,8 @@ class Resource(PathStateType):
         host.checkouts.remove(self.name, self.properties.get("force") is True)
 
 
-def _name(number: Any, name: Any, wanted: Optional[str], found: int) -> str:
+def _name(number: Any, name: Any, wanted: Optional[str], position: int) -> str:
     """The owner as written in the resource, if it means the one that was found."""
-    if wanted is not None and number(wanted) == found:
+    if wanted is not None and number(wanted) == position:
         return wanted
-    return name(found) or str(found)
+    return name(position) or str(position)

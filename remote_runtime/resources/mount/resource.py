@@ -63,24 +63,24 @@ class Resource(StateType):
         """See the base class. Refuses passwords in options, and unmounting file systems that the
         host needs.
         """
-        given = properties.get
+        get = properties.get
         wrong = [("name", message) for message in rules.of_path(name)]
-        ensure = given("ensure") or cls.default_ensure
+        ensure = get("ensure") or cls.default_ensure
         if name in NEEDED and ensure in _GONE:
             wrong.append(("name", "%s cannot be unmounted; the host needs it" % name))
         if ensure == "absent":
             return wrong
-        device, options = str(given("device") or ""), str(given("options") or "")
-        if not device and given("type") != SWAP and ensure != "unmounted":
+        device, options = str(get("device") or ""), str(get("options") or "")
+        if not device and get("type") != SWAP and ensure != "unmounted":
             wrong.append(("", "required property device is missing"))
-        wrong += [("device", message) for message in _of_device(device, str(given("type") or ""))]
+        wrong += [("device", message) for message in _of_device(device, str(get("type") or ""))]
         wrong += [("options", message) for message in _of_options(options)]
-        if given("type") in _BINDING:
-            text = "%s is an option: write options: %s, and leave type out" % ((given("type"),) * 2)
+        if get("type") in _BINDING:
+            text = "%s is an option: write options: %s, and leave type out" % ((get("type"),) * 2)
             wrong.append(("type", text))
         if device and fstab.is_binding(options) and not device.startswith("/"):
             wrong.append(("device", "the directory of a bind mount must be absolute"))
-        if given("type") == SWAP and fstab.is_binding(options):
+        if get("type") == SWAP and fstab.is_binding(options):
             wrong.append(("options", "swap space cannot be a bind mount"))
         if "remount" in fstab.words_of(options):
             wrong.append(("options", "omit remount; ccm remounts if options differ"))
@@ -171,30 +171,33 @@ class Resource(StateType):
     @property
     def _wanted(self) -> Entry:
         """The desired entry; fields that the resource omits are kept."""
-        given, old = self.properties, self._old
+        properties, old = self.properties, self._old
         options = self._options or (old.options if old else "sw" if self._is_swap else "defaults")
         return Entry(
             device=str(
-                given.get("device") or (self.name if self._is_swap else old.device if old else "")
+                properties.get("device")
+                or (self.name if self._is_swap else old.device if old else "")
             ),
             point="none" if self._is_swap else self.name,
-            type=str(given.get("type") or (old.type if old else _usual_type(options))),
+            type=str(properties.get("type") or (old.type if old else _usual_type(options))),
             options=options,
-            dump=str(given.get("dump", old.dump if old else "0")),
-            passno=str(given.get("pass", old.passno if old else "0")),
+            dump=str(properties.get("dump", old.dump if old else "0")),
+            passno=str(properties.get("pass", old.passno if old else "0")),
         )
 
     def desired(self) -> Mapping[str, Any]:
         """See the base class. The entry for fstab if it is managed, and the mount that ``ensure``
         describes.
         """
-        entry, given = self._wanted, self.properties
+        entry, properties = self._wanted, self.properties
         wanted: Dict[str, Any] = {}
         if self._managed:
             wanted = {"device": entry.device, "type": entry.type}
             wanted["options"] = fstab.masked(entry.options, MASKED)
             wanted.update(
-                (key, given[key]) for key in ("dump", "pass") if given.get(key) is not None
+                (key, properties[key])
+                for key in ("dump", "pass")
+                if properties.get(key) is not None
             )
             if self._stale:
                 wanted["fstab_loaded"] = True

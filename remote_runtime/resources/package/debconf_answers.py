@@ -60,19 +60,22 @@ class Answers(object):
 
     def kept(self) -> Mapping[str, Optional[str]]:
         """Return debconf's current value for each answer, without passwords and other secrets."""
-        shown = [one for one in self._wanted if not self._is_hidden(one)]
-        stored = self._package.answers_now([one.question for one in shown])
-        return {one.question: stored.get(one.question) for one in shown}
+        visible = [one for one in self._wanted if not self._is_hidden(one)]
+        stored = self._package.answers_now([one.question for one in visible])
+        return {one.question: stored.get(one.question) for one in visible}
 
     def unachieved(self, installed: Installed) -> str:
         """The answers that were given but are missing, as text; "" if there are none."""
-        for answer, found in self.pending(installed):
-            given = "answer to %s" % answer.question
+        for answer, pending in self.pending(installed):
+            description = "answer to %s" % answer.question
             if not self._is_hidden(answer):
-                given += " is %r, not %r" % (found or "", answer.value)
+                description += " is %r, not %r" % (pending or "", answer.value)
             else:
-                given += " differs"
-            return "debconf's %s: the scripts of %s have changed it" % (given, self._package.title)
+                description += " differs"
+            return "debconf's %s: the scripts of %s have changed it" % (
+                description,
+                self._package.title,
+            )
         return ""
 
     def _is_hidden(self, answer: Answer) -> bool:

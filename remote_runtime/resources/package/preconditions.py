@@ -47,9 +47,9 @@ class Preconditions(object):
         self, installed: Installed, available: Available
     ) -> Optional[FailedPrecondition]:
         """Return the reason why it cannot be installed, None if no obstacle is known."""
-        held = self.hold(installed)
-        if held is not None:
-            return held
+        hold_problem = self.hold(installed)
+        if hold_problem is not None:
+            return hold_problem
         if not available.known:
             return self._excluded() or FailedPrecondition(*self._package.not_listed())
         if self._ensure not in (PRESENT, LATEST):
@@ -71,10 +71,10 @@ class Preconditions(object):
             return None
         if not available.versions:
             return self._candidate(available)
-        shown = self._listed(available)
+        version_list = self._listed(available)
         if len(available.versions) > _VERSIONS_SHOWN:
-            shown += " and %d more" % (len(available.versions) - _VERSIONS_SHOWN)
-        hint = "available: %s" % shown
+            version_list += " and %d more" % (len(available.versions) - _VERSIONS_SHOWN)
+        hint = "available: %s" % version_list
         exclusion = self._package.exclusion()
         if exclusion:
             hint += "; versions may be excluded by %s: %s" % exclusion
@@ -83,8 +83,8 @@ class Preconditions(object):
         )
 
     def _listed(self, available: Available) -> str:
-        shown: List[str] = [self._package.shown(v) for v in available.versions[:_VERSIONS_SHOWN]]
-        return ", ".join(shown)
+        versions: List[str] = [self._package.shown(v) for v in available.versions[:_VERSIONS_SHOWN]]
+        return ", ".join(versions)
 
     def _candidate(self, available: Available) -> FailedPrecondition:
         if available.versions:

@@ -50,10 +50,10 @@ class Resource(TaskStateType):
     @property
     def ensure(self) -> str:
         """See the base class. A package from a file is present in the version of that file."""
-        given = super().ensure
-        if given == PRESENT and self._file is not None:
+        ensure = super().ensure
+        if ensure == PRESENT and self._file is not None:
             return self._package.shown(self._file.version)
-        return given
+        return ensure
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -103,16 +103,16 @@ class Resource(TaskStateType):
 
     def _look_at_source(self) -> None:
         """Determine the version of the file from which the package is installed."""
-        given = super().ensure
-        if given == ABSENT or not self.properties.get("source"):
+        ensure = super().ensure
+        if ensure == ABSENT or not self.properties.get("source"):
             return
         self._from = self._from or self._package.source()
         status = self._from.look()
-        exact = given not in (PRESENT, LATEST)
-        if exact and self._package.compare(status.version, given) != 0:
+        exact = ensure not in (PRESENT, LATEST)
+        if exact and self._package.compare(status.version, ensure) != 0:
             has = self._package.shown(status.version)
             raise ResourceError(
-                "the source contains %s %s, not %s" % (self._package.title, has, given),
+                "the source contains %s %s, not %s" % (self._package.title, has, ensure),
                 hint="use another file, or request %s" % has,
             )
         self._file = status
@@ -142,8 +142,8 @@ class Resource(TaskStateType):
     def _needs_lists(self, installed: Installed) -> bool:
         if self._file is not None:
             return not self._is_settled(installed, _offered(self._file))
-        left = self._only_upgrade and not installed.version
-        return not left and self._package.needs_lists(self.ensure, installed)
+        is_missing = self._only_upgrade and not installed.version
+        return not is_missing and self._package.needs_lists(self.ensure, installed)
 
     def observed(self, host: "HostReader", state: Found) -> Any:
         """See the base class. Return the state that a preview can also predict for a package of an
@@ -152,8 +152,8 @@ class Resource(TaskStateType):
         assert state is not None
         installed: Installed = state["installed"]
         stuck = "" if installed.version or installed.status in _GONE else installed.status
-        shown = [installed.version, stuck, installed.held, list(installed.others)]
-        return {"ensure": shown, "candidate": state["available"].candidate}
+        values = [installed.version, stuck, installed.held, list(installed.others)]
+        return {"ensure": values, "candidate": state["available"].candidate}
 
     def left(self, host: "HostReader", state: Found = None) -> Mapping[str, Any]:
         """See the base class. Return the installed state; the available versions change
@@ -161,13 +161,13 @@ class Resource(TaskStateType):
         """
         package = self._look_at(host)
         installed = package.status() if state is None else state["installed"]
-        left: Dict[str, Any] = {"ensure": self._reported(installed)}
+        state_values: Dict[str, Any] = {"ensure": self._reported(installed)}
         if self._hold is not None:
-            left["hold"] = package.is_held(installed)
+            state_values["hold"] = package.is_held(installed)
         answers = self._answers
         if answers is not None and installed.version:
-            left["debconf"] = answers.kept()
-        return left
+            state_values["debconf"] = answers.kept()
+        return state_values
 
     def shown(self, host: "HostReader") -> Mapping[str, Any]:
         """See the base class. Return the installed version and the one that would be
@@ -175,19 +175,19 @@ class Resource(TaskStateType):
         """
         package = self._look_at(host)
         installed = package.status()
-        shown: Dict[str, Any] = {"ensure": self._reported(installed)}
+        properties: Dict[str, Any] = {"ensure": self._reported(installed)}
         if installed.version:
             # The whole version: that of RPM has its epoch here.
-            shown["version"] = installed.version
-            shown["architecture"] = installed.architecture
+            properties["version"] = installed.version
+            properties["architecture"] = installed.architecture
         if installed.status:
-            shown["status"] = installed.status
+            properties["status"] = installed.status
         if installed.held:
-            shown["held"] = True
+            properties["held"] = True
         available = package.available_now()
         if available.candidate:
-            shown["candidate"] = package.shown(available.candidate)
-        return shown
+            properties["candidate"] = package.shown(available.candidate)
+        return properties
 
     def answers(self, host: "HostReader") -> Mapping[str, Any]:
         """See the base class. Return whether it is installed, and in which version."""
@@ -225,17 +225,17 @@ class Resource(TaskStateType):
     @property
     def _hold(self) -> Optional[bool]:
         """Whether the package must be on hold; None if the hold is not managed."""
-        given = None if self.ensure == ABSENT else self.properties.get("hold")
-        return None if given is None else given is True
+        hold = None if self.ensure == ABSENT else self.properties.get("hold")
+        return None if hold is None else hold is True
 
     @property
     def _answers(self) -> "Optional[Answers]":
-        given = None if self.ensure == ABSENT else self.properties.get("debconf")
-        if not given:
+        answers = None if self.ensure == ABSENT else self.properties.get("debconf")
+        if not answers:
             return None
         from remote_runtime.resources.package.debconf_answers import Answers
 
-        return Answers(self._package, given, self.sensitive)
+        return Answers(self._package, answers, self.sensitive)
 
     def _preconditions(self) -> "Preconditions":
         from remote_runtime.resources.package.preconditions import Preconditions
@@ -296,9 +296,9 @@ class Resource(TaskStateType):
             marks = [self._marking()] if self._is_to_mark(installed) else []
             return self._answering() + marks + self._holding(changing=False)
         step = self._step()
-        held = self._preconditions().hold(installed) if step.operation.removal else None
-        if held is not None:
-            raise ResourceError(held.message, hint=held.hint)
+        hold_problem = self._preconditions().hold(installed) if step.operation.removal else None
+        if hold_problem is not None:
+            raise ResourceError(hold_problem.message, hint=hold_problem.hint)
         answering = self._answering()
         if self._from is not None and not step.operation.removal:
             self._file = self._from.fetch()
@@ -432,8 +432,8 @@ class Resource(TaskStateType):
         if self.ensure == ABSENT:
             message = "Would have purged" if self._purge else "Would have uninstalled"
             return _Step(message, Operation(name, removal=True, purge=self._purge), ABSENT)
-        given = self.properties.get("install_recommends")
-        wanted = Operation(name, recommends=None if given is None else bool(given))
+        recommends = self.properties.get("install_recommends")
+        wanted = Operation(name, recommends=None if recommends is None else bool(recommends))
         if self.ensure == PRESENT:
             return _Step("Would have installed", wanted, candidate or PRESENT)
         if self.ensure == LATEST:

@@ -53,12 +53,12 @@ class Resource(ActionStateType):
         """See the base class. It remains due after the reboot of this run. ``onlyif`` also runs in
         a preview.
         """
-        given = self.properties.get("onlyif")
-        if host.reboots.is_done() or not given:
+        guard = self.properties.get("onlyif")
+        if host.reboots.is_done() or not guard:
             return host.reboots.is_done()
         from remote_runtime.host.command_ports import of_guard
 
-        return host.commands.holds(of_guard(given, self.properties, self.provider), "onlyif")
+        return host.commands.holds(of_guard(guard, self.properties, self.provider), "onlyif")
 
     def is_served(self, host: "HostReader", fired: bool) -> bool:
         return host.reboots.is_served(fired)

@@ -86,10 +86,10 @@ def canonical(data: bytes) -> bytes:
     """
     try:
         binary = dearmored(data) if is_armored(data) else data
-        kept = b"".join(packet for tag, _, packet in _packets(binary) if tag in _OF_KEYS)
+        key_packets = b"".join(packet for tag, _, packet in _packets(binary) if tag in _OF_KEYS)
     except ValueError:
         return normalized(data)
-    return armored(kept) if is_armored(data) else kept
+    return armored(key_packets) if is_armored(data) else key_packets
 
 
 def armored(data: bytes) -> bytes:

@@ -72,16 +72,18 @@ def sections(text: str) -> Dict[str, List[str]]:
 
 def replaced(text: str, name: str, section: Optional[str]) -> str:
     """A file with this section in place of the one with that name; None removes it."""
-    found = sections(text)
+    lines_by_section = sections(text)
     if section is None:
-        found.pop(name, None)
-        return "".join(line for lines in found.values() for line in lines)
-    tail = _tail(found.get(name, []))
-    if name not in found and any(found.values()):
-        last = list(found)[-1]
-        found[last].append("" if found[last][-1:] and found[last][-1].strip() == "" else "\n")
-    found[name] = [section, *tail]
-    return "".join(line for lines in found.values() for line in lines)
+        lines_by_section.pop(name, None)
+        return "".join(line for lines in lines_by_section.values() for line in lines)
+    tail = _tail(lines_by_section.get(name, []))
+    if name not in lines_by_section and any(lines_by_section.values()):
+        last = list(lines_by_section)[-1]
+        lines_by_section[last].append(
+            "" if lines_by_section[last][-1:] and lines_by_section[last][-1].strip() == "" else "\n"
+        )
+    lines_by_section[name] = [section, *tail]
+    return "".join(line for lines in lines_by_section.values() for line in lines)
 
 
 def _tail(lines: Sequence[str]) -> List[str]:
@@ -118,23 +120,23 @@ def state_of(lines: Sequence[str]) -> Dict[str, Any]:
     """Return the state in a section, by property; it is equal for sections with the same meaning,
     and None if there is no state.
     """
-    said = values(lines)
-    priority = said.get("priority", "")
-    keys = [url for url in re.split(r"[\s,]+", said.get("gpgkey", "")) if url]
+    settings = values(lines)
+    priority = settings.get("priority", "")
+    keys = [url for url in re.split(r"[\s,]+", settings.get("gpgkey", "")) if url]
     state: Dict[str, Any] = {
-        "urls": [url for url in re.split(r"[\s,]+", said.get("baseurl", "")) if url] or None,
-        "mirrorlist": said.get("mirrorlist"),
-        "metalink": said.get("metalink"),
-        "username": said.get("username"),
-        "password": said.get("password"),
-        "description": said.get("name"),
-        "enabled": said.get("enabled", "1").lower() not in _FALSE,
-        "gpgcheck": said.get("gpgcheck", "").lower() not in (*_FALSE, ""),
-        "repo_gpgcheck": said.get("repo_gpgcheck", "").lower() not in (*_FALSE, ""),
+        "urls": [url for url in re.split(r"[\s,]+", settings.get("baseurl", "")) if url] or None,
+        "mirrorlist": settings.get("mirrorlist"),
+        "metalink": settings.get("metalink"),
+        "username": settings.get("username"),
+        "password": settings.get("password"),
+        "description": settings.get("name"),
+        "enabled": settings.get("enabled", "1").lower() not in _FALSE,
+        "gpgcheck": settings.get("gpgcheck", "").lower() not in (*_FALSE, ""),
+        "repo_gpgcheck": settings.get("repo_gpgcheck", "").lower() not in (*_FALSE, ""),
         "signed_by": [url[7:] if url.startswith("file:///") else url for url in keys] or None,
         "priority": int(priority) if priority.isdigit() else None,
     }
-    others = [(key, value) for key, value in said.items() if key not in OWN]
+    others = [(key, value) for key, value in settings.items() if key not in OWN]
     options = ["%s=%s" % (key, " ".join(value.split())) for key, value in sorted(others)]
     state["other_options"] = options or None
     return state

@@ -101,8 +101,10 @@ class Resource(StateType):
             return None
         state["type"] = node.kind
         state["mode"] = "%04o" % (node.mode & 0o7777)
-        named = state["signed_by"] or ()
-        own = [path for path in repository_paths.keys(self.provider, self.name) if path in named]
+        key_paths = state["signed_by"] or ()
+        own = [
+            path for path in repository_paths.keys(self.provider, self.name) if path in key_paths
+        ]
         self._installed, self._found_keys = own[0] if own else "", []
         self._is_same = False
         state["fingerprint"] = state["key"] = state["key_mode"] = None
@@ -178,10 +180,10 @@ class Resource(StateType):
 
     def _known_key(self) -> Optional[Key]:
         """Return the key if it is known without reading from the host or a server."""
-        given = self.properties.get("key")
-        if not given:
+        key = self.properties.get("key")
+        if not key:
             return None
-        data = rules.inline(given) if self._source is None else self._source
+        data = rules.inline(key) if self._source is None else self._source
         if data is not None:
             return self._placed(data)
         expected = self.properties.get("fingerprint")
@@ -201,16 +203,16 @@ class Resource(StateType):
     def _key(self, host: HostReader) -> Optional[Key]:
         """The key, read from the host or from a server if necessary. ``ResourceError``."""
         known = self._known_key()
-        given = self.properties.get("key")
-        if not given or (known is not None and self._source is None):
+        key = self.properties.get("key")
+        if not key or (known is not None and self._source is None):
             return known
         data = self._source
         if data is None:
-            reads = host.files.read if given.startswith("/") else host.downloads.read
-            data = reads(given, openpgp_keys.LARGEST)
+            reads = host.files.read if key.startswith("/") else host.downloads.read
+            data = reads(key, openpgp_keys.LARGEST)
         reason = self._why_not(data)
         if reason:
-            raise _refused(given, reason)
+            raise _refused(key, reason)
         return self._placed(data)
 
     def _why_refused(self) -> str:
@@ -304,11 +306,11 @@ class Resource(StateType):
             host.files.unlink(self._path)
         else:
             text = host.files.read(self._path).decode("utf-8", "surrogateescape")
-            left = repo_file.replaced(text, self.name, None)
-            if repo_file.is_empty(left):
+            remaining_text = repo_file.replaced(text, self.name, None)
+            if repo_file.is_empty(remaining_text):
                 host.files.unlink(self._path)
             else:
-                data = left.encode("utf-8", "surrogateescape")
+                data = remaining_text.encode("utf-8", "surrogateescape")
                 node = host.files.lstat(self._path)
                 mode = MODE if node is None else node.mode & 0o7777
                 host.files.write(self._path, data, mode=mode)

@@ -68,15 +68,15 @@ def compare(keys: openpgp_keys.Keys, expected: str) -> str:
 
 
 def _addresses(properties: Mapping[str, Any]) -> Iterator[Problem]:
-    given = [k for k in ("url", "urls", "mirrorlist", "metalink") if properties.get(k)]
-    if not given:
+    address_keys = [k for k in ("url", "urls", "mirrorlist", "metalink") if properties.get(k)]
+    if not address_keys:
         yield "", "url is required"
-    if "url" in given and "urls" in given:
+    if "url" in address_keys and "urls" in address_keys:
         yield "urls", "use either url or urls"
-    both = [key for key in given if key in ("mirrorlist", "metalink")]
+    both = [key for key in address_keys if key in ("mirrorlist", "metalink")]
     if len(both) > 1:
         yield "metalink", "use either mirrorlist or metalink"
-    for key in given:
+    for key in address_keys:
         for url in [properties[key]] if isinstance(properties[key], str) else properties[key]:
             reason = _wrong_address(url)
             if reason:

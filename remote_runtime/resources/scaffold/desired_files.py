@@ -36,8 +36,8 @@ def tree_of(source: Any, host: HostReader) -> Tree:
 
 def entries(source: Any) -> List[Dict[str, Any]]:
     """Return the files in the plan; none if there is no tree."""
-    found = source.get("files", []) if isinstance(source, dict) else []
-    return list(found)
+    files = source.get("files", []) if isinstance(source, dict) else []
+    return list(files)
 
 
 def parents(path: str) -> List[str]:

@@ -118,16 +118,16 @@ class Resource(PathTaskStateType):
         self._tidied = True
         return tasks
 
-    def unachieved(self, left: Sequence[Change]) -> str:
+    def unachieved(self, changes: Sequence[Change]) -> str:
         """See the base class. Names at most three paths."""
-        names = [change.what for change in left]
+        names = [change.what for change in changes]
         if len(names) > 3:
             names[3:] = ["%d more" % (len(names) - 3)]
         return "still different: " + ", ".join(names) if names else ""
 
     def _directories(self, scan: TreeScan, tree: Tree) -> List[Task]:
-        found = scan.missing_directories(tree.directories, tree.files)
-        missing = found if scan.exists else ["", *found]
+        missing_directories = scan.missing_directories(tree.directories, tree.files)
+        missing = missing_directories if scan.exists else ["", *missing_directories]
         return [self._directory(scan, path) for path in missing]
 
     def _directory(self, scan: TreeScan, path: str) -> Task:
@@ -140,8 +140,8 @@ class Resource(PathTaskStateType):
 
     def _contents(self, host: "HostReader", scan: TreeScan, tree: Tree, ready: bool) -> List[Task]:
         """Return the tasks that put the files in place; ``ready``: the commands can run."""
-        made = [self._processing(host, one) if ready else one for one in tree.files]
-        tasks = [self._file(host, scan, wanted) for wanted in made]
+        files = [self._processing(host, one) if ready else one for one in tree.files]
+        tasks = [self._file(host, scan, wanted) for wanted in files]
         return [task for task in tasks if task is not None]
 
     def _file(self, host: "HostReader", scan: TreeScan, wanted: PlannedFile) -> Optional[Task]:

@@ -70,9 +70,9 @@ class Resource(TaskStateType):
 
     def read(self, host: HostReader) -> Found:
         """Raise ``Missing`` for a condition that prevents the desired state."""
-        found = self._read(host)
-        self._require(found)
-        return found
+        state = self._read(host)
+        self._require(state)
+        return state
 
     def state_of(self, state: Found) -> str:
         return str(state["ensure"]) if state else "absent"
@@ -86,13 +86,13 @@ class Resource(TaskStateType):
         if not status.found and (self.properties.get("masked") or "unit" in self._texts):
             # it is to come, or can be masked
             status = status._replace(found=True, enabled=self._has_links(host))
-        found = _found(status)
-        if found is None:
+        state = _found(status)
+        if state is None:
             return None
         texts = self._texts.items()
         read = {key: managed_unit_files.read(host, each.path(self._place)) for key, each in texts}
         modes = {key: mode for key, (_, mode) in read.items()}
-        return dict(found, modes=modes, **{key: text for key, (text, _) in read.items()})
+        return dict(state, modes=modes, **{key: text for key, (text, _) in read.items()})
 
     def _has_links(self, host: HostReader) -> bool:
         """Return whether links of an earlier unit with this name will enable the new one."""
@@ -103,11 +103,13 @@ class Resource(TaskStateType):
 
     def _desired(self) -> Mapping[str, Any]:
         """In the order of the tasks: an old mask is removed first, a new one is added last."""
-        given = self.properties
-        order = (*TEXTS, *_LAST) if given.get("masked") else _ORDER
+        properties = self.properties
+        order = (*TEXTS, *_LAST) if properties.get("masked") else _ORDER
         wanted: Dict[str, Any] = {"ensure": self.ensure}
         wanted.update((key, each.text) for key, each in self._texts.items())
-        wanted.update({key: bool(given[key]) for key in _SWITCHES if given.get(key) is not None})
+        wanted.update(
+            {key: bool(properties[key]) for key in _SWITCHES if properties.get(key) is not None}
+        )
         return {key: wanted[key] for key in order if key in wanted}
 
     def _opposite(self) -> Mapping[str, Any]:
@@ -334,5 +336,5 @@ def _shown(state: Found) -> Mapping[str, Any]:
     """The properties that ``ccm status`` shows."""
     if state is None:
         return {"ensure": "absent"}
-    shown = {key: state[key] for key in ("ensure", "enable")}
-    return dict(shown, **{key: state[key] for key in ("masked", "status") if state[key]})
+    properties = {key: state[key] for key in ("ensure", "enable")}
+    return dict(properties, **{key: state[key] for key in ("masked", "status") if state[key]})

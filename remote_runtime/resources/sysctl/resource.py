@@ -79,8 +79,8 @@ class Resource(StateType):
         if not self._unknown:
             now = " ".join(host.kernel.value(self._key).split())
             wanted = self._value
-            held = wanted is not None and sysctl_files.is_held(now, wanted)
-            state["value"] = wanted if held else now
+            has_value = wanted is not None and sysctl_files.is_held(now, wanted)
+            state["value"] = wanted if has_value else now
         return state
 
     def _at_boot(self, host: HostReader) -> Optional[Setting]:

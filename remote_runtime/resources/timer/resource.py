@@ -228,7 +228,7 @@ def _encoded(text: str) -> bytes:
 def _unstarted(properties: Properties) -> List[Tuple[str, str]]:
     """Return settings that prevent the job from ever running, or a property from having an
     effect."""
-    given = [
+    time_keys = [
         key for key in schedules.SPANS + schedules.BEGINNINGS if properties.get(key) is not None
     ]
     settings = properties.get("settings")
@@ -236,8 +236,8 @@ def _unstarted(properties: Properties) -> List[Tuple[str, str]]:
     if isinstance(more, str) or (isinstance(more, dict) and any(k.startswith("On") for k in more)):
         return []
     wrong = []
-    if not set(given) & set(schedules.BEGINNINGS):
-        after = [key for key in given if key.startswith("on_unit_")]
+    if not set(time_keys) & set(schedules.BEGINNINGS):
+        after = [key for key in time_keys if key.startswith("on_unit_")]
         if after:
             text = (
                 "it counts from a run, and nothing starts the first one: add on_boot or on_active"

@@ -36,8 +36,8 @@ BEGINNINGS = ("schedule", "on_boot", "on_active")
 
 def expressions(properties: Mapping[str, Any]) -> List[str]:
     """The calendar expressions of a timer."""
-    given = properties.get("schedule")
-    every = given if isinstance(given, list) else [] if given is None else [given]
+    schedule = properties.get("schedule")
+    every = schedule if isinstance(schedule, list) else [] if schedule is None else [schedule]
     return [" ".join(str(each).split()) for each in every]
 
 

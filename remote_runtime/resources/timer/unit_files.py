@@ -87,8 +87,8 @@ def _described(name: str, properties: Mapping[str, Any]) -> str:
 
 def _given(properties: Mapping[str, Any], section: str) -> Mapping[str, Any]:
     settings: Mapping[str, Any] = properties.get("settings") or {}
-    given: Mapping[str, Any] = settings.get(section) or {}
-    return given
+    settings_of_section: Mapping[str, Any] = settings.get(section) or {}
+    return settings_of_section
 
 
 def problems(settings: Any) -> List[Tuple[str, str]]:
@@ -102,9 +102,11 @@ def problems(settings: Any) -> List[Tuple[str, str]]:
         elif section not in PROPERTY_OF:
             problems.append("%r is not one of the sections Unit, Service and Timer" % section)
         for key in values if isinstance(values, dict) else ():
-            named = PROPERTY_OF.get(section, {}).get(key)
-            if named:
-                problems.append("%s in %s: set the property `%s` instead" % (key, section, named))
+            property_name = PROPERTY_OF.get(section, {}).get(key)
+            if property_name:
+                problems.append(
+                    "%s in %s: set the property `%s` instead" % (key, section, property_name)
+                )
             elif (section, key) == ("Timer", "Unit"):
                 problems.append("omit Unit in Timer: the timer starts its own service")
     return [("settings", message) for message in problems]

@@ -37,25 +37,25 @@ class Resource(AccountStateType):
         properties must fit together.
         """
         wrong: List[Tuple[str, str]] = []
-        given = properties.get
-        if given("ensure") == "absent" and name == "root" and not given("force"):
+        get = properties.get
+        if get("ensure") == "absent" and name == "root" and not get("force"):
             wrong.append(("force", "removing the user root requires force: true"))
-        if name == "root" and given("uid") not in (None, 0) and not given("force"):
+        if name == "root" and get("uid") not in (None, 0) and not get("force"):
             wrong.append(("uid", "the uid of root is 0; set force to change it"))
         for key in ("home", "shell"):
-            if {".", ".."} & set(str(given(key) or "").split("/")):
+            if {".", ".."} & set(str(get(key) or "").split("/")):
                 wrong.append((key, "the path contains . or .."))
-        group = given("group") or ""
+        group = get("group") or ""
         if group.isdigit() and group.strip("0123456789"):
             wrong.append(("group", "a group number may contain only the digits 0 to 9"))
         pairs = (("append", "groups"), ("move_home", "home"))
-        wrong += [(k, "%s requires %s" % (k, o)) for k, o in pairs if given(k) and given(o) is None]
-        if given("generate_ssh_key") and given("system") and not given("create_home"):
+        wrong += [(k, "%s requires %s" % (k, o)) for k, o in pairs if get(k) and get(o) is None]
+        if get("generate_ssh_key") and get("system") and not get("create_home"):
             wrong.append(
                 ("generate_ssh_key", "a system user gets a home directory only with create_home")
             )
         try:
-            day = day_of(given("expires") or NEVER)
+            day = day_of(get("expires") or NEVER)
             if day is not None and day < 1:
                 wrong.append(("expires", "expires must be 1970-01-02 or later, or never"))
         except ValueError:
@@ -106,14 +106,14 @@ class Resource(AccountStateType):
         """See the base class. A home directory is desired unless ``system``, ``home`` or login.defs
         determines otherwise.
         """
-        given = self.properties
-        wanted = {key: given[key] for key in KEPT if given.get(key) is not None}
-        if given.get("groups") is not None:
-            wanted["groups"] = sorted(set(given["groups"]))
-        homeless = given.get("system") or given.get("home") == NOWHERE or self._homeless
-        if given.get("create_home", not homeless):
+        properties = self.properties
+        wanted = {key: properties[key] for key in KEPT if properties.get(key) is not None}
+        if properties.get("groups") is not None:
+            wanted["groups"] = sorted(set(properties["groups"]))
+        homeless = properties.get("system") or properties.get("home") == NOWHERE or self._homeless
+        if properties.get("create_home", not homeless):
             wanted["create_home"] = True
-        if given.get("generate_ssh_key"):
+        if properties.get("generate_ssh_key"):
             wanted["generate_ssh_key"] = True
         return wanted
 
@@ -154,12 +154,10 @@ class Resource(AccountStateType):
         """See the base class. Refuses to remove the user that ccm logs in with, unless ``force`` is
         set.
         """
-        given = self.properties.get
-        if not given("force"):
+        get = self.properties.get
+        if not get("force"):
             lockout.require_login(host, self.name, "removing the user")
-        host.accounts.remove_user(
-            self.name, home=given("remove_home"), kill=given("kill_processes")
-        )
+        host.accounts.remove_user(self.name, home=get("remove_home"), kill=get("kill_processes"))
 
     @staticmethod
     def _key(home: str) -> str:

@@ -85,17 +85,19 @@ class Resource(ActionStateType):
         from remote_runtime.host.command_ports import of_command
         from remote_runtime.host.condition_ports import Condition
 
-        given = self.properties
-        if not any(given.get(key) is not None for key in rules.CONDITIONS):
+        properties = self.properties
+        if not any(properties.get(key) is not None for key in rules.CONDITIONS):
             raise ResourceError("a wait has no state to inspect, only a condition")
         return Condition(
-            host=given.get("host", "127.0.0.1"),
-            port=given.get("port") or 0,
-            url=given.get("url") or "",
-            statuses=given.get("status") or [200],
-            allow_insecure=given.get("allow_insecure", False),
-            file=given.get("file") or "",
-            command=of_command("", given, self.provider) if given.get("command") else None,
+            host=properties.get("host", "127.0.0.1"),
+            port=properties.get("port") or 0,
+            url=properties.get("url") or "",
+            statuses=properties.get("status") or [200],
+            allow_insecure=properties.get("allow_insecure", False),
+            file=properties.get("file") or "",
+            command=of_command("", properties, self.provider)
+            if properties.get("command")
+            else None,
         )
 
     def _seconds(self, key: str, default: str) -> float:

@@ -22,15 +22,15 @@ _SHORTEST = 0.1  # seconds between two looks
 
 def problems(properties: Dict[str, Any]) -> Problems:
     """Each violated rule as (property, message)."""
-    given = [key for key in CONDITIONS if properties.get(key) is not None]
+    condition_keys = [key for key in CONDITIONS if properties.get(key) is not None]
     problems: Problems = []
-    if len(given) != 1:
+    if len(condition_keys) != 1:
         problem = "set exactly one of %s" % ", ".join(CONDITIONS)
-        if given:
-            problem += ", not %s" % " and ".join(given)
-        problems.append((given[1] if given else "", problem))
+        if condition_keys:
+            problem += ", not %s" % " and ".join(condition_keys)
+        problems.append((condition_keys[1] if condition_keys else "", problem))
     for key, condition in _BELONGS.items():
-        if properties.get(key) is not None and given and condition not in given:
+        if properties.get(key) is not None and condition_keys and condition not in condition_keys:
             problems.append((key, "it requires %s" % condition))
     problems += of_settings("", properties)
     problems += _duration("timeout", properties, 0.0)

@@ -46,7 +46,7 @@ class DueRestartTest(EtcTest):
         item = made.resources[0].item
         plan = TargetPlan("R%d" % self.runs, "", options, False, (), (item,), {}, manifest="s.yaml")
         recall = RunState(
-            plan, self.state, shown=str, tell=lambda level, text: self.told.append(text)
+            plan, self.state, mask=str, tell=lambda level, text: self.told.append(text)
         )
         lifecycle = Lifecycle(context, Registry(context), render=lambda one: one.properties)
         events: List[Dict[str, Any]] = []

@@ -17,9 +17,9 @@ def provider_of(properties: Properties) -> str:
     """The provider that a resource requests, by its name or its properties; "" for a package of the
     system.
     """
-    given = properties.get("provider")
-    if isinstance(given, str) and given:
-        return given
+    provider = properties.get("provider")
+    if isinstance(provider, str) and provider:
+        return provider
     if properties.get("environment"):
         return "pip"
     return "npm" if properties.get("path") or properties.get("global") else ""
@@ -28,5 +28,5 @@ def provider_of(properties: Properties) -> str:
 def is_environment_package(properties: Properties) -> bool:
     """Return whether a property is set that only they have, or that names their provider."""
     keys = (*SHARED, *(key for own in OWN.values() for key in own))
-    given = any(properties.get(key) not in (None, False) for key in keys)
-    return given or provider_of(properties) in PROVIDERS
+    has_key = any(properties.get(key) not in (None, False) for key in keys)
+    return has_key or provider_of(properties) in PROVIDERS

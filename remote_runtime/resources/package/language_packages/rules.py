@@ -38,18 +38,18 @@ _SYSTEM = ("/", "/usr", "/usr/local")
 def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     """Return the problems, as (property, message)."""
     provider = provider_of(properties)
-    given = [key for key, value in properties.items() if value not in (None, False)]
+    keys = [key for key, value in properties.items() if value not in (None, False)]
     if provider not in PROVIDERS:
         others = [*SHARED, *OWN["pip"], *OWN["npm"]]
         reason = "it is only for pip and npm packages: set provider, and environment or path"
-        return [(key, reason) for key in given if key in others]
+        return [(key, reason) for key in keys if key in others]
     other = "npm" if provider == "pip" else "pip"
     problems = [
-        (key, "it is for %s, not for %s" % (other, provider)) for key in given if key in OWN[other]
+        (key, "it is for %s, not for %s" % (other, provider)) for key in keys if key in OWN[other]
     ]
     problems += [
         (key, "it is for system packages, not for those of %s" % provider)
-        for key in given
+        for key in keys
         if key in _OF_SYSTEM
     ]
     problems += _of_place(provider, properties)
