@@ -45,7 +45,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="also show, as comments, where each value of the data comes from",
+        help="also show, as comments, where each data value comes from",
     )
     add_selection(parser)
     add_connection(parser)

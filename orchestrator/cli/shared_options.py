@@ -280,8 +280,7 @@ def add_data(parser: Parser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="set a value of the data; overrides all other sources; a.b=1 sets a nested key;"
-        " repeatable",
+        help="set a data value; overrides all other sources; a.b=1 sets a nested key; repeatable",
     )
     parser.set_defaults(data_dir=None, source_hosts=None, facts_max_age=None, nats=None)
     parser.set_defaults(secret_keys=None)

@@ -25,7 +25,7 @@ NEEDS_SECRETS = "secret.unread"
 NEEDS = {
     NEEDS_FACTS: "facts that only a host reports",
     NEEDS_ANSWERS: "answers to look-ups",
-    NEEDS_DATA: "data of --hiera that was not read",
+    NEEDS_DATA: "--hiera data that was not read",
     NEEDS_STORE: "the key-value store",
     NEEDS_ARCHIVE: "an archive that was not read",
     NEEDS_SECRETS: "secrets, which this command does not read",

@@ -55,7 +55,8 @@ class AdhocLifecycle(Lifecycle):
                 wrong.append(str(error))
         outcome.ended = Ended(None, "\n".join(messages) + "\n", "")
         if wrong:
-            text = "%d of %d paths could not be fetched" % (len(wrong), len(messages))
+            noun = "path" if len(messages) == 1 else "paths"
+            text = "%d of %d %s could not be fetched" % (len(wrong), len(messages), noun)
             raise ResourceError(text, kind="resource.fetch", output="\n".join(wrong))
 
     def _run(self, properties: Properties, outcome: Outcome) -> None:

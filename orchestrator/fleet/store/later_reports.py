@@ -36,7 +36,7 @@ class LaterReports(NamedTuple):
             if self.over.get(host) == "none":
                 yield run_events.HostNotice(host, "warning", NO_RECORD)
             elif number:
-                were = "resources were" if number > 1 else "resource was"
+                were = "outcomes were" if number > 1 else "outcome was"
                 text = f"{number} {were} {REPORTED_LATER}"
                 yield run_events.HostNotice(host, "warning", text)
 

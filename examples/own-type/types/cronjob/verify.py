@@ -1,4 +1,4 @@
-"""The expectations of a verify, read from cron's own files and programs (controller)."""
+"""The expectations of `ccm verify`, read from cron's own files and programs (controller)."""
 
 from __future__ import annotations
 
