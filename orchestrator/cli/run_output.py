@@ -1,7 +1,5 @@
 """Writes the output of a run (controller): progress, summary, ``--json``, ``--events``."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import functools
@@ -138,7 +136,7 @@ class Output:
         """Whether a document is created from the run directory at the end."""
         return self.options.documented
 
-    def for_preview(self) -> Output:
+    def for_preview(self) -> "Output":
         """The output of the preview that a push runs first: failures on stderr."""
         output = Output(OutputOptions(quiet=True), self._run._replace(noop=True))
         output.human = sys.stderr
@@ -152,7 +150,7 @@ class Output:
         """Write a warning about the input to stderr."""
         warn(text)
 
-    def exit_code(self, result: RunResult) -> int:
+    def exit_code(self, result: "RunResult") -> int:
         """The exit code of a run that was shown."""
         code = result_exit_code(result, self.options.detailed_exitcode)
         return code or 1 if self._unwritten else code
@@ -166,7 +164,7 @@ class Output:
         if not self.options.json:
             self.say(ON_THIS_MACHINE)
 
-    def subscribers(self, command: str, subject: str) -> list[Subscriber]:
+    def subscribers(self, command: str, subject: str) -> "list[Subscriber]":
         """The requested subscribers, always including the one for the summary."""
         if not self.options.quiet and can_redraw(self.human):
             from orchestrator.report.terminal.live_view import LiveView
@@ -260,7 +258,7 @@ class Output:
         """Write a warning, wrapped on a terminal."""
         self.say(marked("warning: ", plain(text), self.human))
 
-    def summary(self, result: RunResult) -> None:
+    def summary(self, result: "RunResult") -> None:
         """Write the problems of the output, the summary and the metrics."""
         self._is_running = False
         self._write_faults(result.faults)
@@ -286,13 +284,13 @@ class Output:
         choice = DetailLevel(self._diff, self.options.verbose, self.options.quiet)
         Summary(self._collected, Style.of(self.human), choice).write(self.human, run_id)
 
-    def _write_metrics(self, path: str, saved: SavedRun) -> None:
+    def _write_metrics(self, path: str, saved: "SavedRun") -> None:
         from orchestrator.cli.report import write_form
         from orchestrator.report.files.metrics import write_metrics
 
         write_form(saved, write_metrics, "--metrics", path)
 
-    def verifying(self) -> VerifyOutput:
+    def verifying(self) -> "VerifyOutput":
         """The reporter for the verify that follows a push."""
         from orchestrator.cli.verify_output import VerifyOutput
 
@@ -303,7 +301,7 @@ class Output:
             self.human, verbose=self.options.verbose, quiet=quiet, silent_if_good=quiet
         )
 
-    def finished(self, result: RunResult) -> None:
+    def finished(self, result: "RunResult") -> None:
         """Write the document of ``--json``."""
         self._write_faults(result.faults[self._told_faults :])
         if result.directory is not None and self.options.json:
@@ -328,16 +326,16 @@ class Output:
                 )
 
     @functools.cached_property
-    def _collected(self) -> RunCollector:
+    def _collected(self) -> "RunCollector":
         from orchestrator.report.run_collector import RunCollector
 
         return RunCollector(verbose=self.options.verbose)
 
-    def _summarised(self) -> Subscriber:
+    def _summarised(self) -> "Subscriber":
         """The subscriber that collects everything for the summary."""
         return self._collected
 
-    def _plain_lines(self) -> Lines | None:
+    def _plain_lines(self) -> "Lines | None":
         """The output without a live view."""
         from orchestrator.report.terminal.progress_lines import Lines
 

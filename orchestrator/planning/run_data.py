@@ -1,7 +1,5 @@
 """The data of a run, and the variables that the templates of each host see (controller)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
@@ -120,17 +118,17 @@ class RunData:
             problems.append(Problem(f"--hiera {path}: {error.message}", None, error.hint))
             return ""
 
-    def secrets(self) -> SecretLookup | None:
+    def secrets(self) -> "SecretLookup | None":
         """The reader of the run's secrets; None for a command that reads no secrets."""
         if not (self._reads_secrets or self._elsewhere):
             return None
         return self.secret_lookup()
 
-    def use_secrets(self, secrets: SecretLookup) -> None:
+    def use_secrets(self, secrets: "SecretLookup") -> None:
         """Use this source of secrets."""
         self._secrets, self._reads_secrets = secrets, True
 
-    def secret_lookup(self) -> SecretLookup:
+    def secret_lookup(self) -> "SecretLookup":
         """The reader of the run's secrets, created on first use."""
         with self._lock:
             if self._secrets is None:
@@ -142,7 +140,7 @@ class RunData:
             return self._secrets
 
     @property
-    def keys(self) -> KeySources:
+    def keys(self) -> "KeySources":
         """The sources of the keys of secrets."""
         if self._secret_keys is None:
             from orchestrator.secrets.key_sources import KeySources
@@ -168,7 +166,7 @@ class RunData:
             problems += error.problems
             return options._replace(contact=False)
 
-    def see(self, inventory: Inventory | InventoryView) -> None:
+    def see(self, inventory: "Inventory | InventoryView") -> None:
         """Set the hosts that templates can read as ``Groups`` and ``Hosts``."""
         if isinstance(inventory, InventoryView):
             self.inventory = inventory
@@ -176,11 +174,11 @@ class RunData:
             self.inventory = InventoryView.of(inventory)
 
 
-def _registry(text: str | None) -> RegistrationLookup:
+def _registry(text: str | None) -> "RegistrationLookup":
     """The source of ``registrations()``, opened on first use."""
     from orchestrator.registration.lookup import RegistrationLookup
 
-    def opener() -> Store:
+    def opener() -> "Store":
         """Open the registry."""
         from orchestrator.registration.store import open_store
 
@@ -189,11 +187,11 @@ def _registry(text: str | None) -> RegistrationLookup:
     return RegistrationLookup(opener)
 
 
-def _buckets(options: PlanOptions) -> KeyValueLookup:
+def _buckets(options: PlanOptions) -> "KeyValueLookup":
     """The source of ``kvGet()``, opened on first use."""
     from orchestrator.registration.key_value import KeyValueLookup, open_buckets
 
-    def opener() -> Buckets:
+    def opener() -> "Buckets":
         """Open the buckets, if other machines may be contacted."""
         if not options.contact:
             raise NotContactedError
@@ -282,7 +280,7 @@ class ManifestData:
                 continue
         return list(problems.values())
 
-    def undeclared(self, asks: Asks, handed: Iterable[str] = ()) -> list[Problem]:
+    def undeclared(self, asks: "Asks", handed: Iterable[str] = ()) -> list[Problem]:
         """The problems of look-ups that the data of every host reads but ``asks`` does not contain.
 
         ``handed`` has the keys of the data from its apply.
@@ -336,7 +334,7 @@ class ManifestData:
         facts: Facts,
         keys: Sequence[str],
         look_ups: ManifestLookups = NO_LOOKUPS,
-    ) -> tuple[Explanation, list[str]]:
+    ) -> "tuple[Explanation, list[str]]":
         """Return the origin of each part of a value in a host's data, and its secret strings.
 
         ``keys`` lead to the value. PlanError.

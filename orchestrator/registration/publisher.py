@@ -1,7 +1,5 @@
 """Passes the registrations of a run to their store as resources become stable (controller)."""
 
-from __future__ import annotations
-
 import queue
 import threading
 import time
@@ -34,7 +32,7 @@ class Publisher:
     new entries are published; ``warning`` is the reason of a failure, "" for success.
     """
 
-    def __init__(self, opener: Callable[[], Store], gathering: float = BATCH_SECONDS) -> None:
+    def __init__(self, opener: "Callable[[], Store]", gathering: float = BATCH_SECONDS) -> None:
         self._opener = opener
         self._gathering = gathering
         self._queue: queue.SimpleQueue[list[tuple[str, Registration]] | None] = queue.SimpleQueue()
@@ -106,7 +104,7 @@ class Publisher:
             self._left = []
             self._remove_stale(store, newest)
 
-    def _remove_stale(self, store: Store, newest: Mapping[str, Registration]) -> None:
+    def _remove_stale(self, store: "Store", newest: "Mapping[str, Registration]") -> None:
         """Remove entries that these resources no longer announce; a failure is a warning."""
         try:
             stale = self._stale(store, newest)
@@ -115,7 +113,7 @@ class Publisher:
         except CcmError as error:
             self.warning = f"registrations of earlier pushes may remain: {one_line(str(error))}"
 
-    def _stale(self, store: Store, newest: Mapping[str, Registration]) -> list[Registration]:
+    def _stale(self, store: "Store", newest: "Mapping[str, Registration]") -> "list[Registration]":
         """Entries of earlier runs from the resources that announce these; RegistrationError."""
         from orchestrator.registration.entry import Query
 

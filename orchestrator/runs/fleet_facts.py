@@ -4,8 +4,6 @@ The facts that were gathered last are cached on this machine. Missing or old fac
 before the first host of the run is changed.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,8 +41,8 @@ class FactReads(NamedTuple):
     """
 
     view: InventoryView
-    hosts: Sequence[Host]
-    stale: Sequence[Host]
+    hosts: "Sequence[Host]"
+    stale: "Sequence[Host]"
 
     def summary(self) -> str:
         """The facts that a run uses, with their age; "" for none."""
@@ -59,7 +57,7 @@ class FactReads(NamedTuple):
 
 
 def show_hosts(
-    planners: Iterable[Planner], inventory: Inventory, oldest: float | None = None
+    planners: "Iterable[Planner]", inventory: "Inventory", oldest: float | None = None
 ) -> FactReads:
     """Set the hosts that the planners' templates can read, with the cached facts of others.
 
@@ -93,7 +91,7 @@ def show_hosts(
 
 
 def take_answers(
-    read: FactReads, answers: Mapping[str, HostFacts | CcmError], warn: Callable[[str], None]
+    read: FactReads, answers: "Mapping[str, HostFacts | CcmError]", warn: Callable[[str], None]
 ) -> None:
     """Store the new facts of hosts, and provide them to templates.
 
@@ -117,7 +115,7 @@ def take_answers(
         warn(text)
 
 
-def keep_facts(host: Host, gathered: HostFacts, failed: dict[str, None]) -> HostRecord | None:
+def keep_facts(host: "Host", gathered: "HostFacts", failed: dict[str, None]) -> "HostRecord | None":
     """Store the facts of a host, including custom ones; None if they are too large.
 
     ``failed`` receives the reason why they cannot be stored, which is the same for all hosts.

@@ -1,11 +1,9 @@
 """Runs a push over the hosts, from the first one to the result (controller)."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,8 +24,6 @@ from orchestrator.support.state_directory import state_directory
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from orchestrator.fleet.host.host_task import HostTask
     from orchestrator.history.copier import RunCopier
     from orchestrator.registration.store import Store
@@ -40,7 +36,9 @@ INTERRUPTED_CLOSING = 3.0  # seconds
 AFTER_HOST_GRACE = 60.0  # seconds that --after-host has once the run is interrupted
 
 
-def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Reporter) -> RunResult:
+def run_push(
+    push: PushJob, targets: Targets, config: PushConfig, reporter: "Reporter"
+) -> RunResult:
     """Push to the targets; everything was checked before. UsageError if the run directory cannot be
     created.
     """
@@ -70,7 +68,7 @@ def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Repo
         return result
 
 
-def _copier(config: PushConfig, directory: RunDirectory) -> RunCopier | None:
+def _copier(config: PushConfig, directory: RunDirectory) -> "RunCopier | None":
     """The active copier of the run to its history; None without a history."""
     if config.history is None:
         return None
@@ -100,11 +98,11 @@ class _Start(NamedTuple):
 
     event: run_events.RunStarted
     directory: RunDirectory | None
-    engage: Engage
+    engage: "Engage"
 
 
 def _run(
-    push: PushJob, targets: Targets, *, config: PushConfig, reporter: Reporter, start: _Start
+    push: PushJob, targets: Targets, *, config: PushConfig, reporter: "Reporter", start: _Start
 ) -> RunResult:
     started, directory, engage = start
     subscribers = reporter.subscribers(push.command, push.what)
@@ -161,7 +159,7 @@ def _run(
 
 
 def _verified(
-    config: PushConfig, result: RunResult, reporter: Reporter, directory: RunDirectory
+    config: PushConfig, result: RunResult, reporter: "Reporter", directory: RunDirectory
 ) -> RunResult:
     """The result with a verify of the hosts that the push reached; the directory stores it."""
     from orchestrator.verify.stored_results import VerifyFile
@@ -181,7 +179,7 @@ class _RunContext(NamedTuple):
 
     engine: Engine
     publish: Callable[[run_events.Event], None]
-    reporter: Reporter
+    reporter: "Reporter"
 
 
 class _Part(NamedTuple):
@@ -209,7 +207,7 @@ def _parts(push: PushJob, targets: Targets, config: PushConfig) -> list[_Part]:
     ]
 
 
-def _registry(config: PushConfig) -> Store:
+def _registry(config: PushConfig) -> "Store":
     from orchestrator.registration.store import open_store
 
     return open_store(config.registration)
@@ -217,7 +215,7 @@ def _registry(config: PushConfig) -> Store:
 
 def _scheduler(
     push: PushJob, targets: Targets, config: PushConfig, context: _RunContext
-) -> RolloutScheduler | StagedScheduler:
+) -> "RolloutScheduler | StagedScheduler":
     """The scheduler of hosts with the options of the rollout."""
     from orchestrator.rollout.scheduler import ALONE
     from orchestrator.rollout.staged_scheduler import StagedScheduler, StageRun
@@ -237,7 +235,9 @@ def _scheduler(
     return StagedScheduler(runs, config.rollout)
 
 
-def _rollout_scheduler(part: _Part, context: _RunContext, place: StagePosition) -> RolloutScheduler:
+def _rollout_scheduler(
+    part: _Part, context: _RunContext, place: "StagePosition"
+) -> "RolloutScheduler":
     from orchestrator.rollout.scheduler import RolloutScheduler
     from orchestrator.runs.gates import gates_of, with_hooks
 
@@ -256,7 +256,7 @@ def _rollout_scheduler(part: _Part, context: _RunContext, place: StagePosition) 
 
 
 def _planned(
-    scheduler: RolloutScheduler | StagedScheduler,
+    scheduler: "RolloutScheduler | StagedScheduler",
     begin: run_events.RunStarted,
     config: PushConfig,
     staged: bool,
@@ -272,7 +272,7 @@ def _planned(
 
 def _in_order(
     push: PushJob, targets: Targets, config: PushConfig, context: _RunContext
-) -> Iterator[HostTask[HostResult]]:
+) -> Iterator["HostTask[HostResult]"]:
     """The scheduler of hosts without limits."""
     for part in _parts(push, targets, config):
         yield from map(_maker(part, context), part.targets.hosts)

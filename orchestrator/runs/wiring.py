@@ -1,7 +1,5 @@
 """Creates the hosts, the connector and the planner that a request names (controller)."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Collection, Mapping
@@ -33,7 +31,7 @@ class TargetSelection(NamedTuple):
 
 
 def select_targets(
-    options: HostChoice,
+    options: "HostChoice",
     warn: Callable[[str], None],
     manifest: str = "",
     among: Collection[str] | None = None,
@@ -60,8 +58,8 @@ def select_targets(
 
 
 def past_runs(
-    options: HostChoice, manifest: str = "", among: Collection[str] | None = None
-) -> PastRuns:
+    options: "HostChoice", manifest: str = "", among: Collection[str] | None = None
+) -> "PastRuns":
     """Return the runs for words such as ``failed``. UsageError for a history without safe modes."""
     from orchestrator.fleet.store.outcome_selection import PastRuns
     from orchestrator.fleet.store.run_source import OWN_RUNS, RunSource
@@ -76,13 +74,13 @@ def past_runs(
 
 def connector(
     chosen: TargetSelection,
-    options: ConnectionOptions,
+    options: "ConnectionOptions",
     *,
     ask: Callable[[str], str] | None,
     own_types: Mapping[str, bytes] | None = None,
     reaches: bool = True,
-    waiting: WaitingInterpreter | None = None,
-) -> Connector:
+    waiting: "WaitingInterpreter | None" = None,
+) -> "Connector":
     """The transport, with all required passwords; contacts no host.
 
     ``ask`` prompts for a password; None without a terminal. ``own_types``, from
@@ -100,8 +98,8 @@ def connector(
 
 
 def start_interpreter(
-    chosen: TargetSelection, options: ConnectionOptions
-) -> WaitingInterpreter | None:
+    chosen: TargetSelection, options: "ConnectionOptions"
+) -> "WaitingInterpreter | None":
     """An interpreter for the runtime of this machine, if it is one of the hosts."""
     settings = _settings(chosen, options)
     if not any(map(settings.has_our_python, chosen.hosts)):
@@ -113,7 +111,7 @@ def start_interpreter(
     return None
 
 
-def _settings(chosen: TargetSelection, options: ConnectionOptions) -> Settings:
+def _settings(chosen: TargetSelection, options: "ConnectionOptions") -> "Settings":
     from orchestrator.transport import Settings
 
     return Settings(
@@ -125,7 +123,7 @@ def _settings(chosen: TargetSelection, options: ConnectionOptions) -> Settings:
     )
 
 
-def planner(manifest: str, options: PlanOptions) -> tuple[Site, Planner]:
+def planner(manifest: str, options: "PlanOptions") -> "tuple[Site, Planner]":
     """The manifest, checked completely, and the planner of its hosts' plans. InputError."""
     from orchestrator.manifest import load_site
     from orchestrator.planning import Planner
@@ -149,7 +147,7 @@ def _archived(url: str, archives: Archives) -> Path:
     return archived.path
 
 
-def with_sources(request: RunRequest) -> RunRequest:
+def with_sources(request: "RunRequest") -> "RunRequest":
     """The request with its data from URLs, read once for the complete push.
 
     InputError.
@@ -161,7 +159,7 @@ def with_sources(request: RunRequest) -> RunRequest:
     return request._replace(data=fetched(request.data))
 
 
-def checked_job(request: RunRequest, chosen: TargetSelection) -> PushJob:
+def checked_job(request: "RunRequest", chosen: TargetSelection) -> "PushJob":
     """The push of a request's manifest to the ``chosen`` hosts, which are not contacted.
 
     InputError with every mistake; UsageError.
@@ -174,7 +172,7 @@ def checked_job(request: RunRequest, chosen: TargetSelection) -> PushJob:
     return job
 
 
-def _require_selected(request: RunRequest, chosen: TargetSelection) -> None:
+def _require_selected(request: "RunRequest", chosen: TargetSelection) -> None:
     """InputError for names of ``--only``, ``--tags`` or ``--skip`` that match nothing on any host
     of the inventory, if the resources are known before the hosts are contacted."""
     from orchestrator.runs.fleet_facts import show_hosts
@@ -189,7 +187,7 @@ def _require_selected(request: RunRequest, chosen: TargetSelection) -> None:
     raise InputError([Problem(text, None, "", "input.selection") for text in made.unmatched()])
 
 
-def manifest_job(request: RunRequest) -> PushJob:
+def manifest_job(request: "RunRequest") -> "PushJob":
     """The push of a request's manifest, without a check of the selected resources. InputError."""
     from orchestrator.manifest.identity import identity
     from orchestrator.runs.push_job import PushJob
@@ -208,7 +206,7 @@ def manifest_job(request: RunRequest) -> PushJob:
     )
 
 
-def refuse_stages(request: RunRequest, path: str) -> None:
+def refuse_stages(request: "RunRequest", path: str) -> None:
     """UsageError if stages are selected for anything but a stages file."""
     choice = request.stages
     for option, name in (("--from", choice.begin), ("--stage", choice.stage)):
@@ -220,14 +218,14 @@ def refuse_stages(request: RunRequest, path: str) -> None:
 
 
 def fact_overlay(
-    options: PlanOptions,
-) -> Callable[[Host, HostFacts], tuple[dict[str, Any], list[str]]]:
+    options: "PlanOptions",
+) -> "Callable[[Host, HostFacts], tuple[dict[str, Any], list[str]]]":
     """Overlays a host's facts with --facts, the inventory's vars and --fact; with warnings."""
     from orchestrator.planning.facts import FactOverlay
 
     over = FactOverlay(options.facts, options.fact)
 
-    def overlay(host: Host, gathered: HostFacts) -> tuple[dict[str, Any], list[str]]:
+    def overlay(host: Host, gathered: "HostFacts") -> tuple[dict[str, Any], list[str]]:
         """The facts of a host with overrides, and warnings about missing families."""
         facts, warnings = over(host, gathered)
         late = [f"{name} is unavailable: {reason}" for name, reason in facts.unavailable.items()]

@@ -1,7 +1,5 @@
 """A logged-in host, and the programs that are started on it (controller)."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable
@@ -44,9 +42,9 @@ class Login:
         *,
         settings: Settings,
         credentials: Credentials,
-        connection: Connection | None = None,
+        connection: "Connection | None" = None,
         until: float | None = None,
-        waiting: WaitingInterpreter | None = None,
+        waiting: "WaitingInterpreter | None" = None,
     ) -> None:
         self._host = host
         self._user = user
@@ -64,8 +62,8 @@ class Login:
         *,
         credentials: Credentials,
         until: float | None = None,
-        waiting: WaitingInterpreter | None = None,
-    ) -> Login:
+        waiting: "WaitingInterpreter | None" = None,
+    ) -> "Login":
         """The login of a host that is the controller itself."""
         user = ""
         if settings.become_user(host) is not None:  # only then it matters who this is

@@ -1,7 +1,5 @@
 """One host's run, from the connection to its result (controller)."""
 
-from __future__ import annotations
-
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -48,14 +46,14 @@ class HostRun(LinkTask[HostResult]):
 
     def __init__(
         self,
-        host: Target,
-        connector: Connector,
+        host: "Target",
+        connector: "Connector",
         *,
-        planner: Planner,
+        planner: "Planner",
         bus: Bus,
-        settings: RunSettings,
-        publisher: Publisher | None = None,
-        package_metadata: PackageMetadataCache | None = None,
+        settings: "RunSettings",
+        publisher: "Publisher | None" = None,
+        package_metadata: "PackageMetadataCache | None" = None,
     ) -> None:
         super().__init__(host_itself(host), connector, host.name)
         self._planner = planner
@@ -101,12 +99,12 @@ class HostRun(LinkTask[HostResult]):
         tally = talk.tally  # an earlier command of a session may have failed it
         return self._result(outcomes.FAILED if tally.failed or tally.unmet else OK)
 
-    def _plan(self, gathered: HostFacts) -> tuple[Plan, str]:
+    def _plan(self, gathered: "HostFacts") -> "tuple[Plan, str]":
         """The host's plan, and its boot ID."""
         self._enter(Phase.PLANNING)
         return self._planner.plan(self.host, gathered), str(gathered.hello["boot"])
 
-    def _keep(self, plan: Plan) -> None:
+    def _keep(self, plan: "Plan") -> None:
         content = plan.kept()
         if content is not None:
             self._bus.publish(run_events.HostPlanPart(self.name, content))
@@ -117,12 +115,12 @@ class HostRun(LinkTask[HostResult]):
         timeout = self._settings.options.timeout
         return self._began + timeout if timeout else None
 
-    def _return(self, reboot: Reboot, boot: str) -> FramedLink:
+    def _return(self, reboot: "Reboot", boot: str) -> "FramedLink":
         """The link to the host after it was rebooted."""
         self._enter(Phase.REBOOTING)
         self.abandon()
 
-        def call() -> tuple[FramedLink, HostFacts]:
+        def call() -> "tuple[FramedLink, HostFacts]":
             """Connect again and read the greeting."""
             link = self._open(lambda phase: None, self._until)
             try:
@@ -145,7 +143,7 @@ class HostRun(LinkTask[HostResult]):
                 raise InterruptedRunError
             time.sleep(TICK)
 
-    def _give_up(self, link: FramedLink) -> None:
+    def _give_up(self, link: "FramedLink") -> None:
         if not link.cancelling:
             link.cancel(CANCEL_GRACE)
 

@@ -1,7 +1,5 @@
 """A host in one stage of a run, under its name in that stage (controller)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +16,7 @@ class StageHost(NamedTuple):
     """
 
     stage: str
-    host: Target
+    host: "Target"
 
     @property
     def name(self) -> str:
@@ -31,7 +29,7 @@ class StageHost(NamedTuple):
         return self.host.vars
 
 
-def host_itself(target: Target) -> Target:
+def host_itself(target: "Target") -> "Target":
     """The inventory's host behind a target."""
     return target.host if isinstance(target, StageHost) else target
 
