@@ -171,7 +171,7 @@ class StateType(object):
 
     def answers(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
         """Return the answers to ``ccm.ask``, by the names in ``x-ccm-answers`` of the schema:
-        texts, numbers, booleans. None for a type without look-ups. The resource has only a name.
+        texts, numbers, booleans. None for a type without lookups. The resource has only a name.
         """
         return None
 

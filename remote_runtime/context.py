@@ -73,8 +73,8 @@ class Context(object):
     outcome. ``promised``: the run is bound to a plan file, so the records of an action are complete
     before its call.
 
-    ``answers`` are the look-ups of the run with their answers; ``asked_again`` stores, by the index
-    of a look-up and the state of a preview, why its answer would differ then.
+    ``answers`` are the lookups of the run with their answers; ``asked_again`` stores, by the index
+    of a lookup and the state of a preview, why its answer would differ then.
 
     ``outdated_lists`` are the repositories that have changed since the package lists were
     refreshed, by package manager (never in noop).

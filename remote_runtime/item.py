@@ -25,7 +25,7 @@ class Item(NamedTuple):
     subscribe: Tuple[str, ...] = ()
     managed: bool = True  # the result of the expressions of `control`
     control: Tuple[Dict[str, Any], ...] = ()  # what to check on the host: exists, absent, command
-    asked: Tuple[Dict[str, Any], ...] = ()  # the look-ups that its text reads, each with its name
+    asked: Tuple[Dict[str, Any], ...] = ()  # the lookups that its text reads, each with its name
     left_out: str = ""  # the option, one of SELECTION, that excludes it
     needed: bool = False  # it is excluded, and a selected resource requires it
     sensitive: bool = False

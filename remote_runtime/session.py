@@ -103,7 +103,7 @@ class Session(object):
         self._state = state
         self._home = ""  # the user that the runtime runs as
         self._reporter = EventReporter(self._channel, EventMaker(self._mask))
-        self._answers: "Known" = []  # for the look-ups before the plan
+        self._answers: "Known" = []  # for the lookups before the plan
         self._record: Any = None  # of this run, for a controller that loses the connection
 
     def serve(self) -> int:
@@ -174,7 +174,7 @@ class Session(object):
             self._tell_past(plans.recall_of(message), alone=False)
 
     def _look_up(self, message: wire.Message) -> None:
-        """Answer the look-ups of a manifest before its plan is made."""
+        """Answer the lookups of a manifest before its plan is made."""
         from remote_runtime.lookups import exchange
         from remote_runtime.options import RunOptions
 

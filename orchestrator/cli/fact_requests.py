@@ -20,7 +20,7 @@ def gather(
     """The facts of each host, or the error. Hosts are queried in parallel until the user
     interrupts.
 
-    ``require`` raises NeedAnswersError for look-ups that a host must answer.
+    ``require`` raises NeedAnswersError for lookups that a host must answer.
     """
     from orchestrator.cli.signals import Interrupts
     from orchestrator.fleet.host.fact_run import gather_facts

@@ -43,7 +43,7 @@ class Scope(NamedTuple):
     ``target_files`` has the content of files on the target by absolute path; other absolute paths
     raise NeedFileError. ``registry`` answers ``registrations()``, and ``buckets`` answers
     ``kvGet()``. ``loop`` has the names of one ``foreach`` iteration. ``inventory`` has the other
-    hosts, and ``asked`` the host's answers to the manifest's look-ups. ``secrets`` creates the
+    hosts, and ``asked`` the host's answers to the manifest's lookups. ``secrets`` creates the
     function behind ``secret()``, None if no secret may be read.
     """
 

@@ -30,6 +30,6 @@ def hint_for_name(name: str) -> str:
 
 
 def hint_for_lookup(plugin: str) -> str:
-    """The equivalent of an Ansible look-up plugin, or ""."""
+    """The equivalent of an Ansible lookup plugin, or ""."""
     found = _FUNCTIONS.get(plugin)
     return f"write {found}" if found is not None else ""

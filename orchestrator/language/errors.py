@@ -24,7 +24,7 @@ NEEDS_ARCHIVE = "archive.unread"
 NEEDS_SECRETS = "secret.unread"
 NEEDS = {
     NEEDS_FACTS: "facts that only a host reports",
-    NEEDS_ANSWERS: "answers to look-ups",
+    NEEDS_ANSWERS: "answers to lookups",
     NEEDS_DATA: "--hiera data that was not read",
     NEEDS_STORE: "the key-value store",
     NEEDS_ARCHIVE: "an archive that was not read",
@@ -61,7 +61,7 @@ class NeedSecretsError(FactsUnavailableError):
 
 
 class NoAnswerError(FactsUnavailableError):
-    """An expression reads a look-up of ``ccm.ask`` that has no answer."""
+    """An expression reads a lookup of ``ccm.ask`` that has no answer."""
 
     default_kind = "ask"
 

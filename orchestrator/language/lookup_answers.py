@@ -1,4 +1,4 @@
-"""The answers of a host to the look-ups of a manifest, for every language (controller)."""
+"""The answers of a host to the lookups of a manifest, for every language (controller)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from remote_runtime.text.suggestions import nearest
 
 _METHODS = frozenset(("get", "items", "keys", "values"))
 Find = Callable[[str], Any]
-"""Returns the answer to the look-up with a name; EvaluationError if there is none."""
+"""Returns the answer to the lookup with a name; EvaluationError if there is none."""
 
 
 class Answers(dict[str, Any]):
-    """``Asked``: an answer is resolved when it is first read. Reading a look-up without an answer
+    """``Asked``: an answer is resolved when it is first read. Reading a lookup without an answer
     raises an error.
 
-    ``names`` are the look-ups that the manifest declares.
+    ``names`` are the lookups that the manifest declares.
     """
 
     def __init__(self, names: Iterable[str] = (), find: Find | None = None) -> None:
@@ -76,7 +76,7 @@ class Answers(dict[str, Any]):
             return
         if key not in self._left or self._find is None:
             likely = nearest(key, [*dict.keys(self), *self._left])
-            reason = "the manifest declares no such look-up under ccm.ask"
+            reason = "the manifest declares no such lookup under ccm.ask"
             raise NoAnswerError(key, f"{reason} (did you mean {likely}?)" if likely else reason)
         found = self._find(key)
         dict.__setitem__(self, key, found)

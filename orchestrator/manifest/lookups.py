@@ -1,4 +1,4 @@
-"""``ccm.ask``: look-ups on a host before its plan is made (controller)."""
+"""``ccm.ask``: lookups on a host before its plan is made (controller)."""
 
 import re
 from typing import Any, NamedTuple
@@ -33,11 +33,11 @@ Question = dict[str, Any]
 
 
 class Ask(NamedTuple):
-    """One look-up: its ``kind``, its subject ``of``, and ``settings`` for running a command, all
+    """One lookup: its ``kind``, its subject ``of``, and ``settings`` for running a command, all
     with templates.
 
     ``sensitive``: the result is masked. ``types`` are those of the site, which may answer
-    look-ups.
+    lookups.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Ask(NamedTuple):
     types: Types
 
     def expressions(self) -> list[Expression]:
-        """Every expression of the look-up."""
+        """Every expression of the lookup."""
         expressions = [*expressions_in(self.of)]
         return [
             *expressions,
@@ -63,7 +63,7 @@ class Ask(NamedTuple):
             settings = {key: _fitting(render_value(v, scope)) for key, v in self.settings.items()}
         except NeedFileError as error:
             message = (
-                f"{self.told}: {error.path!r} is a file on the target, which a look-up cannot read"
+                f"{self.told}: {error.path!r} is a file on the target, which a lookup cannot read"
             )
             raise EvaluationError(message, self.where) from error
         for message in complaints(self.kind, of, settings, self.types):
@@ -77,7 +77,7 @@ class Ask(NamedTuple):
 
     @property
     def told(self) -> str:
-        """The name of the look-up in messages."""
+        """The name of the lookup in messages."""
         return f"{KEY}.{self.name}"
 
 
@@ -85,20 +85,20 @@ Asks = dict[str, Ask]
 
 
 def read_asks(node: Node | None, types: Types, problems: list[Problem]) -> Asks:
-    """The look-ups below ``ccm.ask``; mistakes are appended to ``problems``."""
+    """The lookups below ``ccm.ask``; mistakes are appended to ``problems``."""
     if not isinstance(node, Mapping) or not node.entries:
         if node is not None:
             what = "an empty map" if isinstance(node, Mapping) else node.describe()
-            message = f"{KEY} must be a map of look-ups, not {what}"
+            message = f"{KEY} must be a map of lookups, not {what}"
             problems.append(Problem(message, node.position, _FORM, "input.type"))
         return {}
     if len(node.entries) > MAX_LOOKUPS:
-        message = f"{KEY} has {len(node.entries)} look-ups; at most {MAX_LOOKUPS} are allowed"
+        message = f"{KEY} has {len(node.entries)} lookups; at most {MAX_LOOKUPS} are allowed"
         problems.append(Problem(message, node.position, "", "input"))
     result = {}
     for key, value in node.pairs():
         if not _NAME.match(key.text):
-            message = f"{key.text!r} cannot be the name of a look-up"
+            message = f"{key.text!r} cannot be the name of a lookup"
             hint = "use letters, digits and underscores, so that Asked.NAME can be written"
             problems.append(Problem(message, key.position, hint, "input"))
             continue
@@ -111,7 +111,7 @@ def read_asks(node: Node | None, types: Types, problems: list[Problem]) -> Asks:
 def _read(key: Scalar, node: Node, types: Types, problems: list[Problem]) -> Ask | None:
     told = f"{KEY}.{key.text}"
     if not isinstance(node, Mapping):
-        message = f"{told} must be a map with the subject of the look-up, not {node.describe()}"
+        message = f"{told} must be a map with the subject of the lookup, not {node.describe()}"
         problems.append(Problem(message, node.position, _FORM, "input.type"))
         return None
     before = len(problems)
@@ -121,12 +121,12 @@ def _read(key: Scalar, node: Node, types: Types, problems: list[Problem]) -> Ask
     for word, _ in node.pairs():
         if word not in named and word.text not in options:
             hint = suggestion(word.text, [*options] if named else [*kinds(types), *options])
-            message = f"{told}: there is no kind of look-up {word.text!r}"
+            message = f"{told}: there is no kind of lookup {word.text!r}"
             message = f"{told}: {kind} has no key {word.text!r}" if named else message
             problems.append(Problem(message, word.position, hint, "input.unknown"))
     if len(named) > 1:
         message = f"{told} has both {named[0].text} and {named[1].text}"
-        hint = "a look-up has only one subject: write two look-ups"
+        hint = "a lookup has only one subject: write two lookups"
         problems.append(Problem(message, named[1].position, hint, "input"))
     if not named and len(problems) == before:
         message = f"{told} has no subject"
@@ -157,7 +157,7 @@ def _is_kind(word: str, types: Types) -> bool:
 
 
 def kinds(types: Types) -> list[str]:
-    """The kinds of look-ups: built-in ones, and types that can report about a resource."""
+    """The kinds of lookups: built-in ones, and types that can report about a resource."""
     of_types = [name for name in types.names() if answers_of(name, types)]
     return [_COMMAND, *_PATHS, *(name for name in of_types if name not in _PATHS)]
 
@@ -183,15 +183,15 @@ def _compiled(told: str, key: str, node: Node, problems: list[Problem]) -> Any:
 
 
 def _check(ask: Ask, node: Mapping, problems: list[Problem]) -> None:
-    """Check the parts of a look-up that are not templates."""
+    """Check the parts of a lookup that are not templates."""
     for expression in ask.expressions():
         if "Asked" in expression.source:
-            message = f"{ask.told} reads Asked, but a look-up cannot use the answer of another one"
+            message = f"{ask.told} reads Asked, but a lookup cannot use the answer of another one"
             hint = "combine both in one command, or move this one to a child manifest"
             problems.append(Problem(message, expression.where, hint, "template"))
         for path in expression.target_files():
             message = f"{ask.told}: file({path!r}) reads a file on the target"
-            problems.append(Problem(message, expression.where, "use a file look-up", "template"))
+            problems.append(Problem(message, expression.where, "use a file lookup", "template"))
     of, plain = to_plain(node.value(ask.kind)), {}
     for key in ask.settings:
         value = to_plain(node.value(key))

@@ -80,7 +80,7 @@ class Site:
         yield from self.expressions_outside_data()
 
     def expressions_outside_data(self) -> "Iterator[Expression]":
-        """The expressions of assertions, look-ups and resources."""
+        """The expressions of assertions, lookups and resources."""
         for assertion in self.assertions:
             yield from assertion.expressions()
         for ask in self.asks.values():

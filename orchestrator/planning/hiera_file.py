@@ -80,7 +80,7 @@ class Hierarchy:
         self._run_data.see(inventory)
 
     def require_answers(self, host: Any, gathered: HostFacts) -> None:
-        """NeedAnswersError if a host must answer look-ups before its data is known."""
+        """NeedAnswersError if a host must answer lookups before its data is known."""
         if self._asks:
             facts, _ = self._overlay(host, gathered)
             of_host = Lookups(gathered.answers)
@@ -111,7 +111,7 @@ class Hierarchy:
 
 
 def _asks(path: str, root: Mapping, problems: list[Problem]) -> Asks:
-    """The look-ups of a manifest; none for a data file."""
+    """The lookups of a manifest; none for a data file."""
     ccm = root.get("ccm")
     if not isinstance(ccm, Mapping) or "ask" not in ccm:
         return {}

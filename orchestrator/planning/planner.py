@@ -105,7 +105,7 @@ class Planner:
 
     def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
         """The plan of one host (an inventory's ``Host``); PlanError with every problem found,
-        NeedAnswersError if the host must answer look-ups first.
+        NeedAnswersError if the host must answer lookups first.
         """
         # Loaded with the first answer of a host: time is short before it.
         from orchestrator.planning.host_plan import HostPlan
@@ -205,7 +205,7 @@ class Planner:
         return list(inline_reads(self._sources()))
 
     def require_answers(self, host: Any, gathered: HostFacts) -> None:
-        """NeedAnswersError if the host must answer look-ups before its plan can be made."""
+        """NeedAnswersError if the host must answer lookups before its plan can be made."""
         asks = any(part.site.asks for part in self._all())
         if asks or not self.survey.is_whole:
             with suppress(PlanError):  # which planning reports
@@ -471,7 +471,7 @@ class Planner:
         return sum(part.file_count for part in self._all())
 
     def _look_ups(self, gathered: HostFacts) -> ManifestLookups:
-        """The look-ups of the manifest itself."""
+        """The lookups of the manifest itself."""
         return Lookups(gathered.answers).of(self.site.asks)
 
     def _all(self) -> list[RunManifest]:

@@ -281,7 +281,7 @@ class ManifestData:
         return list(problems.values())
 
     def undeclared(self, asks: "Asks", handed: Iterable[str] = ()) -> list[Problem]:
-        """The problems of look-ups that the data of every host reads but ``asks`` does not contain.
+        """The problems of lookups that the data of every host reads but ``asks`` does not contain.
 
         ``handed`` has the keys of the data from its apply.
         """

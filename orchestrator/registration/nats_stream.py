@@ -38,7 +38,7 @@ from orchestrator.registration.nats_url import StreamAddress
 CONNECT_TIMEOUT = 5
 ANSWER_TIMEOUT = 10.0
 MAX_BYTES = 64 << 20
-"""Of all entries that a look-up reads."""
+"""Of all entries that a lookup reads."""
 _BATCH = 256
 _MARKER = "Nats-Marker-Reason"
 _TTL_SINCE = (2, 11)

@@ -1,4 +1,4 @@
-"""Look-ups that a manifest declares, answered on the host before its plan is made (target)."""
+"""Lookups that a manifest declares, answered on the host before its plan is made (target)."""
 
 from typing import Any, Dict, List, Tuple
 

@@ -1,4 +1,4 @@
-"""Answers one look-up (target): a command, a file, the status of a path, or the answers of a type.
+"""Answers one lookup (target): a command, a file, the status of a path, or the answers of a type.
 
 A question is a rendered declaration of the manifest: its ``kind``, its subject ``of``, and for a
 command how it runs. An answer has texts, numbers and booleans by name, or only an ``error``. The
@@ -41,7 +41,7 @@ def answer(question: Question, context: "Context", registry: "Registry") -> Answ
             raise
         return {"error": error.message}
     if lookup_answer is None:
-        raise ProtocolError("there is no look-up %r" % kind)
+        raise ProtocolError("there is no lookup %r" % kind)
     return lookup_answer
 
 
@@ -51,7 +51,7 @@ def item_of(question: Question) -> Item:
 
 
 def is_of_type(question: Question) -> bool:
-    """Return whether a type of resource has look-ups."""
+    """Return whether a type of resource has lookups."""
     return question["kind"] not in (_COMMAND, _FILE, _STAT)
 
 

@@ -1,4 +1,4 @@
-"""Answers the look-ups of the controller before it makes the plan (target)."""
+"""Answers the lookups of the controller before it makes the plan (target)."""
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from remote_runtime.lookups import Known
     from remote_runtime.protocol.channel import Channel
 
-MAX_LOOKUPS = 64  # look-ups of one host
+MAX_LOOKUPS = 64  # lookups of one host
 ROOM = (1 << 20) - (64 << 10)  # bytes of JSON that the answers to one message may take
 
 
@@ -30,7 +30,7 @@ def reply(
     """
     questions = _questions(message)
     if len(known) + len(questions) > MAX_LOOKUPS:
-        raise ProtocolError("more than %d look-ups" % MAX_LOOKUPS)
+        raise ProtocolError("more than %d lookups" % MAX_LOOKUPS)
     context = context_for([item_of(one) for one in questions if is_of_type(one)])
     registry = Registry(context)
     answers = [_answer(one, context, registry) for one in questions]

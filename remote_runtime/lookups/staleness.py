@@ -1,4 +1,4 @@
-"""Detects look-ups whose answer would differ when a resource runs (target; previews only)."""
+"""Detects lookups whose answer would differ when a resource runs (target; previews only)."""
 
 from typing import TYPE_CHECKING, Any, Dict
 
@@ -38,7 +38,7 @@ def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Con
     before = "was answered before the first change"
     with context.for_resource(item, True):
         try:
-            # Information about the run's own resources does not affect a look-up.
+            # Information about the run's own resources does not affect a lookup.
             answer_now = answer(question, context, Registry(context))
         except Unknowable as unknown:
             return "%s, and %s" % (before, unknown.message)

@@ -141,7 +141,7 @@ class ManagedResource(object):
         return dict(properties, ensure=state.ensure)
 
     def answer(self) -> Optional[Properties]:
-        """The answers to ``ccm.ask``; None for a type without look-ups.
+        """The answers to ``ccm.ask``; None for a type without lookups.
 
         The resource has only a name. A preview returns the predicted answers. Changes nothing.
         ``ResourceError``.

@@ -194,7 +194,7 @@ class OverlayFiles(ReadOnly, Files):
         return resolved_path.there and os.path.isdir(resolved_path.path)
 
     def exists(self, path: str) -> bool:
-        """See the base class. A planned symlink that remains after the look-up is dangling."""
+        """See the base class. A planned symlink that remains after the lookup is dangling."""
         resolved_path = self._find(path, follow=True)
         if resolved_path.node is not None:
             return resolved_path.node.kind not in ("absent", "symlink")

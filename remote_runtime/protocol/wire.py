@@ -51,7 +51,7 @@ Target to controller::
 Controller to target::
 
     plan     see docs/design/wire-protocol.md
-    ask      questions [{kind, of}]     look-ups that the plan depends on, before it
+    ask      questions [{kind, of}]     lookups that the plan depends on, before it
     blob     sha, size | error          B frames of `size` bytes in all follow
     packages known {sha256: contents},  findings of two hosts, or of this one
              alone {sha256: contents},  findings of one other host; predictions are assumed

@@ -1,4 +1,4 @@
-"""The how-to on look-ups: its manifest comes out as the page says."""
+"""The how-to on lookups: its manifest comes out as the page says."""
 
 import re
 from pathlib import Path

@@ -121,7 +121,7 @@ ccm:
 
 
 def asking(fleet: Fleet) -> Any:
-    """Look-ups in a preview, where a file that was looked up is to be made, and in two pushes."""
+    """Lookups in a preview, where a file that was looked up is to be made, and in two pushes."""
     site = fleet.site(ASKING)
     documents = [fleet.document("push", *options, site) for options in (("--noop",), (), ())]
     return documents, [(fleet.directory / f"h{n}-2").read_text() for n in range(LOCAL)]

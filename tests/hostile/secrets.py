@@ -193,7 +193,7 @@ class Round:
             "@secret": made(odd), "@secret of lines": "\n".join(made(odd) for _ in range(3)),
             "sensitive": made(odd), "environment": made(odd), "environment, listed": made(),
             "login of a URL": made(), "token of a URL": made(), "bearer": made(), "header": made(),
-            "become password": made(odd), "login password": made(odd), "look-up": made(odd),
+            "become password": made(odd), "login password": made(odd), "lookup": made(odd),
             "var of another host": made(odd), "vault file": made(odd), "inline vault": made(odd),
             "command": made(odd), "age file": "\n".join(made(odd) for _ in range(2)),
         }  # fmt: skip
@@ -211,7 +211,7 @@ class Round:
         (scratch / "tree").mkdir()
         (scratch / "tree/conf").write_text("[[ data.marked ]] [[ environ.APP_PASSWORD ]]\n")
         (scratch / "child.yaml").write_text(_CHILD)
-        (self.top / "kept").write_text(one["look-up"] + "\n")
+        (self.top / "kept").write_text(one["lookup"] + "\n")
         (scratch / "others.j2").write_text(_OTHERS)
         (scratch / "more.j2").write_text(_MORE)
         inline = self._encrypt()

@@ -1,4 +1,4 @@
-"""Look-ups on a host: in a push, a preview, a kept plan, with every engine, over one login."""
+"""Lookups on a host: in a push, a preview, a kept plan, with every engine, over one login."""
 
 import json
 from pathlib import Path

@@ -194,7 +194,7 @@ def _combined(first: Any, second: Any) -> Any:
 
 
 def _touches(entry: Entry, register: Register) -> bool:
-    """Whether a resource may change the result of a look-up."""
+    """Whether a resource may change the result of a lookup."""
     if not entry.changes:
         return False
     if entry.type in ("exec", "apply", "package", "repository"):

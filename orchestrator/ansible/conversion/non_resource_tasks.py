@@ -264,7 +264,7 @@ def _convertible(
 
 
 def getent(builder: Conversion, task: Task, record: Record) -> None:
-    """``getent``: a look-up of one entry, read as ``ansible_facts.getent_group``."""
+    """``getent``: a lookup of one entry, read as ``ansible_facts.getent_group``."""
     variables = {key: one for key, one in keywords.arguments(task).items() if key != "fail_key"}
     database, key = variables.pop("database", None), variables.pop("key", None)
     variables.pop("split", None)
@@ -285,7 +285,7 @@ def getent(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def facts_of(builder: Conversion, task: Task, record: Record) -> None:
-    """``service_facts`` and ``package_facts``: look-ups of the names in the conditions."""
+    """``service_facts`` and ``package_facts``: lookups of the names in the conditions."""
     kind = "services" if task.module == "service_facts" else "packages"
     builder.scope.uses.listed[kind] = builder.is_untouched
     builder.report(task, record, f"not needed: conditions query the {kind} that they name")

@@ -296,7 +296,7 @@ def _inherit(builder: Builder, names: list[str], properties: dict[str, Any]) -> 
 
 
 def asks_that_are_read(builder: Builder) -> dict[str, dict[str, Any]]:
-    """The look-ups whose answers something in the manifest reads."""
+    """The lookups whose answers something in the manifest reads."""
     manifest = builder.manifest
     text = repr([
         [(one.name, one.all_properties()) for one in manifest.entries()],

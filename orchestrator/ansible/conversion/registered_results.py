@@ -1,4 +1,4 @@
-"""Results of ``register``: look-ups for reads, resources for changes (controller)."""
+"""Results of ``register``: lookups for reads, resources for changes (controller)."""
 
 import re
 import shlex
@@ -87,7 +87,7 @@ def _reads_page(builder: Conversion, task: Task) -> bool:
 
 
 class Question:
-    """The look-ups of a reading task, for each element of its loop. NotConvertible."""
+    """The lookups of a reading task, for each element of its loop. NotConvertible."""
 
     def __init__(self, builder: Conversion, task: Task) -> None:
         self.builder, self.task = builder, task
@@ -95,7 +95,7 @@ class Question:
         self.kind = {"stat": "stat", "uri": "uri", "find": "find"}.get(task.module, "command")
 
     def __call__(self, scope: Scope) -> dict[str, Any]:
-        """The look-up."""
+        """The lookup."""
         arguments = Arguments(keywords.arguments(self.task), scope, {})
         if self.kind == "stat":
             found = {"stat": _stat_path(arguments)}
@@ -107,7 +107,7 @@ class Question:
             found = self._command(scope, arguments)
         arguments.finish()
         if "Asked." in str(found):
-            raise NotConvertible("a look-up that reads the answer of another one")
+            raise NotConvertible("a lookup that reads the answer of another one")
         return found
 
     def _command(self, scope: Scope, arguments: Arguments) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
     builder.scope.registers[name] = register
     _note(builder, task, record, f"the answer is Asked.{name}, or a condition of later resources")
     for one in question.unset:
-        builder.mark(record, CHECK, f"{one} may be empty, and is not set for the look-up")
+        builder.mark(record, CHECK, f"{one} may be empty, and is not set for the lookup")
     if question.kind == "command":
         _note_failure(builder, task, record)
     if question.kind == "uri":
@@ -343,7 +343,7 @@ def _stat_path(arguments: Arguments) -> str:
 
 
 def stat(builder: Conversion, task: Task, record: Record) -> None:
-    """``stat``: a look-up, or a condition of later tasks."""
+    """``stat``: a lookup, or a condition of later tasks."""
     name = str(task.keywords.get("register") or "")
     used = uses_of(builder, name) if name else set()
     if not name or (task.loop is not None and not used):
@@ -356,7 +356,7 @@ def stat(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def slurp(builder: Conversion, task: Task, record: Record) -> None:
-    """``slurp``: a look-up of a file."""
+    """``slurp``: a lookup of a file."""
     arguments = Arguments(keywords.arguments(task), builder.scope, {})
     path = arguments.required("src", "path")
     arguments.finish()

@@ -1,4 +1,4 @@
-"""Translates Ansible's filters, tests and look-up plugins to those of ccm (controller)."""
+"""Translates Ansible's filters, tests and lookup plugins to those of ccm (controller)."""
 
 import re
 from collections.abc import Callable
@@ -270,7 +270,7 @@ def fetched(url: Any, scope: Scope, options: str = "") -> Any:
     """``Asked.NAME`` with the response to ``curl`` on the host. NotConvertible."""
     written = unparse(url)
     if scope.no_data or "Asked." in written or "item" in names_in(url):
-        raise NotConvertible("a URL that depends on a look-up on the host, or on a loop element")
+        raise NotConvertible("a URL that depends on a lookup on the host, or on a loop element")
     shown = url.value if isinstance(url, nodes.Const) else "{{ " + written + " }}"
     question = {"command": f"curl --fail --silent --show-error --location{options} {shown}"}
     name = scope.uses.name_of("url", question)

@@ -172,7 +172,7 @@ class _Translator:
         """The list of the installed versions of a package. NotConvertible."""
         written = unparse(name)
         if "item" in names_in(name) or "Asked." in written:
-            raise NotConvertible("packages whose names are loop elements or look-up answers")
+            raise NotConvertible("packages whose names are loop elements or lookup answers")
         text = name.value if isinstance(name, nodes.Const) else "{{ " + written + " }}"
         question = {"package": str(text)}
         ask = self.scope.uses.name_of(f"package_{fact_names.word_of(written)}", question)
@@ -273,7 +273,7 @@ class _Translator:
             found = fact_names.look_up(words[:size])
             if found is not None:
                 if self.scope.no_data:
-                    raise NotConvertible("a hierarchy order that depends on a look-up")
+                    raise NotConvertible("a hierarchy order that depends on a lookup")
                 ask, question, text = found
                 self.scope.uses.asks[ask] = dict(question)
                 if ask in fact_names.UNCERTAIN_LOOK_UPS:

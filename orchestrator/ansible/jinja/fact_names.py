@@ -1,4 +1,4 @@
-"""Translates Ansible's facts to those of ccm, and listed facts to look-ups (controller)."""
+"""Translates Ansible's facts to those of ccm, and listed facts to lookups (controller)."""
 
 import re
 from typing import Any
@@ -154,7 +154,7 @@ _COMMANDS = {
     "user_number": "id -u",
     "vendor": "cat /sys/class/dmi/id/sys_vendor",
 }
-"""The commands of look-ups, by their names."""
+"""The commands of lookups, by their names."""
 
 _STATUS_OF_SELINUX = "'disabled' if {} == 'Disabled' else 'enabled'"
 
@@ -197,7 +197,7 @@ _ANSWERS: dict[tuple[str, ...], tuple[str, str]] = {
     ("user_uid",): ("user_number", "{} | int"),
     ("userspace_bits",): ("bits", "{}"),
 }
-"""Facts that a look-up answers: its name, and the expression for its output."""
+"""Facts that a lookup answers: its name, and the expression for its output."""
 
 _TIMES = {
     "date": "%Y-%m-%d", "time": "%H:%M:%S", "epoch": "%s", "year": "%Y", "month": "%m",
@@ -210,7 +210,7 @@ UNCERTAIN_LOOK_UPS = {
     "login": "the user that logs in for the push; the original uses the one in its inventory",
     "env_path": "the PATH of the push; the original uses the PATH of its own login",
 }
-"""Look-ups whose answers may differ from the fact."""
+"""Lookups whose answers may differ from the fact."""
 
 _ROUTED = (
     "the address of the default route; the original uses the one from which {} is reached, which "
@@ -234,7 +234,7 @@ _INTERFACE = re.compile(
 
 
 def look_up(words: tuple[str, ...]) -> tuple[str, dict[str, str], str] | None:
-    """The look-up for a fact: its name, the question and the expression; None if there is none."""
+    """The lookup for a fact: its name, the question and the expression; None if there is none."""
     name, form, command = "", "{}", ""
     if words in _ANSWERS:
         name, form = _ANSWERS[words]
@@ -336,7 +336,7 @@ def kind_of(path: tuple[str, list[Any]] | None) -> str:
 
 
 def is_among(left: Any, operator: str, right: Any, scope: Scope) -> Any:
-    """``'a.service' in services`` and ``'a' in ansible_facts.packages`` as look-ups.
+    """``'a.service' in services`` and ``'a' in ansible_facts.packages`` as lookups.
 
     None for other expressions. NotConvertible.
     """
@@ -361,7 +361,7 @@ def is_among(left: Any, operator: str, right: Any, scope: Scope) -> Any:
 
 
 def is_defined(node: Any, positive: bool, scope: Scope) -> Any:
-    """``services['a.service'] is defined`` as the same look-up; None for other names."""
+    """``services['a.service'] is defined`` as the same lookup; None for other names."""
     path = path_of(node)
     if path is None or not path[1]:
         return None
@@ -369,7 +369,7 @@ def is_defined(node: Any, positive: bool, scope: Scope) -> Any:
 
 
 def compared(left: Any, operator: str, right: Any, scope: Scope) -> Any:
-    """``services[UNIT].status != 'not-found'`` as a look-up; None for other comparisons.
+    """``services[UNIT].status != 'not-found'`` as a lookup; None for other comparisons.
 
     NotConvertible for a value that ``of_service`` never has.
     """
@@ -411,5 +411,5 @@ def of_service(words: tuple[str, ...], scope: Scope) -> Any:
 
 
 def word_of(text: str) -> str:
-    """The part of a look-up's name that is derived from a text."""
+    """The part of a lookup's name that is derived from a text."""
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")

@@ -40,12 +40,12 @@ OPEN = Sample(open=True)
 
 
 class Asking(Protocol):
-    """The look-ups of a reading task, for each element of its loop."""
+    """The lookups of a reading task, for each element of its loop."""
 
     kind: str
 
     def __call__(self, scope: Any) -> dict[str, Any]:
-        """The look-up in the scope of one element. NotConvertible."""
+        """The lookup in the scope of one element. NotConvertible."""
 
 
 @dataclass
@@ -99,7 +99,7 @@ class Uses:
     broken: dict[str, str] = field(default_factory=dict)  # variables, and why they are not set
     # variables that keep the value of another place, and what is not converted
     uncertain: dict[str, str] = field(default_factory=dict)
-    # entries of getent: the name of the look-up, and whether nothing changes before
+    # entries of getent: the name of the lookup, and whether nothing changes before
     entries: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
     # services, packages: whether nothing changes before the task that lists them
     listed: dict[str, bool] = field(default_factory=dict)
@@ -108,12 +108,12 @@ class Uses:
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known
 
     def name_of(self, name: str, question: dict[str, Any]) -> str:
-        """The name of a look-up: the given one, with a number if another look-up has it."""
+        """The name of a lookup: the given one, with a number if another lookup has it."""
         names = chain([name], (f"{name}_{number}" for number in count(2)))
         return next(one for one in names if self.asks.get(one, question) == question)
 
     def ask(self, name: str, question: dict[str, Any], certain: bool) -> None:
-        """Record a look-up; it is marked as uncertain unless its answer is ``certain`` not to
+        """Record a lookup; it is marked as uncertain unless its answer is ``certain`` not to
         change.
         """
         self.asks[name] = question

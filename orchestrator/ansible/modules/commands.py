@@ -117,7 +117,7 @@ def _conditions(arguments: Arguments, properties: dict[str, Any]) -> None:
 
 
 def guard_of(properties: dict[str, Any]) -> dict[str, Any]:
-    """The command of an exec for a look-up or a condition, which do not use a shell."""
+    """The command of an exec for a lookup or a condition, which do not use a shell."""
     line = str(properties["command"])
     if "interpreter" in properties:
         line = f"{properties['interpreter']} -c {single_quoted(line)}"

@@ -22,7 +22,7 @@ def _nothing(host: Any, gathered: HostFacts) -> None:
 class FactRun(LinkTask[Answer]):
     """The facts of one host: connect, receive the facts that the runtime sends first, send ``bye``.
 
-    ``require`` raises NeedAnswersError for look-ups without an answer.
+    ``require`` raises NeedAnswersError for lookups without an answer.
     """
 
     def __init__(self, host: Target, connector: Connector, require: Require = _nothing) -> None:
@@ -54,7 +54,7 @@ def gather_facts(
     """Return a map from host names to Gathered, or to the CcmError that prevented it.
 
     ``watch`` receives the window before it starts, so that a signal can interrupt it. ``require``
-    raises NeedAnswersError for look-ups that a host must answer.
+    raises NeedAnswersError for lookups that a host must answer.
     """
     runs = (FactRun(host, connector, require) for host in hosts)
     return run_all(runs, forks, watch, CANCEL_GRACE)

@@ -23,7 +23,7 @@ _MAX_MEMBERS = 20
 
 
 class NeedAnswersError(CcmError):
-    """A host's plan needs answers to look-ups: a signal, not a failure.
+    """A host's plan needs answers to lookups: a signal, not a failure.
 
     The caller sends these ``questions`` to the host, by the keys of their answers, and plans again.
     """
@@ -32,7 +32,7 @@ class NeedAnswersError(CcmError):
 
     def __init__(self, questions: Mapping[str, Question]) -> None:
         examples = ", ".join(f"{one['kind']} {one['of']}" for one in [*questions.values()][:3])
-        super().__init__(f"the plan needs look-ups on the host: {examples}")
+        super().__init__(f"the plan needs lookups on the host: {examples}")
         self.questions = dict(questions)
 
 
@@ -42,7 +42,7 @@ class HostFacts(NamedTuple):
     ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
     target, content) of custom fact files, in ascending precedence; ``hello`` is the greeting of the
     runtime, ``host_key`` the fingerprint of the verified host key, "" on this machine; ``answers``
-    are those of look-ups, by their questions as JSON, None if the host cannot be queried.
+    are those of lookups, by their questions as JSON, None if the host cannot be queried.
     """
 
     facts: Mapping[str, Any] = {}
@@ -101,7 +101,7 @@ def check_answers(message: dict[str, Any], count: int) -> list[Answer]:
     else."""
     answers = message.get("answers")
     if not isinstance(answers, list) or len(answers) != count:
-        raise ProtocolError(f"expected {count} answers to look-ups", kind="protocol.answers")
+        raise ProtocolError(f"expected {count} answers to lookups", kind="protocol.answers")
     return [_answer(entry) for entry in answers]
 
 

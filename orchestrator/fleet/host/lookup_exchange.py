@@ -1,4 +1,4 @@
-"""Sends the look-ups of a plan to its host (controller)."""
+"""Sends the lookups of a plan to its host (controller)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import PlanError, ProtocolError
 from remote_runtime.protocol import wire
 
-SECONDS = 30.0  # in addition to the time of the look-ups
+SECONDS = 30.0  # in addition to the time of the lookups
 EACH = 10.0
 
 
 class LookupExchange:
-    """A host's facts while ccm waits for the answers to its look-ups.
+    """A host's facts while ccm waits for the answers to its lookups.
 
     During this, the facts are stored as text, which needs much less memory.
     """
@@ -39,12 +39,12 @@ class LookupExchange:
         """Send all of them to the host at once, and wait for its answers. CcmError."""
         if not questions or len(self._answers) + len(questions) > MAX_ANSWERS:
             raise PlanError(
-                f"its manifests have more than {MAX_ANSWERS} look-ups",
+                f"its manifests have more than {MAX_ANSWERS} lookups",
                 kind="ask",
-                hint="combine look-ups in one command, or use fewer child manifests",
+                hint="combine lookups in one command, or use fewer child manifests",
             )
         self._link.send({"t": "ask", "questions": list(questions.values())})
-        with self._link.within(SECONDS + EACH * len(questions), "answers to look-ups"):
+        with self._link.within(SECONDS + EACH * len(questions), "answers to lookups"):
             answers = check_answers(self._message(), len(questions))
         self._answers.update(zip(questions, answers, strict=True))
 
@@ -56,7 +56,7 @@ class LookupExchange:
                 return message
             if kind == "done" and isinstance(message.get("error"), dict):
                 text = one_line(str(message["error"].get("message")))
-                raise PlanError(f"the look-ups failed: {text}", kind="ask")
+                raise PlanError(f"the lookups failed: {text}", kind="ask")
             if kind not in ("notice", "progress"):
                 raise ProtocolError(f"expected answers, got {one_line(kind, 40)!r}")
 

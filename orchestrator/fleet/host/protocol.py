@@ -67,7 +67,7 @@ def greet_then(
     Only a few hosts do this at a time; the data of the others is not even read yet. Otherwise,
     hundreds of hosts would store some hundred kilobytes each and compete for one processor. No
     active host waits for another. If ``then`` raises NeedAnswersError, the host answers the
-    look-ups, and ``then`` is called again.
+    lookups, and ``then`` is called again.
     """
     with link.within(GREETING, "hello and facts"):
         try:
@@ -112,7 +112,7 @@ def gather(
 ) -> HostFacts:
     """Receive a runtime's facts and the outcome of earlier runs on ``host``, then end the runtime.
 
-    ``require`` raises NeedAnswersError with the look-ups that the runtime must answer as well.
+    ``require`` raises NeedAnswersError with the lookups that the runtime must answer as well.
     """
 
     def whole(gathered: HostFacts) -> HostFacts:

@@ -1,4 +1,4 @@
-"""The look-ups of ``ccm.ask`` that expressions and templates read, and which of these are not
+"""The lookups of ``ccm.ask`` that expressions and templates read, and which of these are not
 declared (controller).
 """
 
@@ -39,7 +39,7 @@ _COMMENT = {
 
 
 def names_read(source: str) -> Iterator[str]:
-    """Yield the literal look-ups in an expression or a template; "" for a computed one."""
+    """Yield the literal lookups in an expression or a template; "" for a computed one."""
     if ASKED not in source:
         return
     for match in _READ.finditer(source):
@@ -49,7 +49,7 @@ def names_read(source: str) -> Iterator[str]:
 def unknown_names(
     expressions: Iterable[Expression], declared: Iterable[str], asks: Asks | None = None
 ) -> list[Problem]:
-    """A problem for each expression that reads a look-up that the manifest does not declare, or a
+    """A problem for each expression that reads a lookup that the manifest does not declare, or a
     value that the answer to one of its ``asks`` never has.
     """
     known = list(declared)
@@ -91,9 +91,9 @@ def unknown_in_template(
 
 
 def undeclared(name: str, known: list[str], where: Position | None) -> Problem:
-    """The problem of an undeclared look-up."""
+    """The problem of an undeclared lookup."""
     hint = suggestion(name, known) if known else "declare it under ccm.ask"
-    return Problem(f"the manifest declares no look-up {name!r}", where, hint, "template")
+    return Problem(f"the manifest declares no lookup {name!r}", where, hint, "template")
 
 
 def _code(text: str, engine: str, delimiters: tuple[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Look-ups of a host across its manifests, and their answers (controller)."""
+"""Lookups of a host across its manifests, and their answers (controller)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def key_of(question: Question) -> str:
 
 
 class Lookups:
-    """The look-ups of one host: ``answers`` by ``key_of`` their questions; None if no host is
+    """The lookups of one host: ``answers`` by ``key_of`` their questions; None if no host is
     contacted.
 
     ``open`` are the questions without an answer.
@@ -42,14 +42,14 @@ class Lookups:
         self.open: dict[str, Question] = {}
 
     def of(self, asks: Asks, managed: bool = True) -> ManifestLookups:
-        """Return the look-ups of one manifest; none are sent unless it is ``managed``."""
+        """Return the lookups of one manifest; none are sent unless it is ``managed``."""
         return ManifestLookups(asks, self, managed) if asks else NO_LOOKUPS
 
 
 class ManifestLookups:
-    """The look-ups of a manifest where it is applied; its templates see ``asked``.
+    """The lookups of a manifest where it is applied; its templates see ``asked``.
 
-    ``questions`` has the rendered look-ups by name; the others could not be rendered because of
+    ``questions`` has the rendered lookups by name; the others could not be rendered because of
     ``problems``.
     """
 
@@ -64,7 +64,7 @@ class ManifestLookups:
         self.asked = Answers(asks, self._find)
 
     def see(self, scope: Scope) -> None:
-        """Set the scope in which the look-ups themselves are rendered."""
+        """Set the scope in which the lookups themselves are rendered."""
         self._scope = scope._replace(lenient=False)
 
     def collect(self) -> None:
@@ -103,7 +103,7 @@ class ManifestLookups:
         return dict(answer)
 
     def _hide(self, ask: Ask, answer: Mapping[str, Any]) -> None:
-        """Mask the result of a look-up if its manifest requires it, as a whole and line by line."""
+        """Mask the result of a lookup if its manifest requires it, as a whole and line by line."""
         assert self._scope is not None
         for text in answer.values() if ask.sensitive else ():
             if isinstance(text, str):
@@ -116,7 +116,7 @@ NO_LOOKUPS = ManifestLookups({}, Lookups(None), False)
 
 
 class Reads:
-    """The look-ups that the entries of a manifest read, found in their text: possibly too many, but
+    """The lookups that the entries of a manifest read, found in their text: possibly too many, but
     never too few. The same for all hosts.
     """
 
@@ -159,7 +159,7 @@ def _reads_data(texts: Iterable[str]) -> bool:
 
 
 def entries(names: Sequence[str], look_ups: ManifestLookups) -> Iterator[dict[str, Any]]:
-    """The entries for the look-ups of these names in a plan."""
+    """The entries for the lookups of these names in a plan."""
     for name in names:
         if name in look_ups.questions:
             yield {"name": name, **look_ups.questions[name]}

@@ -99,7 +99,7 @@ class Walk:
         self._asked: list[ManifestLookups] = []  # of each place
         self._handed_on: tuple[
             Question, ...
-        ] = ()  # the look-ups on which the data of the current manifest depends
+        ] = ()  # the lookups on which the data of the current manifest depends
         self._facts = facts
         self._secrets_before = secrets_before
         self.resources: list[CompiledResource] = []
@@ -144,7 +144,7 @@ class Walk:
         self, root: AppliedManifest, earlier: frozenset[str] | None
     ) -> tuple[CompiledResource, ...]:
         """The resources of the manifest itself; PlanError with every problem found,
-        NeedAnswersError if the host must answer look-ups first.
+        NeedAnswersError if the host must answer lookups first.
         """
         compiled = self._manifest(root, None, {}, True)
         if self._look_ups.open:
@@ -350,7 +350,7 @@ class Walk:
     def _stands_on(
         self, part: RunManifest, declared: DeclaredResource, number: int, runs: bool
     ) -> tuple[Question, ...]:
-        """The look-ups that a resource reads, directly or through data; if it does not run, those
+        """The lookups that a resource reads, directly or through data; if it does not run, those
         that decide this.
         """
         names, reads_data = part.reads.of(declared)

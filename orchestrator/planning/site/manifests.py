@@ -61,7 +61,7 @@ class RunManifest:
 
     @cached_property
     def reads(self) -> Reads:
-        """The look-ups that its entries read."""
+        """The lookups that its entries read."""
         return Reads(self.site)
 
     @property
@@ -107,7 +107,7 @@ class RunManifest:
             ]
 
     def _check_tree(self, declared: DeclaredResource) -> list[Problem]:
-        """Check a directory of templates, which may read only look-ups of their manifest."""
+        """Check a directory of templates, which may read only lookups of their manifest."""
         problems = self.travel.trees.check(declared)
         if not problems:
             texts, syntax = self.travel.trees.templates(declared)
@@ -119,7 +119,7 @@ class RunManifest:
     def _undeclared(
         self, text: str, name: str, syntax: tuple[str, tuple[str, str]]
     ) -> list[Problem]:
-        """The look-ups that a template reads but the manifest does not declare; ``syntax``: its
+        """The lookups that a template reads but the manifest does not declare; ``syntax``: its
         engine and the delimiters of its code.
         """
         if "Asked" not in text:
@@ -166,7 +166,7 @@ class RunManifest:
             self._check_calls(declared.foreach, f"{declared.id}: foreach: ", (), spared)
 
     def _check_own(self) -> None:
-        """Check the templates of data, assertions and look-ups.
+        """Check the templates of data, assertions and lookups.
 
         Files that data names are needed only on hosts that have the value.
         """

@@ -1,4 +1,4 @@
-"""Look-ups that data outside of a manifest reads and no manifest declares (controller).
+"""Lookups that data outside of a manifest reads and no manifest declares (controller).
 
 A host that resolves such a value is refused. If every host does, the run is refused.
 """
@@ -27,7 +27,7 @@ UNDECLARED = "data.ask"
 def undeclared_lookups(
     sites: Sequence[Site], sources: Iterable[DataSource], files: DataFiles
 ) -> list[Problem]:
-    """A warning for each value of ``--hiera`` and of a data file that reads such a look-up.
+    """A warning for each value of ``--hiera`` and of a data file that reads such a lookup.
 
     ``sites`` are all manifests of the run, ``sources`` those of ``--hiera``. A data file belongs to
     the manifests whose order may name it; other files are ignored.

@@ -304,7 +304,7 @@ def test_a_rescue_without_a_failure(tmp_path: Path) -> None:
 
 
 def test_a_command_that_tests_and_changes(tmp_path: Path) -> None:
-    """It is no look-up, although it begins with a test, or claims to change nothing."""
+    """It is no lookup, although it begins with a test, or claims to change nothing."""
     result, text = convert_tasks(
         tmp_path,
         """

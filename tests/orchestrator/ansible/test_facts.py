@@ -216,7 +216,7 @@ def test_one_host_of_many(tmp_path: Path) -> None:
 
 
 def test_facts_that_commands_answer(tmp_path: Path) -> None:
-    """Facts that ccm lacks are look-ups, times and addresses of interfaces among them."""
+    """Facts that ccm lacks are lookups, times and addresses of interfaces among them."""
     _, text = convert_tasks(
         tmp_path,
         """
@@ -279,7 +279,7 @@ def test_a_role_gets_the_new_value_of_a_fact(tmp_path: Path) -> None:
 
 
 def test_nothing_is_asked_that_nothing_reads(tmp_path: Path) -> None:
-    """A look-up whose readers are not converted is not in the manifest."""
+    """A lookup whose readers are not converted is not in the manifest."""
     _, text = convert_tasks(
         tmp_path,
         "- command: uptime\n  register: r\n  changed_when: false\n  ignore_errors: true\n"

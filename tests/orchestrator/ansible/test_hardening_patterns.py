@@ -39,7 +39,7 @@ def test_modes_that_change_special_bits(tmp_path: Path) -> None:
 
 
 def test_the_version_of_a_package_by_name(tmp_path: Path) -> None:
-    """``ansible_facts.packages['a'][0].version`` is a look-up of the package."""
+    """``ansible_facts.packages['a'][0].version`` is a lookup of the package."""
     _, text = convert_tasks(
         tmp_path,
         """
@@ -71,7 +71,7 @@ def test_a_command_that_reads_a_file_if_it_exists(tmp_path: Path) -> None:
 
 
 def test_a_look_up_that_reads_another_one(tmp_path: Path) -> None:
-    """ccm refuses this in the look-up itself; through data, it asks in two rounds."""
+    """ccm refuses this in the lookup itself; through data, it asks in two rounds."""
     result, text = convert_tasks(
         tmp_path,
         """
@@ -89,7 +89,7 @@ def test_a_look_up_that_reads_another_one(tmp_path: Path) -> None:
         - command: echo {{ third.stdout }}
         """,
     )
-    assert "NOT CONVERTED: a look-up that reads the answer of another one" in text
+    assert "NOT CONVERTED: a lookup that reads the answer of another one" in text
     assert 'third: {command: "head -n {{ Data.most }} /etc/b"}' in text
     outcomes = [one.outcome for one in result.records]
     assert outcomes == ["converted", "not converted", "converted"] * 2

@@ -107,7 +107,7 @@ def test_what_is_done_the_same_way(tmp_path: Path, name: str) -> None:
 
 
 def test_files_that_are_found(tmp_path: Path) -> None:
-    """``find`` is a look-up, and a loop over its files one over the lines of its answer."""
+    """``find`` is a lookup, and a loop over its files one over the lines of its answer."""
     result, text = convert_tasks(
         tmp_path,
         """
@@ -127,7 +127,7 @@ def test_files_that_are_found(tmp_path: Path) -> None:
 
 
 def test_versions_of_packages_whose_names_are_values(tmp_path: Path) -> None:
-    """``ansible_facts.packages[NAME]`` is a look-up of the package."""
+    """``ansible_facts.packages[NAME]`` is a lookup of the package."""
     _, text = convert_tasks(
         tmp_path,
         """

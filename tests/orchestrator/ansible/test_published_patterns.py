@@ -27,7 +27,7 @@ def test_versions_behind_computed_names(tmp_path: Path) -> None:
 
 
 def test_members_of_service_facts(tmp_path: Path) -> None:
-    """Whether a service is there, runs or is enabled are look-ups."""
+    """Whether a service is there, runs or is enabled are lookups."""
     _, text = convert_tasks(
         tmp_path,
         """

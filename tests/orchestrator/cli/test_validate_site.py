@@ -122,10 +122,10 @@ MISTAKES = {
     "misspelt key that an apply inherits": Mistake(
         "site.yaml", 'data: {port: "{{ Data.port }}"}', "inherit_data: [prot]", "mean port?"
     ),
-    "misspelt look-up in an included template": Mistake(
+    "misspelt lookup in an included template": Mistake(
         "head.j2", "{{ managed()", "{{ Asked.jva.stdout }}{{ managed()", "head.j2:1:4: the"
     ),
-    "misspelt look-up in a data file": Mistake(
+    "misspelt lookup in a data file": Mistake(
         "data/default.yaml", "root", '"{{ Asked.jva.stdout }}"', "default.yaml:1:9: Asked.jva"
     ),
     "misspelt variable of a host": Mistake(

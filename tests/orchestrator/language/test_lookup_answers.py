@@ -14,7 +14,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 
 def asked(names: tuple[str, ...] = ("java", "conf", "bad")) -> tuple[Answers, list[str]]:
-    """What a template sees, and the look-ups that were found so far."""
+    """What a template sees, and the lookups that were found so far."""
     found: list[str] = []
 
     def find(name: str) -> dict[str, object]:
@@ -52,7 +52,7 @@ def test_one_without_an_answer_refuses_to_be_read() -> None:
 def test_one_that_nobody_declares_is_a_mistake() -> None:
     """It is not empty, not even in data, where what is missing is."""
     seen, _ = asked(("java",))
-    with pytest.raises(NoAnswerError, match="declares no such look-up"):
+    with pytest.raises(NoAnswerError, match="declares no such lookup"):
         seen.get("jave")
     assert list(seen) == list(seen.keys()) == ["java"]
     assert dict(seen.items()) == {"java": {"stdout": "17"}}

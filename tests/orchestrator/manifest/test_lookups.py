@@ -11,22 +11,22 @@ RESOURCES = "resources: [{exec: [{x: {}}]}]"
 
 
 def text(asks: str, resources: str = RESOURCES, head: str = "") -> str:
-    """A manifest with these look-ups."""
+    """A manifest with these lookups."""
     return f"{head}\nccm:\n  ask: {asks}\n  {resources}\n"
 
 
 @pytest.mark.parametrize(
     ("asks", "message"),
     [
-        ("[]", "3:8: ask must be a map of look-ups, not "),
-        ("{}", "ask must be a map of look-ups, not an empty map"),
-        ("{a: x}", "3:12: ask.a must be a map with the subject of the look-up, not "),
+        ("[]", "3:8: ask must be a map of lookups, not "),
+        ("{}", "ask must be a map of lookups, not an empty map"),
+        ("{a: x}", "3:12: ask.a must be a map with the subject of the lookup, not "),
         (
             "{a: {comand: x}}",
-            "3:13: ask.a: there is no kind of look-up 'comand' (did you mean command?)",
+            "3:13: ask.a: there is no kind of lookup 'comand' (did you mean command?)",
         ),
-        ("{a: {packge: x}}", "there is no kind of look-up 'packge' (did you mean package?)"),
-        ("{a: {exec: x}}", "there is no kind of look-up 'exec'"),
+        ("{a: {packge: x}}", "there is no kind of lookup 'packge' (did you mean package?)"),
+        ("{a: {exec: x}}", "there is no kind of lookup 'exec'"),
         (
             "{a: {}}",
             "ask.a has no subject (known: command, file, stat, package, service)",
@@ -34,7 +34,7 @@ def text(asks: str, resources: str = RESOURCES, head: str = "") -> str:
         ("{a: {stat: /a, file: /b}}", "3:23: ask.a has both stat and file"),
         ("{a: {stat: /a, timeout: 1s}}", "ask.a: stat has no key 'timeout'"),
         ("{a: {command: x, timeot: 1s}}", "did you mean timeout?"),
-        ("{a-b: {stat: /a}}", "'a-b' cannot be the name of a look-up"),
+        ("{a-b: {stat: /a}}", "'a-b' cannot be the name of a lookup"),
         ("{a: {file: etc/x}}", "ask.a: file must be an absolute path, not 'etc/x'"),
         ("{a: {file: [x]}}", "ask.a: file must be text, not "),
         ("{a: {command: 'x \"'}}", "ask.a: "),
@@ -48,7 +48,7 @@ def text(asks: str, resources: str = RESOURCES, head: str = "") -> str:
         ("{a: {stat: /a}, b: {stat: '{{ Asked.a.target }}'}}", "cannot use the answer of another"),
         (
             "{a: {stat: '{{ file(\"/etc/x\") }}'}}",
-            "reads a file on the target (use a file look-up)",
+            "reads a file on the target (use a file lookup)",
         ),
     ],
 )
@@ -78,7 +78,7 @@ def test_there_are_at_most_64(tmp_path: Path) -> None:
 def test_a_look_up_that_nobody_declares(tmp_path: Path, read: str, name: str) -> None:
     """Is told where it is read, with the nearest one."""
     found = refused(tmp_path, text("{java: {command: x}}", f"resources: [{{exec: [{{{read}}}]}}]"))
-    assert f"the manifest declares no look-up {name!r} (did you mean java?)" in found
+    assert f"the manifest declares no lookup {name!r} (did you mean java?)" in found
     assert "site.yaml:4:" in found
     assert "Asked.no" not in found
 

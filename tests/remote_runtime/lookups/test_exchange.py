@@ -63,5 +63,5 @@ class ExchangeTest(RuntimeTest):
     def test_too_many(self) -> None:
         """In one message, or in all."""
         many = [stat("/srv/%d" % number) for number in range(MAX_LOOKUPS)]
-        self.assertIn("64 look-ups", self.refused({"questions": [*many, stat("/")]}))
+        self.assertIn("64 lookups", self.refused({"questions": [*many, stat("/")]}))
         self.assertIn("64", self.refused({"questions": many}, {"questions": [stat("/")]}))

@@ -187,7 +187,7 @@ class MaskTest(unittest.TestCase):
     def test_many_secrets_and_short_texts(self) -> None:
         """For a short text not all parts of all secrets are gone through."""
         mask = Mask("secret-of-%d" % number for number in range(MANY))
-        mask.text("the first look-up lays them out")
+        mask.text("the first lookup lays them out")
         mask._by_piece = {length: _AskedOnly(pieces) for length, pieces in mask._by_piece.items()}
         expect_text(mask.text("a secret-of-7, and so on"), self)
 

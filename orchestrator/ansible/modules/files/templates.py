@@ -1,4 +1,4 @@
-"""``template``, and the templates that tasks and look-ups name (controller)."""
+"""``template``, and the templates that tasks and lookups name (controller)."""
 
 import posixpath
 import re

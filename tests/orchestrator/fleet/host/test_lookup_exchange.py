@@ -126,7 +126,7 @@ def test_a_host_that_ends_meanwhile_says_why() -> None:
 
 
 def test_there_is_an_end_to_asking() -> None:
-    """At most 64 look-ups, in as many rounds as there are."""
+    """At most 64 lookups, in as many rounds as there are."""
 
     def script(far: FarEnd) -> None:
         far.greet()

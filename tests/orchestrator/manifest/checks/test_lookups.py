@@ -1,4 +1,4 @@
-"""Look-ups that templates read and nobody declares: found wherever a template may name one."""
+"""Lookups that templates read and nobody declares: found wherever a template may name one."""
 
 from pathlib import Path
 
@@ -21,20 +21,20 @@ def resource(directory: Path, text: str) -> str:
         (
             {"a.j2": "{% include 'b.j2' %}", "b.j2": "\n {{ Asked.jva.stdout }}"},
             "{{ template('a.j2') }}",
-            "b.j2:2:5: the manifest declares no look-up 'jva' (did you mean java?)",
+            "b.j2:2:5: the manifest declares no lookup 'jva' (did you mean java?)",
         ),
         (
             {"a.j2": "{% import 'b.j2' as m with context %}", "b.j2": "{{ Asked['jva'] }}"},
             "{{ template('a.j2') }}",
-            "b.j2:1:4: the manifest declares no look-up 'jva'",
+            "b.j2:1:4: the manifest declares no lookup 'jva'",
         ),
-        ({}, '{{ template("{% if Asked.jva %}x{% endif %}") }}', "no look-up 'jva'"),
+        ({}, '{{ template("{% if Asked.jva %}x{% endif %}") }}', "no lookup 'jva'"),
         (
             {"a.jet": '[[ include "b.jet" ]]', "b.jet": "[[ Asked.jva.stdout ]]"},
             "{{ jet('a.jet') }}",
-            "b.jet:1:4: the manifest declares no look-up 'jva'",
+            "b.jet:1:4: the manifest declares no lookup 'jva'",
         ),
-        ({}, "{{ Asked?.jva?.stdout }}", "no look-up 'jva'"),
+        ({}, "{{ Asked?.jva?.stdout }}", "no lookup 'jva'"),
     ],
 )
 def test_a_template_that_another_one_names(

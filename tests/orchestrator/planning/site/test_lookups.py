@@ -1,4 +1,4 @@
-"""Look-ups on a host: what is asked, in how many rounds, and what templates see of the answers."""
+"""Lookups on a host: what is asked, in how many rounds, and what templates see of the answers."""
 
 from __future__ import annotations
 
@@ -180,12 +180,12 @@ def test_a_child_sees_no_answers_of_its_parent(tmp_path: Path) -> None:
         "ccm: {resources: [{exec: [{'{{ Asked.mine.content }}': {}}]}]}"
     )
     text = "ccm: {ask: {mine: {file: /a}}, resources: [{apply: [{role.yaml: {}}]}]}"
-    with pytest.raises(Exception, match="the manifest declares no look-up 'mine'"):
+    with pytest.raises(Exception, match="the manifest declares no lookup 'mine'"):
         made(planner(tmp_path, text))
 
 
 def asked(plan: HostPlan) -> dict[str, list[str]]:
-    """Which look-ups the plan says that each resource stands on."""
+    """Which lookups the plan says that each resource stands on."""
     return {item.name: [f"{one['name']} {one['of']}" for one in item.asked] for item in plan.items}
 
 

@@ -1,4 +1,4 @@
-"""Look-ups that data files and --hiera read and no manifest declares."""
+"""Lookups that data files and --hiera read and no manifest declares."""
 
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,11 @@ def warnings(directory: Path, **files: str) -> list[str]:
 
 
 def test_a_data_file_that_reads_what_nobody_declares(tmp_path: Path) -> None:
-    """It is told with its place and the nearest look-up. What a manifest declares is right, and a
+    """It is told with its place and the nearest lookup. What a manifest declares is right, and a
     file that no manifest of the run can use is left to those that can."""
     reads = "a: '{{ Asked.java.stdout }}'\nb: ['{{ Asked.jva.stdout }}']\n"
     (found,) = warnings(tmp_path, role_web=reads, other=reads)
-    assert found.startswith(f"{tmp_path}/data/role/web.yaml:2:6: the manifest declares no look-up")
+    assert found.startswith(f"{tmp_path}/data/role/web.yaml:2:6: the manifest declares no lookup")
     assert found.endswith("'jva' (did you mean java?)")
 
 
@@ -43,7 +43,7 @@ def test_external_data_that_reads_what_nobody_declares(tmp_path: Path) -> None:
     )
     made = planner(tmp_path, SITE, hiera=[str(over)])
     (found,) = [str(one) for one in made.data_warnings() if one.kind == "data.ask"]
-    assert "over.yaml:3:18: the manifest declares no look-up 'jva'" in found
+    assert "over.yaml:3:18: the manifest declares no lookup 'jva'" in found
 
 
 EVERYWHERE = """\
@@ -73,10 +73,10 @@ def test_data_of_every_host_that_reads_what_nobody_declares(tmp_path: Path) -> N
         return []
 
     (found,) = told()
-    assert found.startswith(f"{tmp_path}/data/default.yaml:1:5: the manifest declares no look-up")
+    assert found.startswith(f"{tmp_path}/data/default.yaml:1:5: the manifest declares no lookup")
     assert found.endswith("'jva' (did you mean java?)")
     _, more = told(hiera=[str(over)])
-    assert "over.yaml:1:12: the manifest declares no look-up 'jva'" in more
+    assert "over.yaml:1:12: the manifest declares no lookup 'jva'" in more
     assert told(data=["a=1"]) == []
     assert told(EVERYWHERE + 'overrides: {"role:web": {a: 1}}\n') == []
     assert told(EVERYWHERE + "overrides: {other: {a: 1}}\n") == told()
@@ -88,13 +88,13 @@ def test_data_of_every_host_that_reads_what_nobody_declares(tmp_path: Path) -> N
 
 
 def test_a_child_whose_data_reads_what_it_does_not_declare(tmp_path: Path) -> None:
-    """Its own look-ups count, not those of its parent; data of its apply replaces the value."""
+    """Its own lookups count, not those of its parent; data of its apply replaces the value."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "default.yaml").write_text("b: '{{ Asked.java.stdout }}'\n")
     (tmp_path / "child.yaml").write_text("ccm: {resources: [{exec: [{'true': {}}]}]}\n")
     apply = "[{apply: [{child.yaml: {}}]}]"
     text = EVERYWHERE.replace("[{exec: [{'true': {}}]}]", apply)
-    with pytest.raises(InputError, match="declares no look-up 'java'"):
+    with pytest.raises(InputError, match="declares no lookup 'java'"):
         planner(tmp_path, text, data_dir=str(tmp_path / "data"))
     text = text.replace("child.yaml: {}", "child.yaml: {data: {b: 1}}")
     assert planner(tmp_path, text, data_dir=str(tmp_path / "data"))

@@ -117,7 +117,7 @@ def test_hashed_names_do_not_repeat() -> None:
 
 
 def test_large_files_are_quick(tmp_path: Path) -> None:
-    """Ten thousand plain lines cost a table look-up per host."""
+    """Ten thousand plain lines cost a table lookup per host."""
     path = tmp_path / "known"
     path.write_text("".join(f"h{n} {text(KEY_A)}\n" for n in range(10_000)))
     KnownHosts([path]).lookup("h1")
