@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tests.lab import DelayProxy, Lab, available
 
-from . import active_hosts, competitors, inventories, lab_disk, verify_cost
+from . import competitors, controller_costs, inventories, lab_disk, verify_cost
 from .command_timing import Sample, Series, prepare, run
 from .competitors import OWN, PREVIEW, Address, Fleet
 from .report import machine, put, ratios, table
@@ -161,7 +161,7 @@ class Bench:
             f"`--forks 64`, `--noop`: {many.wall:.1f} s, "
             f"peak {many.peak_mib:.0f} MiB, {many.cpu / 200 * 1000:.1f} ms of CPU per host"
         )
-        lines += active_hosts.rows(self.directory, self.runs)
+        lines += controller_costs.rows(self.directory, self.runs)
         lines += inventories.rows(self.directory, self.runs)
         return [*lines, *self.started(), self.plan_shown(), *self.on_the_target()]
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.cost_model --write docs/cost-model.md
 
-Pushes to ``simulated_hosts``: few and many hosts, few and many resources, narrow and wide
+Pushes to ``simulated_fleet``: few and many hosts, few and many resources, narrow and wide
 windows, and one through a proxy that counts turns and bytes. Least squares make the constants of
 it; tables say what was measured, and what is calculated for fleets that were not. Needs no root.
 """
@@ -21,8 +21,8 @@ from tests.lab import DelayProxy
 from . import ssh_scaling
 from .command_timing import prepare
 from .report import machine, put
+from .simulated_fleet import StandIns, allow_files
 from .simulated_host import address_of
-from .simulated_hosts import StandIns, allow_files
 from .ssh_scaling import Ground, Row
 
 HOSTS = 300

@@ -1,4 +1,4 @@
-"""One process of the SSH server behind which the stand-in hosts are; ``simulated_hosts`` starts it.
+"""One process of the SSH server behind which the stand-in hosts are; ``simulated_fleet`` starts it.
 
     python -m benchmarks.simulated_ssh_server SETTINGS DESCRIPTOR
 

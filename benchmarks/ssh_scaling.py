@@ -27,8 +27,8 @@ from .dask_workers import engaged
 from .process_costs import Watched, watch
 from .replay import Recording, record, write_site
 from .report import machine
+from .simulated_fleet import DOWN, MUTE, REFUSES, StandIns, allow_files, spread
 from .simulated_host import LOGIN, RUN, SLOW, START
-from .simulated_hosts import DOWN, MUTE, REFUSES, StandIns, allow_files, spread
 
 RESOURCES = 100
 ENGINES = ("threads", "processes:2", "dask:1", "dask:2", "dask:4")

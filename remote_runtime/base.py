@@ -7,7 +7,7 @@ is a preview.
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Change, Missing, Unknowable
-from remote_runtime.item import Properties
+from remote_runtime.plan_item import Properties
 
 if TYPE_CHECKING:
     from remote_runtime.host.ports import Host, HostReader

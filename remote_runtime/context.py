@@ -16,9 +16,9 @@ from typing import (
 
 from remote_runtime.cancellation import Cancellation, Protected
 from remote_runtime.effects import Effect
-from remote_runtime.item import Item, each_of
 from remote_runtime.options import RunOptions
-from remote_runtime.state.refresh_reader import Refreshes
+from remote_runtime.plan_item import Item, each_of
+from remote_runtime.state.lazy_refreshes import Refreshes
 from remote_runtime.uncertainty import ASSUMED, Uncertainty
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Sequence
 
-from remote_runtime.item import Item, Properties
+from remote_runtime.plan_item import Item, Properties
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

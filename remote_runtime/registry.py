@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Sequence, Tuple, 
 from remote_runtime.base import StateType
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item, Properties
+from remote_runtime.plan_item import Item, Properties
 from remote_runtime.provider import FIRST, Provider
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from remote_runtime.context import Context
 from remote_runtime.errors import CcmError
 from remote_runtime.execution.lifecycle import Lifecycle, defect
 from remote_runtime.execution.plan_executor import Engine, ItemResult
-from remote_runtime.item import Item, each_of
+from remote_runtime.plan_item import Item, each_of
 from remote_runtime.plans import plan as plans
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.blob_receiver import Transfer, announce_blobs
@@ -346,7 +346,7 @@ class Session(object):
             context.blobs.look_ahead(lambda: announce_blobs(plan, context, registry))
         results: Dict[str, Any] = {}
         if plan.earlier:
-            from remote_runtime.state.session_state import earlier_results
+            from remote_runtime.state.earlier_results import earlier_results
 
             results = earlier_results(plan.earlier, context)
         engine = Engine(
@@ -439,6 +439,6 @@ class Session(object):
     # -- deferred templates -----------------------------------------------------------------------
 
     def _render(self, item: Item, context: Context) -> Dict[str, Any]:
-        from remote_runtime.protocol.template_files import rendered
+        from remote_runtime.protocol.template_reads import rendered
 
         return rendered(item, self._channel, context)

@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _answer(args: argparse.Namespace, responses: Responses) -> int:
-    from orchestrator.fleet.store.event_store import session_store
+    from orchestrator.fleet.store.session_store import session_store
     from orchestrator.manifest.api_request import read_request as read_resource
     from orchestrator.manifest.resource_types import types_beside
     from orchestrator.planning import Planner
@@ -97,7 +97,7 @@ def _answer(args: argparse.Namespace, responses: Responses) -> int:
 
 
 def _site(request: Request, store: EarlierResults | None) -> Site:
-    from orchestrator.fleet.store.event_store import BEGIN
+    from orchestrator.fleet.store.session_store import BEGIN
     from orchestrator.manifest.adhoc_site import adhoc_site
     from remote_runtime.errors import InputError, Problem
 

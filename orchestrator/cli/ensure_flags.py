@@ -102,7 +102,7 @@ def read_common_flags(args: argparse.Namespace) -> CommonFlags:
 
 def refuse_references(flags: CommonFlags) -> None:
     """UsageError for a reference outside of a session."""
-    from orchestrator.fleet.store.event_store import BEGIN
+    from orchestrator.fleet.store.session_store import BEGIN
     from remote_runtime.errors import UsageError
 
     for name in flags.references:

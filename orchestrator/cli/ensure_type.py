@@ -76,7 +76,7 @@ class EnsureType:
 
     def run(self, args: argparse.Namespace) -> int:
         """Check everything, then push the resource."""
-        from orchestrator.fleet.store.event_store import session_store
+        from orchestrator.fleet.store.session_store import session_store
         from orchestrator.planning import Planner
         from orchestrator.runs.push import push_resource
 

@@ -69,7 +69,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check everything, then fetch from all hosts."""
     from orchestrator.cli.grouped_output import GroupedOutput
-    from orchestrator.fleet.host.fetch_target import FetchTarget
+    from orchestrator.fleet.host.fetch_destination import FetchTarget
     from orchestrator.planning.commands.fetch_command import FetchCommand
     from orchestrator.runs.push import run_on_hosts
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from orchestrator.cli.parser import Parser
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.event_store import EventStore
+    from orchestrator.fleet.store.session_store import EventStore
 
 HELP = "Start a session of ccm ensure commands, or show its results."
 EXAMPLE = """
@@ -61,7 +61,7 @@ def _new(shell: str, directory: str | None) -> int:
     import os
     import tempfile
 
-    from orchestrator.fleet.store.event_store import VARIABLE
+    from orchestrator.fleet.store.session_store import VARIABLE
     from remote_runtime.errors import UsageError
 
     try:
@@ -89,7 +89,7 @@ def export(shell: str, name: str, value: str) -> str:
 
 
 def _report(args: argparse.Namespace) -> int:
-    from orchestrator.fleet.store.event_store import BEGIN, VARIABLE, session_store
+    from orchestrator.fleet.store.session_store import BEGIN, VARIABLE, session_store
     from orchestrator.report.terminal.session import SessionReport
     from remote_runtime.errors import UsageError
 

@@ -36,9 +36,9 @@ from orchestrator.support.crash_report import describe_crash
 from orchestrator.support.plain_text import one_line
 from orchestrator.workers.channel import RpcServer
 from orchestrator.workers.event_receiver import EventReceiver
-from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
 from orchestrator.workers.worker import stateful_planners
 from orchestrator.workers.worker_handle import WorkerHandle
+from orchestrator.workers.worker_task import RemoteTask, WorkerLostError, WorkerProtocolError
 
 CHUNK = 250  # hosts of a message, at most
 MAX_LOSSES = 3  # of one worker in a run, whose own process continues

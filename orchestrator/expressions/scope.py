@@ -11,7 +11,7 @@ from orchestrator.language.errors import EvaluationError, NeedFileError, NeedSec
 from orchestrator.language.facts import Facts
 from orchestrator.language.lookup_answers import NO_ANSWERS, Answers
 from orchestrator.language.lookup_paths import MISSING, BadPathError, find, split_path, suggestion
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting.masking import SHORTEST, strings_of
 

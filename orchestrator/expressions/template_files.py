@@ -10,7 +10,7 @@ from orchestrator.expressions.scan import BLOCKS, JINJA, TemplateCall
 from orchestrator.expressions.template import Template
 from orchestrator.language.builtin_names import TEMPLATE_FUNCTIONS
 from orchestrator.language.errors import EvaluationError
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from orchestrator.language import jet
-    from orchestrator.language.manifest_files import Directory
+    from orchestrator.language.manifest_directory import Directory
     from orchestrator.manifest.defaults import Defaults
     from orchestrator.manifest.resource_types import Types
 

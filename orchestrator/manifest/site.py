@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from orchestrator.language.errors import NEEDS_ARCHIVE
-from orchestrator.language.manifest_files import Directory, is_file_name
+from orchestrator.language.manifest_directory import Directory, is_file_name
 from orchestrator.manifest.data_source import DataSource
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults

@@ -9,7 +9,7 @@ from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import REFUSAL
 from orchestrator.plan_files.digests import desired_of, differing
-from orchestrator.plan_files.identity import DIFFERS, identity_of
+from orchestrator.plan_files.host_identity import DIFFERS, identity_of
 from orchestrator.plan_files.plan_file import PlanFile
 from orchestrator.plan_files.prediction_mismatches import Predictions
 from orchestrator.planning import Planner

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.plan_files.plan_file import canonical, digest_of
 from orchestrator.planning.host_plan import HostPlan
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.reporting.events import secrets_of
 from remote_runtime.reporting.masking import MASKED, Mask
 

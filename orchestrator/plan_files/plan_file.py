@@ -16,7 +16,7 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.run_origin import Origin
 from orchestrator.plan_files.content_limits import displayable
-from remote_runtime.item import SELECTION
+from remote_runtime.plan_item import SELECTION
 
 FORMAT = 2  # operations count: in the ID and in the digests of observed states
 # The members of an event that describe the action; the others are reasons, or differ by run.

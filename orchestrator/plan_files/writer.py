@@ -12,7 +12,7 @@ from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import FAILED
 from orchestrator.plan_files.digests import Desired, desired_of, secret_digest
-from orchestrator.plan_files.identity import identity_of
+from orchestrator.plan_files.host_identity import identity_of
 from orchestrator.plan_files.input_files import digests_of
 from orchestrator.plan_files.plan_detection import PROTOCOL
 from orchestrator.plan_files.plan_file import (

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.content.blobs import Blob
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.text import duration
 
 NOT_PROPERTIES = {

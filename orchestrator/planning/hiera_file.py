@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inventory.yaml_document import Mapping, parse_document, read_data
 from orchestrator.expressions.environment_variables import Environ
 from orchestrator.fleet.host.host_facts import HostFacts, NeedAnswersError
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from orchestrator.manifest.data_source import KEYS, DataSource, refuse_unknown_keys
 from orchestrator.manifest.lookups import Asks, read_asks
 from orchestrator.manifest.resource_types import types_beside

@@ -16,7 +16,7 @@ from orchestrator.planning.rendered_check import check_final
 from orchestrator.planning.rendering import render_deferred
 from orchestrator.support.hashing import sha256
 from remote_runtime.errors import Position, ResourceError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.reporting.masking import MASKED, Mask
 
 if TYPE_CHECKING:

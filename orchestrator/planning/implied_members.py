@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from orchestrator.planning.compiled_resource import CompiledResource
-from orchestrator.planning.resource_templates import FilledResource
+from orchestrator.planning.resource_skeletons import FilledResource
 from orchestrator.support.caches import RepeatFilter
 from remote_runtime.protocol.unchanged_events import implied_members, is_plain
 from remote_runtime.reporting.events import EventMaker, secrets_of

@@ -9,8 +9,8 @@ from orchestrator.manifest.merge import merge_deep, nest
 from orchestrator.project.settings import FACTS_MAX_AGE
 from orchestrator.sources.address import PLACEHOLDER, recorded_name
 from remote_runtime.errors import InputError, Problem, UsageError
-from remote_runtime.item import SELECTION
 from remote_runtime.options import RunOptions
+from remote_runtime.plan_item import SELECTION
 from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.compiled_resource import CompiledResource, compile_resource
 from orchestrator.planning.content.blob_references import SOURCE, BlobReferences
 from orchestrator.planning.content.blobs import Blob
-from orchestrator.planning.plan_groups import SharedResources
 from orchestrator.planning.rendered_check import check_final, check_name, coerce, guessed_numbers
+from orchestrator.planning.shared_resources import SharedResources
 from remote_runtime.errors import Problem
 
 _NOTHING_LATE: Hashable = (frozenset(), "", False)

@@ -9,7 +9,7 @@ from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
 from orchestrator.planning.compiled_resource import CompiledResource
 from orchestrator.planning.host_plan import HostPlan
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.reporting.masking import MASKED, Mask
 
 

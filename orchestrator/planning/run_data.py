@@ -16,7 +16,7 @@ from orchestrator.expressions.environment_variables import Environ
 from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.facts import Facts
 from orchestrator.language.hash_record import noting_hashes
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
 from orchestrator.manifest.data_files import DataFiles, is_encrypted
 from orchestrator.manifest.data_source import BASE, DataSource, Layer, ValueContainer, load_source

@@ -16,7 +16,7 @@ from orchestrator.report.summary_texts import end_reason, outcome_words
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.terminal.totals import total_line
-from orchestrator.report.text_groups import folded, normalized
+from orchestrator.report.text_normalization import folded, normalized
 from orchestrator.support.plain_text import one_line
 
 MAX_BYTES = 64 << 20  # of all hosts together, in memory

@@ -21,7 +21,7 @@ from orchestrator.plan_files.dangerous_changes import (
 from orchestrator.report.action_text import UNCERTAINTIES
 from orchestrator.report.host_names import named, on_all
 from orchestrator.report.terminal.style import Style, wrapped
-from orchestrator.report.text_groups import without_host_name
+from orchestrator.report.text_normalization import without_host_name
 from orchestrator.support.plain_text import one_line, visible
 
 MAX_GROUPS = 5_000  # listed one by one; the counters include the rest

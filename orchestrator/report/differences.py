@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.store.stored_runs import ReportSource
-from orchestrator.report.text_groups import normalized, without_host_name
+from orchestrator.report.text_normalization import normalized, without_host_name
 
 FIRST, SECOND = "only in the first run", "only in the second run"
 OUTCOME, DESIRED = "outcome", "desired"

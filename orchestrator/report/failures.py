@@ -15,7 +15,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.grouping import ORDER, applied_by
 from orchestrator.report.run_collector import Entry, entry_of
 from orchestrator.report.summary_texts import end_reason
-from orchestrator.report.text_groups import without_host_name
+from orchestrator.report.text_normalization import without_host_name
 
 if TYPE_CHECKING:
     from orchestrator.fleet.store.stored_runs import ReportSource

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, applied_as, is_apply
 from orchestrator.report.run_collector import Entry, RunCollector
-from orchestrator.report.text_groups import normalized, short_name, without_host_name
+from orchestrator.report.text_normalization import normalized, short_name, without_host_name
 
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.
 ORDER = [

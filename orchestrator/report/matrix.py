@@ -16,7 +16,7 @@ from orchestrator.report.retry_options import RetryOptions
 from orchestrator.report.run_collector import Entries, Entry, entry_of, is_reportable
 from orchestrator.report.summary_texts import change_grouping_key, without_hashes
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
-from orchestrator.report.text_groups import normalized, without_host_name
+from orchestrator.report.text_normalization import normalized, without_host_name
 from orchestrator.report.unfinished_resources import UnfinishedResources
 
 NANOSECOND = 1e-9

@@ -23,9 +23,9 @@ from orchestrator.report.durations import duration_text
 from orchestrator.report.host_names import fold
 from orchestrator.report.run_collector import DRIFTS, PROVENANCE, CheckResult, Entry
 from orchestrator.report.terminal.style import Style, wrapped
-from orchestrator.report.text_groups import normalized_value
+from orchestrator.report.text_normalization import normalized_value
 from orchestrator.support.plain_text import one_line
-from remote_runtime.item import SELECTION
+from remote_runtime.plan_item import SELECTION
 from remote_runtime.reporting.masking import MASKED
 
 _HASH = r"\b([0-9a-f]{12})[0-9a-f]{20,}\b"

@@ -16,7 +16,7 @@ from orchestrator.runs.request import Subject
 from orchestrator.runs.staged_job import StagedJob
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import InputError, PlanError, Problem, UsageError
-from remote_runtime.item import SELECTION
+from remote_runtime.plan_item import SELECTION
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence

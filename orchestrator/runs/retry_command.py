@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.project.settings import DEFAULT_FORKS
 from orchestrator.sources.address import PLACEHOLDER, is_url
-from remote_runtime.item import SELECTION
 from remote_runtime.options import RunOptions
+from remote_runtime.plan_item import SELECTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

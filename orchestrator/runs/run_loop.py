@@ -25,7 +25,7 @@ from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.host.host_task import HostTask
-    from orchestrator.history.copier import RunCopier
+    from orchestrator.history.background_copier import RunCopier
     from orchestrator.registration.store import Store
     from orchestrator.rollout.scheduler import RolloutScheduler, StagePosition
     from orchestrator.rollout.staged_scheduler import StagedScheduler
@@ -72,7 +72,7 @@ def _copier(config: PushConfig, directory: RunDirectory) -> "RunCopier | None":
     """The active copier of the run to its history; None without a history."""
     if config.history is None:
         return None
-    from orchestrator.history.copier import RunCopier
+    from orchestrator.history.background_copier import RunCopier
 
     copier = RunCopier(config.history, directory.path, config.keep)
     copier.start()

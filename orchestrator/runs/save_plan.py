@@ -15,7 +15,7 @@ from orchestrator.runs.request import Subject
 from orchestrator.runs.staged_job import StagedJob
 from orchestrator.runs.wiring import checked_job
 from remote_runtime.errors import UsageError
-from remote_runtime.item import SELECTION
+from remote_runtime.plan_item import SELECTION
 from remote_runtime.version import VERSION
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from orchestrator.manifest.identity import identity
 from orchestrator.runs import wiring
 from orchestrator.runs.push_job import PushJob, PushStage
 from remote_runtime.errors import InputError, Problem, UsageError
-from remote_runtime.item import SELECTION
+from remote_runtime.plan_item import SELECTION
 from remote_runtime.text.suggestions import nearest
 
 if TYPE_CHECKING:

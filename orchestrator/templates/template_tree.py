@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.language.builtin_names import Names
 from orchestrator.language.errors import EvaluationError
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from orchestrator.templates.engines import make_engine
 from orchestrator.templates.engines.base import MAX_DEPTH, Compiled
 from orchestrator.templates.tree_source import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.image import Image
 from orchestrator.support.background_call import deadline
-from orchestrator.transport import login_errors
+from orchestrator.transport import startup_errors
 from orchestrator.transport.command_pipe import Link, Pipe, keep_tail, readable
 from remote_runtime.errors import UnreachableError
 from remote_runtime.protocol.wire import PROTOCOL
@@ -95,11 +95,11 @@ class Handshake:
 
     def _answer(self, status: str, detail: str) -> None:
         if status != "need":
-            raise login_errors.bootstrap_failed(
+            raise startup_errors.bootstrap_failed(
                 self._host, status, detail=detail, err=self._err, python=self._python
             )
         if self._sent or detail not in ("zip", "code"):
-            raise login_errors.protocol_violated(self._host, f"unexpected request {detail!r}")
+            raise startup_errors.protocol_violated(self._host, f"unexpected request {detail!r}")
         self._sent = True
         data = self._image.archive if detail == "zip" else self._image.code
         self._deadline = deadline(self._timeout, self._until)
@@ -116,7 +116,7 @@ class Handshake:
         except UnreachableError as error:
             if time.monotonic() < self._deadline:
                 raise
-            raise login_errors.start_timed_out(self._host, self._timeout, self._err) from error
+            raise startup_errors.start_timed_out(self._host, self._timeout, self._err) from error
         finally:
             late.cancel()
 
@@ -133,9 +133,9 @@ class Handshake:
                 status, _, detail = line.partition(" ")
                 return status, detail.strip()
             if begin > MAX_NOISE or (begin < 0 and len(self._out) > MAX_NOISE):
-                raise login_errors.too_much_output(self._host, MAX_NOISE)
+                raise startup_errors.too_much_output(self._host, MAX_NOISE)
             if begin >= 0 and len(self._out) - begin > MAX_LINE:
-                raise login_errors.protocol_violated(self._host, "its first line is too long")
+                raise startup_errors.protocol_violated(self._host, "its first line is too long")
             self._read()
 
     def _accept(self) -> None:
@@ -148,16 +148,16 @@ class Handshake:
         seconds_left = self._deadline - time.monotonic()
         if seconds_left <= 0:
             silent = (
-                login_errors.start_timed_out
+                startup_errors.start_timed_out
                 if self._attempt is None
-                else login_errors.password_timed_out
+                else startup_errors.password_timed_out
             )
             raise silent(self._host, self._timeout, self._err)
         question = self._question()
         if question:
             seconds_left = min(seconds_left, self._last_output + PROMPT_TIMEOUT - time.monotonic())
             if seconds_left <= 0:
-                raise login_errors.unexpected_prompt(self._host, question)
+                raise startup_errors.unexpected_prompt(self._host, question)
         try:
             out, err = self._pipe.read(seconds_left)
         except TimeoutError:
@@ -175,7 +175,7 @@ class Handshake:
 
     def _ended(self, status: int | None) -> UnreachableError:
         asked = self._password is not None
-        return login_errors.command_ended(
+        return startup_errors.command_ended(
             self._host,
             status,
             out=self._out,
@@ -215,12 +215,12 @@ class Handshake:
                 return
             if not re.match(_PASSWORD_OF_SUDO_RS, rest):
                 question = readable(asked[1] if asked is not None else rest)
-                raise login_errors.unexpected_prompt(self._host, question[:MAX_QUESTION])
+                raise startup_errors.unexpected_prompt(self._host, question[:MAX_QUESTION])
         self._unseen.clear()
         if self._attempt is not None:
             between = before.removesuffix(_SUDO_RS) if before.endswith(_SUDO_RS) else before
             if not between.strip(b"* \r\n"):  # a refusal would have a message
-                raise login_errors.second_prompt(self._host)
+                raise startup_errors.second_prompt(self._host)
             raise self._wrong_password()
         began = time.monotonic()
         self._attempt = self._password.attempt(self._host, self._until)
@@ -231,4 +231,4 @@ class Handshake:
     def _wrong_password(self) -> UnreachableError:
         assert self._attempt is not None
         self._attempt.end(accepted=False)
-        return login_errors.wrong_sudo_password(self._host)
+        return startup_errors.wrong_sudo_password(self._host)

@@ -12,7 +12,7 @@ from orchestrator.verify.expectation import Expectation
 from orchestrator.verify.subject import Subject
 from orchestrator.verify.user_commands import healthy, to_run
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 
 if TYPE_CHECKING:
     from orchestrator.planning.compiled_resource import CompiledResource

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remote_runtime.errors import UsageError
-from remote_runtime.item import Item, each_of
+from remote_runtime.plan_item import Item, each_of
 from remote_runtime.text.suggestions import nearest
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 
 if TYPE_CHECKING:
     from orchestrator.verify.verify_hosts import Member
-    from remote_runtime.item import Item
+    from remote_runtime.plan_item import Item
 
 MARK = "ccm_hosts(pattern): run this test on these hosts only, such as web:&prod"
 

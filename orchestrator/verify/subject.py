@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 
 
 class Subject(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from orchestrator.verify.expectation import Expectation, Observation, look
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.reporting.masking import Mask
 
 Event = dict[str, Any]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.planning.host_plan import HostPlan
     from orchestrator.transport import Connector, Link
     from orchestrator.transport.login import Login
-    from remote_runtime.item import Item
+    from remote_runtime.plan_item import Item
 
 TIMEOUT = 300.0
 _SESSION_WAIT = 5.0

@@ -18,8 +18,8 @@ from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.workers import forked_worker, worker
 from orchestrator.workers.channel import Channel, RpcServer
 from orchestrator.workers.event_receiver import EventReceiver
-from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
 from orchestrator.workers.worker_handle import WorkerHandle
+from orchestrator.workers.worker_task import RemoteTask, WorkerLostError
 
 SHUTDOWN_TIMEOUT = 10.0  # seconds that workers have to end once no host is left
 SILENCE = 30.0  # seconds after which a silent worker is ended, as with other engines

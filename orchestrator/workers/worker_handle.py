@@ -15,7 +15,7 @@ from orchestrator.support.crash_report import describe_crash
 from orchestrator.support.plain_text import one_line
 from orchestrator.workers.channel import RpcServer
 from orchestrator.workers.event_receiver import DecodedEvent, EventReceiver
-from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
+from orchestrator.workers.worker_task import RemoteTask, WorkerLostError, WorkerProtocolError
 
 BEAT = "b"
 """The message of a worker that has nothing to report."""

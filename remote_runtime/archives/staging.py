@@ -19,8 +19,8 @@ from remote_runtime.archives.member_filter import (
     Member,
     refusal,
 )
-from remote_runtime.system.directory_syncs import begin_sync, sync_files, sync_now
 from remote_runtime.system.paths import write_all
+from remote_runtime.system.pending_fsyncs import begin_sync, sync_files, sync_now
 from remote_runtime.system.remove_tree import clear
 from remote_runtime.system.walk import Directory, Place
 

@@ -9,7 +9,7 @@ from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.item import Item
+    from remote_runtime.plan_item import Item
 
 EXISTS, ABSENT, COMMAND = "exists", "absent", "command"
 

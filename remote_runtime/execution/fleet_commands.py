@@ -11,7 +11,7 @@ from typing import List
 from remote_runtime.changes import Ended
 from remote_runtime.errors import ResourceError
 from remote_runtime.execution.lifecycle import Lifecycle
-from remote_runtime.item import Item, Properties
+from remote_runtime.plan_item import Item, Properties
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.text import duration

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 from remote_runtime.changes import Action
 from remote_runtime.context import Context
 from remote_runtime.errors import CcmError, ProtocolError, ResourceError, UnsettledError
-from remote_runtime.item import Item, each_of
+from remote_runtime.plan_item import Item, each_of
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.events import Outcome, secrets_of
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty

@@ -6,9 +6,9 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.context import Context
 from remote_runtime.execution.lifecycle import Lifecycle
-from remote_runtime.item import Item, each_of
+from remote_runtime.plan_item import Item, each_of
 from remote_runtime.reporting.events import Outcome
-from remote_runtime.state.refresh_reader import Refreshes
+from remote_runtime.state.lazy_refreshes import Refreshes
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 ItemResult = Callable[[Outcome, bool, float], None]

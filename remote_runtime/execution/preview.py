@@ -6,7 +6,7 @@ from remote_runtime.changes import Action, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError, UnsettledError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.effects import losses
 from remote_runtime.reporting.events import Outcome

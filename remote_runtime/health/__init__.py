@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Tuple
 
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.reporting.masking import MASKED
 from remote_runtime.text import duration, shell_words
 

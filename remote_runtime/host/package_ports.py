@@ -14,11 +14,11 @@ from typing import (
 )
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item, Properties
 from remote_runtime.packages import list_refresh
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.managers import manager_of
 from remote_runtime.packages.package_info import DOWNLOAD
+from remote_runtime.plan_item import Item, Properties
 from remote_runtime.retries import retry, tries_of
 
 if TYPE_CHECKING:

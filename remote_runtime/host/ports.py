@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         Packages,
         PackagesReader,
     )
-    from remote_runtime.item import Item
+    from remote_runtime.plan_item import Item
     from remote_runtime.units.systemd import Systemd
     from remote_runtime.units.unit_status import Status
 

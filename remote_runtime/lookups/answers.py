@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ProtocolError, ResourceError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence
 
 from remote_runtime.errors import CcmError, ProtocolError
-from remote_runtime.item import Item
 from remote_runtime.lookups.answers import Answer, Question, answer, is_of_type, item_of
+from remote_runtime.plan_item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.stdlib_light import json_text
 

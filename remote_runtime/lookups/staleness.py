@@ -9,7 +9,7 @@ from remote_runtime.uncertainty import ASSUMED, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.item import Item
+    from remote_runtime.plan_item import Item
 
 
 def staleness(item: "Item", context: "Context") -> Uncertainty:

@@ -6,8 +6,8 @@ from remote_runtime.base import ActionStateType, Change, Missing
 from remote_runtime.changes import Action
 from remote_runtime.effects import Covers, Effect
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Properties
 from remote_runtime.managed_resources.managed_resource import ManagedResource, State
+from remote_runtime.plan_item import Properties
 
 
 class ActionResource(ManagedResource):

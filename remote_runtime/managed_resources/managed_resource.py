@@ -45,7 +45,7 @@ from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.host.file_text import FileText, diff_of, recorded
 from remote_runtime.host.host_reader import reader
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.item import Item, Properties
+from remote_runtime.plan_item import Item, Properties
 from remote_runtime.reporting.masking import MASKED
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 

@@ -7,8 +7,8 @@ from remote_runtime.changes import HASHED, Action
 from remote_runtime.effects import Effect, PathEffect, UnknownEffect, below, everything
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.item import Item
 from remote_runtime.managed_resources.managed_resource import ManagedResource, State, Step
+from remote_runtime.plan_item import Item
 from remote_runtime.uncertainty import ASSUMED, Uncertainty
 
 if TYPE_CHECKING:

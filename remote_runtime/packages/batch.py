@@ -11,9 +11,9 @@ part that it would change, unless an earlier resource leaves something else than
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.package_info import EarlyChange, Installed, Operation, VersionChange
+from remote_runtime.plan_item import Item
 
 Changes = Sequence[VersionChange]
 Shares = Optional[Sequence[Changes]]

@@ -51,7 +51,7 @@ def _of(entry: str, context: "Context") -> List[Covers]:
     kind = _KINDS.get(type_name, type_name)
     if kind != "package":
         return [_named(kind, name)]
-    from remote_runtime.packages.affected_packages import coverage
+    from remote_runtime.packages.package_coverage import coverage
 
     return [_named(kind, name), coverage(context, name)]
 

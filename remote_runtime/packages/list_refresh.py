@@ -5,9 +5,9 @@ from bisect import bisect
 from typing import TYPE_CHECKING, Dict, List, Sequence
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
 from remote_runtime.packages.dpkg.database import is_used
 from remote_runtime.packages.managers import manager_of
+from remote_runtime.plan_item import Item
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

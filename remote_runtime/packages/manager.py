@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set, Tuple
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Covers, Effect, PackageEffect, UnknownEffect
-from remote_runtime.item import Item, Properties
 from remote_runtime.packages.package_info import (
     ABSENT,
     CONFIG_FILES,
@@ -20,6 +19,7 @@ from remote_runtime.packages.package_info import (
     PackageFile,
     VersionChange,
 )
+from remote_runtime.plan_item import Item, Properties
 from remote_runtime.provider import FIRST
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 

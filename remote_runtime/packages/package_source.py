@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Callable, Dict, Iterable, List, Optional
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.downloads.checksums import algorithm_of, hasher, parse_checksum
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Properties
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.package_info import PackageFile
+from remote_runtime.plan_item import Properties
 from remote_runtime.protocol.blobs import is_blob
 from remote_runtime.retries import is_transient, retry, tries_of
 

@@ -4,7 +4,7 @@ from typing import Any, Dict, List, NamedTuple, NoReturn, Optional, Sequence
 
 from remote_runtime.changes import Action, Change, shortened
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 
 
 class _Promise(NamedTuple):

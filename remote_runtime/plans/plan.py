@@ -4,8 +4,8 @@ import sys
 from typing import Any, Dict, Iterator, NamedTuple, Tuple
 
 from remote_runtime.errors import ProtocolError
-from remote_runtime.item import Item, plan_error
 from remote_runtime.options import RunOptions
+from remote_runtime.plan_item import Item, plan_error
 
 
 class Plan(NamedTuple):

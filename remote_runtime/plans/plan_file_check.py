@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 from remote_runtime.changes import HASHED, Change
 from remote_runtime.errors import HostError
-from remote_runtime.item import plan_error
+from remote_runtime.plan_item import plan_error
 from remote_runtime.plans.assertions import PlanAssertions
 from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.stdlib_light import json_text

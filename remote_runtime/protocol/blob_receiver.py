@@ -4,7 +4,7 @@ from typing import Any, Dict, Generator, Iterator, List
 
 from remote_runtime.context import Context
 from remote_runtime.errors import ProtocolError
-from remote_runtime.item import each_of
+from remote_runtime.plan_item import each_of
 from remote_runtime.plans.plan import Plan
 from remote_runtime.protocol.blobs import Part, is_blob
 from remote_runtime.protocol.channel import Channel

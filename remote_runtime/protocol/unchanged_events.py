@@ -6,7 +6,7 @@ sent completely.
 
 from typing import Any, Dict, Iterable, Iterator, List
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.reporting.events import (
     LARGEST,
     PROTOCOL,

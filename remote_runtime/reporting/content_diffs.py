@@ -5,7 +5,7 @@ from typing import Optional
 from remote_runtime.changes import HASHED, Unknowable, content_before, text_before
 from remote_runtime.content import Content
 from remote_runtime.context import Context
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.reporting import text_diff
 from remote_runtime.system.paths import Status
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence,
 
 from remote_runtime.changes import Change, Ended
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.registry import resource_class
 from remote_runtime.reporting.masking import MASKED, Mask, credentials_in, strings_of
 from remote_runtime.stdlib_light import json_text

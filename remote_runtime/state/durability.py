@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Callable, Optional
 from remote_runtime.protocol import wire
 
 if TYPE_CHECKING:
-    from remote_runtime.system.directory_syncs import DirectorySyncs
     from remote_runtime.system.files import Files
+    from remote_runtime.system.pending_fsyncs import DirectorySyncs
 
 
 class DirectorySync(object):
@@ -21,7 +21,7 @@ class DirectorySync(object):
     def sync_directory(self, directory: int) -> None:
         """Record that a file was renamed in this open directory, to report it later. ``OSError``"""
         if self._syncs is None:
-            from remote_runtime.system.directory_syncs import DirectorySyncs
+            from remote_runtime.system.pending_fsyncs import DirectorySyncs
 
             self._syncs = DirectorySyncs()
         self._syncs.add(directory)

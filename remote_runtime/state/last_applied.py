@@ -8,7 +8,7 @@ import time
 from typing import Any, Callable, Dict, List, NamedTuple
 
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.item import each_of
+from remote_runtime.plan_item import each_of
 from remote_runtime.plans.plan import Plan
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.stdlib_light import json_text

@@ -10,9 +10,9 @@ import os
 import time
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Set, Tuple
 
-from remote_runtime.item import Item, each_of
+from remote_runtime.plan_item import Item, each_of
 from remote_runtime.plans.plan import Plan
-from remote_runtime.state.refresh_reader import Refreshes
+from remote_runtime.state.lazy_refreshes import Refreshes
 from remote_runtime.system.state_directory import APPLIED, REFRESHES, record_path
 
 Pair = Tuple[str, str]

@@ -22,7 +22,7 @@ import time
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence
 
 from remote_runtime.errors import CcmError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.protocol.channel import Channel
 from remote_runtime.reporting.event_reporter import EventReporter
 from remote_runtime.reporting.events import EventMaker, Outcome, requested_of

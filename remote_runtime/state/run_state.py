@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Callable, Optional
 
 from remote_runtime.plans.plan import Plan
 from remote_runtime.reporting.events import Outcome
-from remote_runtime.state.refresh_reader import LazyRefreshes, Refreshes
+from remote_runtime.state.lazy_refreshes import LazyRefreshes, Refreshes
 from remote_runtime.stdlib_light import sha256_digest
 from remote_runtime.system.state_directory import APPLIED, record_path
 

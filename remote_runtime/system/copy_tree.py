@@ -6,9 +6,9 @@ import errno
 import os
 from typing import TYPE_CHECKING, Callable, Tuple
 
-from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.paths import write_all
+from remote_runtime.system.pending_fsyncs import sync_now
 from remote_runtime.system.walk import Place
 
 if TYPE_CHECKING:

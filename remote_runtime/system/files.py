@@ -565,7 +565,7 @@ class Files(object):
         kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
         if kind not in (stat.S_IFDIR, stat.S_IFREG):
             return
-        from remote_runtime.system.directory_syncs import sync_now
+        from remote_runtime.system.pending_fsyncs import sync_now
 
         (self.sync_directory or sync_now)(descriptor)
 

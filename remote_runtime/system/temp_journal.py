@@ -191,7 +191,7 @@ def _leaving(lines: List[Any]) -> Dict[str, Dict[str, Any]]:
 
 def _left(path: str, line: Dict[str, Any], same_boot: bool) -> List[str]:
     """Remove the files that a user has left, except those that now belong to another user."""
-    from remote_runtime.system.directory_syncs import sync_now
+    from remote_runtime.system.pending_fsyncs import sync_now
     from remote_runtime.system.remove_tree import clear
     from remote_runtime.system.walk import Walker
 

@@ -6,10 +6,10 @@ import stat
 from typing import Callable, Optional, Set, Tuple
 
 from remote_runtime.system import inode_flags
-from remote_runtime.system.directory_syncs import begin_sync, sync_now
 from remote_runtime.system.errno_messages import failure, refusal
 from remote_runtime.system.extended_attributes import Attributes
 from remote_runtime.system.paths import stamp, write_all
+from remote_runtime.system.pending_fsyncs import begin_sync, sync_now
 from remote_runtime.system.walk import Place
 
 _NAME_ROOM = 200  # of the 255 bytes of a name, so that the temporary one fits as well

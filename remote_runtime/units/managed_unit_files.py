@@ -10,7 +10,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import OURS
 from remote_runtime.host.file_text import FileText
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.item import Properties
+from remote_runtime.plan_item import Properties
 from remote_runtime.units.unit import full_name
 from remote_runtime.units.unit_settings import written
 

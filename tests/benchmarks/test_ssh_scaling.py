@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarks.simulated_hosts import REFUSES, StandIns
+from benchmarks.simulated_fleet import REFUSES, StandIns
 from benchmarks.ssh_scaling import Ground, table
 
 pytest.importorskip("asyncssh", reason="asyncssh is not installed: scripts/test installs it")

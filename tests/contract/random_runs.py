@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from tests.remote_runtime import fakes
 
 NAMES = ("a", "b", "c")

@@ -23,7 +23,7 @@ from orchestrator.verify.host_check import observe
 from orchestrator.verify.shell import Answer
 from orchestrator.verify.subject import Subject
 from orchestrator.verify.user_commands import answers
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.reporting.masking import MASKED, Mask
 from tests.contract.scenario import PASSWORD, SECRET, Maker, Scenario, makers_of, module_of
 from tests.contract.watching import watched

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.verify.shell import Answer
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.system.process.commands import Commands, Result
 from tests.orchestrator.verify.fakes import DEBIAN

@@ -24,13 +24,13 @@ from orchestrator.fleet.checks.event_check import EventCheck, finished
 from orchestrator.fleet.checks.unchanged_resources import TextNumbers, check_unchanged, read_line
 from orchestrator.fleet.events import ResourcesStable
 from orchestrator.manifest import load_site
-from orchestrator.planning import Planner, PlanOptions, implied_members, plan_groups
+from orchestrator.planning import Planner, PlanOptions, implied_members, shared_resources
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.support import caches
 from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.event_sender import EventSender
 from remote_runtime.errors import InputError, PlanError, ResourceError
-from remote_runtime.item import Item, each_of
+from remote_runtime.plan_item import Item, each_of
 from remote_runtime.plans.plan import parse
 from remote_runtime.protocol.unchanged_batch import UnchangedBatch, UnchangedEvent
 from remote_runtime.reporting.event_reporter import unplanned_of
@@ -103,7 +103,7 @@ def _differences(seed: int, directory: Path, counts: Counter[str]) -> Iterator[s
 def _tight(draw: random.Random) -> Iterator[None]:
     """Have little room for what hosts share, so that it is forgotten now and then."""
     with (
-        mock.patch.object(plan_groups.SharedResources.__init__, "__defaults__", (9_000,)),
+        mock.patch.object(shared_resources.SharedResources.__init__, "__defaults__", (9_000,)),
         mock.patch.object(caches.RepeatFilter.__init__, "__defaults__", (draw.choice([1, 4]),)),
         mock.patch.multiple(implied_members, MAX_MASKS=2, MAX_RESOURCES=draw.choice([1, 3])),
     ):

@@ -13,8 +13,8 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.event_sender import EventSender
-from orchestrator.workers.remote_task import RemoteTask
 from orchestrator.workers.worker_handle import WorkerHandle
+from orchestrator.workers.worker_task import RemoteTask
 
 PATIENCE = 60.0  # seconds for the end of a host
 

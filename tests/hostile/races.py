@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from tests.hostile.bob import UID, WAYS
 from tests.hostile.figures import Figures
 from tests.hostile.swapping import Attacker, World

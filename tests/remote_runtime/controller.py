@@ -11,7 +11,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional
 
 import remote_runtime
-from remote_runtime.item import each_of
+from remote_runtime.plan_item import each_of
 from remote_runtime.plans.plan import parse
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.unchanged_events import implied_members, whole_events

@@ -3,7 +3,7 @@
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from remote_runtime.context import Context
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.system.process.commands import Result
 
 from . import fakes

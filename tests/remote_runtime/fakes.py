@@ -18,9 +18,9 @@ from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
 from remote_runtime.execution.lifecycle import Lifecycle
 from remote_runtime.execution.plan_executor import Engine
-from remote_runtime.item import Item
 from remote_runtime.managed_resources.managed_resource import State
 from remote_runtime.options import RunOptions
+from remote_runtime.plan_item import Item
 from remote_runtime.protocol.blobs import Blobs, Part
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.events import EventMaker

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from orchestrator.ansible.conversion.edit_groups import merge_edits
 from orchestrator.ansible.conversion.manifest_context import Conversion
-from orchestrator.ansible.jinja.expression_text import text_expression
 from orchestrator.ansible.jinja.parsing import is_template
+from orchestrator.ansible.jinja.value_expressions import text_expression
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.host_settings import CRON_MARK, renamed
 from orchestrator.ansible.modules.services import RELOAD

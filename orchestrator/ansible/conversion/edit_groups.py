@@ -3,9 +3,9 @@
 from typing import Any
 
 from orchestrator.ansible.conversion.manifest_context import Conversion
-from orchestrator.ansible.jinja.expression_text import value_expression
 from orchestrator.ansible.jinja.parsing import parse_expression
 from orchestrator.ansible.jinja.unparse import operand
+from orchestrator.ansible.jinja.value_expressions import value_expression
 from orchestrator.ansible.output.manifest_entries import Entry, any_of, both, list_of
 from orchestrator.ansible.problems import NotConvertible
 

@@ -4,13 +4,13 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.jinja.expression_text import text_expression
 from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.possible_values import resolve
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.jinja.value_expressions import text_expression
 from orchestrator.ansible.modules.commands import single_quoted
-from orchestrator.ansible.modules.mapper import Context
+from orchestrator.ansible.modules.mapping_context import Context
 from orchestrator.ansible.modules.shell_tests import opposite, tested
 from orchestrator.ansible.output.manifest_entries import Entry, list_of
 from orchestrator.ansible.problems import NotConvertible

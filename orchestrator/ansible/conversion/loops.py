@@ -18,7 +18,7 @@ from orchestrator.ansible.jinja.parsing import (
 from orchestrator.ansible.jinja.possible_values import elements, resolve, sample_of
 from orchestrator.ansible.jinja.scope import OPEN, Sample, Scope
 from orchestrator.ansible.jinja.unparse import literal, operand, unparse
-from orchestrator.ansible.modules.mapper import Files
+from orchestrator.ansible.modules.mapping_context import Files
 from orchestrator.ansible.modules.module_arguments import expression_of
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.key_values import sequence

@@ -15,13 +15,13 @@ from orchestrator.ansible.conversion.loops import Loop, by_state, read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.conversion.non_resource_tasks import STATEMENTS
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.jinja.expression_text import text_expression
 from orchestrator.ansible.jinja.parsing import parse_expression
 from orchestrator.ansible.jinja.possible_values import resolve
 from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.jinja.unparse import operand
+from orchestrator.ansible.jinja.value_expressions import text_expression
 from orchestrator.ansible.modules import load_mappers
-from orchestrator.ansible.modules.mapper import MAPPERS, Context
+from orchestrator.ansible.modules.mapping_context import MAPPERS, Context
 from orchestrator.ansible.modules.module_arguments import Arguments, expression_of
 from orchestrator.ansible.modules.omissions import CONDITION, Cases, OmitChoice, choice_test
 from orchestrator.ansible.output.manifest_entries import (

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from orchestrator.ansible.jinja.parsing import names_in, parse_expression
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.modules.mapper import Files
+from orchestrator.ansible.modules.mapping_context import Files
 from orchestrator.ansible.output.manifest_entries import (
     CHECK,
     Comment,

@@ -22,7 +22,7 @@ from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.files.templates import look_up_file
-from orchestrator.ansible.modules.mapper import Files
+from orchestrator.ansible.modules.mapping_context import Files
 from orchestrator.ansible.output.manifest_entries import (
     KEPT,
     Comment,

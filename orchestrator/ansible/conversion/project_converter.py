@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.ansible.conversion import handlers, uncertain_variables
-from orchestrator.ansible.conversion.absent_resources import leave_out
 from orchestrator.ansible.conversion.duplicates import resolve_duplicates
 from orchestrator.ansible.conversion.manifest_builder import Builder
 from orchestrator.ansible.conversion.manifest_context import Handler
+from orchestrator.ansible.conversion.omitted_resources import leave_out
 from orchestrator.ansible.conversion.variables import DataPlan, Layer, write_data
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.scope import Fleet, Sample, Scope
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.modules.files.templates import look_up_file
-from orchestrator.ansible.modules.mapper import Files
+from orchestrator.ansible.modules.mapping_context import Files
 from orchestrator.ansible.output.manifest_entries import Comment, Entry, Manifest, Record, numbered
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.inventories import Hosts

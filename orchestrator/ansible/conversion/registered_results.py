@@ -10,13 +10,13 @@ from orchestrator.ansible.conversion import keywords
 from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.jinja.expression_text import text_expression
 from orchestrator.ansible.jinja.parsing import is_template, only_expression, path_of
 from orchestrator.ansible.jinja.result_members import one_result
 from orchestrator.ansible.jinja.scope import Register, Scope
+from orchestrator.ansible.jinja.value_expressions import text_expression
 from orchestrator.ansible.modules.commands import command_properties, guard_of
 from orchestrator.ansible.modules.find import found_files, temporary_path
-from orchestrator.ansible.modules.mapper import Context
+from orchestrator.ansible.modules.mapping_context import Context
 from orchestrator.ansible.modules.module_arguments import Arguments
 from orchestrator.ansible.modules.shell_tests import opposite
 from orchestrator.ansible.output.manifest_entries import CHECK, Comment, Entry, Record, both

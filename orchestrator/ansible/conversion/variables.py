@@ -14,7 +14,6 @@ from jinja2 import nodes
 from orchestrator.ansible.conversion import uncertain_variables
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja import fact_names, text_rewriter
-from orchestrator.ansible.jinja.expression_text import text_expression
 from orchestrator.ansible.jinja.parsing import (
     condition_tree,
     holds_vaulted,
@@ -25,6 +24,7 @@ from orchestrator.ansible.jinja.parsing import (
 )
 from orchestrator.ansible.jinja.possible_values import resolve
 from orchestrator.ansible.jinja.unparse import literal, unparse
+from orchestrator.ansible.jinja.value_expressions import text_expression
 from orchestrator.ansible.output.manifest_entries import CHECK, Datum, as_test, grouped
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task

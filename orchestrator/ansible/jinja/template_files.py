@@ -8,13 +8,13 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import trailing_newline
-from orchestrator.ansible.jinja.expression_text import printed
 from orchestrator.ansible.jinja.expression_translation import translate
 from orchestrator.ansible.jinja.parsing import parse_expression, parse_template
 from orchestrator.ansible.jinja.possible_values import elements, map_values, sample_of
 from orchestrator.ansible.jinja.scope import OPEN, Sample, Scope
 from orchestrator.ansible.jinja.tags import Piece, pieces
 from orchestrator.ansible.jinja.unparse import iterable, literal, unparse
+from orchestrator.ansible.jinja.value_expressions import printed
 from orchestrator.ansible.problems import NotConvertible
 
 _HEADER = re.compile(r"#jinja2:[^\n]*\n")

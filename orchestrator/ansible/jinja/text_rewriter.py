@@ -4,8 +4,6 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja.expression_text import folded, grouped, printed
-from orchestrator.ansible.jinja.expression_text import plain_text as plain_text
 from orchestrator.ansible.jinja.expression_translation import translate
 from orchestrator.ansible.jinja.parsing import (
     condition_tree,
@@ -21,6 +19,8 @@ from orchestrator.ansible.jinja.scope import Scope, kind_of
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.trailing_newline import adapted
 from orchestrator.ansible.jinja.unparse import literal, unparse
+from orchestrator.ansible.jinja.value_expressions import folded, grouped, printed
+from orchestrator.ansible.jinja.value_expressions import plain_text as plain_text
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.yaml_reader import Unsafe, Vaulted
 

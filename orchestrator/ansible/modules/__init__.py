@@ -4,8 +4,8 @@ from importlib import import_module
 
 _MODULES = (
     "accounts", "commands", "containers", "databases", "downloads", "edits", "files.copies",
-    "files.states", "files.templates", "find", "firewalls", "host_settings", "language_packages",
-    "miscellaneous", "openssl_keys", "packages", "repositories", "services", "waits",
+    "files.states", "files.templates", "find", "host_settings", "language_packages",
+    "miscellaneous", "openssl_keys", "packages", "repositories", "security", "services", "waits",
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import is_template
-from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.mapping_context import Context, maps
 from orchestrator.ansible.modules.module_arguments import Arguments
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible

@@ -1,7 +1,7 @@
 """Containers, images, networks and projects of Docker (controller)."""
 
 from orchestrator.ansible.modules.guarded_commands import by_program, state_of, word, words
-from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.mapping_context import Context, maps
 from orchestrator.ansible.modules.module_arguments import Arguments, shell_word
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible

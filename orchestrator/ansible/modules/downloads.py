@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.ansible.jinja.parsing import is_template, only_expression, path_of
 from orchestrator.ansible.modules.commands import single_quoted
-from orchestrator.ansible.modules.mapper import Context, clean_path, maps
+from orchestrator.ansible.modules.mapping_context import Context, clean_path, maps
 from orchestrator.ansible.modules.module_arguments import Arguments, number_or_text
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible

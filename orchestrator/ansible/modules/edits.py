@@ -4,10 +4,10 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja.call_translation import check_expression
-from orchestrator.ansible.jinja.expression_text import value_expression
 from orchestrator.ansible.jinja.parsing import is_template
+from orchestrator.ansible.jinja.value_expressions import value_expression
 from orchestrator.ansible.modules.files.attributes import attributes, directories_above, validation
-from orchestrator.ansible.modules.mapper import Context, clean_path, maps
+from orchestrator.ansible.modules.mapping_context import Context, clean_path, maps
 from orchestrator.ansible.modules.module_arguments import Arguments
 from orchestrator.ansible.output.manifest_entries import READS_ELEMENT, Entry
 from orchestrator.ansible.problems import NotConvertible

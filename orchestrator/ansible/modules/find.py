@@ -7,7 +7,7 @@ from jinja2 import nodes
 from orchestrator.ansible.jinja.parsing import is_template, only_expression
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.modules.guarded_commands import shell, words
-from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.mapping_context import Context, maps
 from orchestrator.ansible.modules.module_arguments import Arguments, shell_word
 from orchestrator.ansible.output.manifest_entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.ansible.modules.commands import first_words, single_quoted
-from orchestrator.ansible.modules.mapper import Context
+from orchestrator.ansible.modules.mapping_context import Context
 from orchestrator.ansible.modules.module_arguments import Arguments, shell_word
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible

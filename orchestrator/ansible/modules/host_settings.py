@@ -8,7 +8,7 @@ from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.modules.accounts import state_of
 from orchestrator.ansible.modules.guarded_commands import by_program
 from orchestrator.ansible.modules.guarded_commands import state_of as known_state
-from orchestrator.ansible.modules.mapper import Context, clean_path, maps
+from orchestrator.ansible.modules.mapping_context import Context, clean_path, maps
 from orchestrator.ansible.modules.module_arguments import Arguments, number_or_text, shell_word
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible

@@ -7,7 +7,7 @@ from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.possible_values import elements, resolve
 from orchestrator.ansible.modules.guarded_commands import shell, state_of, words
-from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.mapping_context import Context, maps
 from orchestrator.ansible.modules.module_arguments import Arguments, expression_of
 from orchestrator.ansible.output.manifest_entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible

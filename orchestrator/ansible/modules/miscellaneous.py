@@ -1,4 +1,4 @@
-"""Modules for programs of the host: gems, snaps, file systems, Apache, SELinux (controller)."""
+"""Modules for programs of the host: gems, snaps, file systems, Apache (controller)."""
 
 import posixpath
 import re
@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.ansible.modules.edits import escaped
 from orchestrator.ansible.modules.guarded_commands import by_program, state_of, word, words
-from orchestrator.ansible.modules.mapper import Context, clean_path, maps
+from orchestrator.ansible.modules.mapping_context import Context, clean_path, maps
 from orchestrator.ansible.modules.module_arguments import Arguments, shell_word
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -338,18 +338,3 @@ def apache_module(context: Context, arguments: Arguments) -> list[Entry]:
     properties = {"command": f"{word} -q{force} {name}"}
     properties["unless" if present else "onlyif"] = f"a2query -q -m {name}"
     return [context.exec(f"{word} {name}", properties)]
-
-
-@maps("seboolean", root=True, refused="ignore_selinux_state", unless=(False,))
-def boolean_of_selinux(context: Context, arguments: Arguments) -> list[Entry]:
-    """Booleans of SELinux."""
-    name, state = arguments.required("name"), arguments.flag("state", default=True)
-    if not arguments.flag("persistent", default=False):
-        raise NotConvertible("an SELinux boolean that is not persistent")
-    word = "on" if state else "off"
-    properties = {
-        "command": f"setsebool -P {name} {word}",
-        "unless": f"sh -c 'getsebool {name} | grep -qw {word}'",
-    }
-    context.check("the test does not check whether it is also set for the next boot")
-    return [context.exec(f"set {name} {word}", properties)]

@@ -7,7 +7,6 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.jinja.expression_text import printed
 from orchestrator.ansible.jinja.expression_translation import translate
 from orchestrator.ansible.jinja.parsing import (
     holds_vaulted,
@@ -19,6 +18,7 @@ from orchestrator.ansible.jinja.parsing import (
 from orchestrator.ansible.jinja.possible_values import loses_newline, sample_of
 from orchestrator.ansible.jinja.scope import Sample, Scope
 from orchestrator.ansible.jinja.unparse import unparse
+from orchestrator.ansible.jinja.value_expressions import printed
 from orchestrator.ansible.modules.omissions import Omissions, OmitChoice, omitted
 from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 from orchestrator.ansible.source.yaml_reader import Vaulted
@@ -163,7 +163,7 @@ class Arguments:
 
     def path(self, *names: str) -> str:
         """A required path on the host, in ccm's form. NotConvertible."""
-        from orchestrator.ansible.modules.mapper import clean_path
+        from orchestrator.ansible.modules.mapping_context import clean_path
 
         return clean_path(self.at_home(self.required(*names)))
 

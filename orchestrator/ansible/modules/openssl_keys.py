@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from orchestrator.ansible.modules.guarded_commands import by_program, words
-from orchestrator.ansible.modules.mapper import Context, clean_path, maps
+from orchestrator.ansible.modules.mapping_context import Context, clean_path, maps
 from orchestrator.ansible.modules.module_arguments import Arguments, shell_word
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible

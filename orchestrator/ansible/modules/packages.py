@@ -19,7 +19,7 @@ from orchestrator.ansible.jinja.possible_values import elements, resolve
 from orchestrator.ansible.jinja.scope import Sample
 from orchestrator.ansible.jinja.unparse import operand, unparse
 from orchestrator.ansible.modules.guarded_commands import shell
-from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.mapping_context import Context, maps
 from orchestrator.ansible.modules.module_arguments import Arguments, expression_of
 from orchestrator.ansible.output.manifest_entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible

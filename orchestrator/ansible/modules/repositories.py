@@ -9,7 +9,7 @@ from orchestrator.ansible.jinja.parsing import is_template, outputs, path_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.modules.accounts import state_of
 from orchestrator.ansible.modules.files.attributes import directories_above
-from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.mapping_context import Context, maps
 from orchestrator.ansible.modules.module_arguments import Arguments, number_or_text
 from orchestrator.ansible.output.manifest_entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible

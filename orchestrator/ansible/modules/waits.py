@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.mapping_context import Context, maps
 from orchestrator.ansible.modules.module_arguments import (
     Arguments,
     expression_of,

@@ -15,7 +15,7 @@ from orchestrator.fleet.checks.masked_names import MaskedNames
 from orchestrator.fleet.store.missing_reports import MissingReports
 from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, is_shallow, plain_value
 from remote_runtime.errors import ProtocolError
-from remote_runtime.item import SELECTION
+from remote_runtime.plan_item import SELECTION
 from remote_runtime.reporting.masking import MASKED
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"

@@ -371,7 +371,7 @@ class Conversation:
             elif frame.get("whole") is True:
                 return
             else:
-                from orchestrator.fleet.host.fetch_target import TransferAbortedError
+                from orchestrator.fleet.host.fetch_destination import TransferAbortedError
 
                 raise TransferAbortedError
 

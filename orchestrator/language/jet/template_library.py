@@ -16,7 +16,7 @@ from orchestrator.language.jet import template_checks
 from orchestrator.language.jet.lexer import Delimiters
 from orchestrator.language.jet.parser import parse
 from orchestrator.language.jet.syntax import Const, Plain, Tree
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from remote_runtime.errors import InputError, Position, Problem
 
 if TYPE_CHECKING:

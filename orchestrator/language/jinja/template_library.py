@@ -22,7 +22,7 @@ from orchestrator.language.jinja.environment import (
     normalized,
     split_header,
 )
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from orchestrator.language.sandbox import Empty, Missing
 from remote_runtime.errors import InputError, Position, Problem
 

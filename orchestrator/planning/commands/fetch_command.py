@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from orchestrator.fleet.host.fetch_target import FetchTarget
+from orchestrator.fleet.host.fetch_destination import FetchTarget
 from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.planning.compiled_resource import CompleteResource
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import UsageError
 from remote_runtime.execution.fleet_commands import FETCH
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 
 
 class FetchCommand:

@@ -16,7 +16,7 @@ from orchestrator.planning.compiled_resource import CompleteResource
 from orchestrator.planning.content.blobs import Blob, FileBlobs
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import UsageError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.system.process.commands import WORDS_OF_SHELLS
 
 TYPE = "exec"  # the name in its event

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.language.errors import EvaluationError
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.content.blobs import Blob, FileBlobs
 from orchestrator.planning.content.trees import Trees

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator.planning.compiled_resource import CompiledResource
 from orchestrator.planning.content.blobs import any_holds
-from orchestrator.planning.resource_templates import FilledResource
+from orchestrator.planning.resource_skeletons import FilledResource
 
 
 def redact_hashes(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.expressions.scope import Scope
 from orchestrator.language.builtin_names import LOOP_VARIABLES
 from orchestrator.language.errors import EvaluationError, NeedFileError
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.content.blobs import Blob, FileBlobs
 from remote_runtime.errors import InputError, Problem

@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.resource_types import Type
 from remote_runtime.errors import Problem
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 
 _MISSING = object()
 

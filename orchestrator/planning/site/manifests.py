@@ -16,9 +16,9 @@ from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.value_compiler import expressions_in
 from orchestrator.planning.content.blob_references import SOURCE, BlobReferences
-from orchestrator.planning.plan_groups import SharedResources
 from orchestrator.planning.resources import GeneratedResources, Resources
 from orchestrator.planning.run_data import ManifestData, RunData
+from orchestrator.planning.shared_resources import SharedResources
 from orchestrator.planning.site.lookups import Reads
 from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem

@@ -10,8 +10,8 @@ from orchestrator.planning.run_data import INHERIT, RunData
 from orchestrator.planning.site.duplicates import differences
 from orchestrator.planning.site.manifests import AppliedManifest, Refusal, RunManifest, RunManifests
 from remote_runtime.errors import Problem
-from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
+from remote_runtime.plan_item import Item
 
 _STRENGTHENED = ("noop", "health_check_only")  # of an apply: it can enable them, never disable
 

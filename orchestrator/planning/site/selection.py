@@ -10,7 +10,7 @@ from typing import NamedTuple
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.plan_options import PlanOptions
 from remote_runtime.errors import Problem
-from remote_runtime.item import SELECTION
+from remote_runtime.plan_item import SELECTION
 from remote_runtime.text.suggestions import nearest
 
 ONLY, TAGS, SKIP = SELECTION

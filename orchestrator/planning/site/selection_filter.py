@@ -15,7 +15,7 @@ from orchestrator.planning.site.selection import (
     Selection,
     known_names,
 )
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 
 
 class SelectionFilter:

@@ -11,7 +11,7 @@ from orchestrator.report.failures import failures_of_run
 from orchestrator.report.retry_options import RetryOptions, limit_of
 from orchestrator.report.unfinished_resources import UnfinishedResources, unfinished_resources
 from orchestrator.verify.stored_results import stored_assessment
-from remote_runtime.item import SELECTION
+from remote_runtime.plan_item import SELECTION
 
 PROTOCOL = "io.choria.ccm.v1.run"
 

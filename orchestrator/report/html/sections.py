@@ -30,7 +30,7 @@ from orchestrator.report.terminal.failure_paragraphs import (
     other_values,
 )
 from orchestrator.report.terminal.verify_results import shared_failures, sum_of
-from orchestrator.report.text_groups import without_host_name
+from orchestrator.report.text_normalization import without_host_name
 from orchestrator.verify.stored_results import stored_assessment
 
 MAX_NOT_RUN = 100

@@ -30,7 +30,7 @@ from orchestrator.report.summary_texts import UNCHANGED, host_line, shown_status
 from orchestrator.report.terminal.active_hosts import ActiveHosts
 from orchestrator.report.terminal.failure_paragraphs import failure_summary
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
-from orchestrator.report.text_groups import normalized
+from orchestrator.report.text_normalization import normalized
 from orchestrator.support.plain_text import one_line
 
 SHORTEST_REFRESH = 0.2

@@ -24,7 +24,7 @@ from orchestrator.report.summary_texts import (
     without_hashes,
 )
 from orchestrator.report.terminal.style import Style, wrapped
-from orchestrator.report.text_groups import normalized, normalized_value, without_host_name
+from orchestrator.report.text_normalization import normalized, normalized_value, without_host_name
 from orchestrator.support.plain_text import one_line
 
 MAX_VARIANTS = 3

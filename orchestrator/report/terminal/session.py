@@ -11,7 +11,7 @@ from orchestrator.fleet.outcome import FAILED, OK, HostResult, Tally
 from orchestrator.report.matrix import NANOSECOND, seconds_of
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.store.event_store import EventStore
+    from orchestrator.fleet.store.session_store import EventStore
 
 PROTOCOL = "io.choria.ccm.v1.session"
 

@@ -30,7 +30,7 @@ from orchestrator.report.summary_texts import (
 from orchestrator.report.terminal.resource_rows import DetailLevel, Rows
 from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.terminal.totals import total_lines
-from orchestrator.report.text_groups import FINGERPRINT, normalized
+from orchestrator.report.text_normalization import FINGERPRINT, normalized
 from orchestrator.support.plain_text import one_line
 
 FEW_HOSTS = 10  # are read one by one

@@ -27,7 +27,7 @@ from orchestrator.report.html.sections import outcome_of, sections_of
 from orchestrator.report.matrix import Grid
 from orchestrator.report.run_collector import Entry
 from orchestrator.report.summary_texts import brief_change, headline, is_hash, run_subject
-from orchestrator.report.text_groups import normalized
+from orchestrator.report.text_normalization import normalized
 from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import one_line
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.report.host_names import fold
-from orchestrator.report.text_groups import HOST, normalized
+from orchestrator.report.text_normalization import HOST, normalized
 from orchestrator.studio.index.host_state import (
     FINE,
     FLAPPING,

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from itertools import chain
 from typing import Any, NamedTuple
 
-from orchestrator.report.text_groups import HOST, normalized_value
+from orchestrator.report.text_normalization import HOST, normalized_value
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.page import MARKS, MissingPageError, Page, Parameters
 from orchestrator.studio.pages.page_context import Studio, hosts_text, names_of, runs_by_number

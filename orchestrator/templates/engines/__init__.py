@@ -5,7 +5,7 @@ compiled = engine.compile("main.conf", text)                        # once per r
 text = compiled.render(rendering, ())                               # per host; EvaluationError
 """
 
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from orchestrator.templates.engines.base import Engine
 from remote_runtime.errors import InputError, Problem
 

@@ -6,7 +6,7 @@ from typing import Any
 from orchestrator.language import jet
 from orchestrator.language.jet import template_checks
 from orchestrator.language.jet.syntax import Call, Const
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from orchestrator.templates.engines.base import TREE_FUNCTIONS, Compiled, Rendering
 from remote_runtime.errors import InputError, Position, Problem
 

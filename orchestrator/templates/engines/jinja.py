@@ -5,7 +5,7 @@ from typing import Any
 
 from orchestrator.language.jinja import Library, LoadedTemplate, render
 from orchestrator.language.jinja.environment import Settings
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from orchestrator.templates.engines.base import (
     TREE_FUNCTIONS,
     Compiled,

@@ -8,9 +8,9 @@ from typing import Iterator, List, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.account_files import User
-from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
+from remote_runtime.system.pending_fsyncs import sync_now
 
 _OPEN = (getattr(os, "O_PATH", 0) or os.O_RDONLY) | os.O_NOFOLLOW
 

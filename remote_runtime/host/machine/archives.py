@@ -5,7 +5,7 @@ import os
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Callable, List
 
-from remote_runtime import requirements
+from remote_runtime import missing_parents
 from remote_runtime.archives import member_filter, member_reader, staging
 from remote_runtime.changes import HASHED, Missing, Unknowable
 from remote_runtime.downloads.time_limit import Limit, ProgressCheck
@@ -13,8 +13,8 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host import download_ports
 from remote_runtime.host.download_ports import Extraction
 from remote_runtime.stdlib_light.sha256_digest import sha256
-from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure, refusal
+from remote_runtime.system.pending_fsyncs import sync_now
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -38,7 +38,7 @@ class ArchiveReader(object):
         """``ResourceError`` if nothing can be extracted into the directory, or this host cannot
         unpack archives of this kind."""
         if not self._files.exists(how.parent):
-            requirements.parents(self._files, os.path.normpath(how.parent), PARENT_MODE)
+            missing_parents.parents(self._files, os.path.normpath(how.parent), PARENT_MODE)
             if self._files.is_there(how.parent):  # a symlink that leads nowhere
                 raise refusal("create the directory", how.parent, errno.EEXIST)
         elif not self._files.is_directory(how.parent):

@@ -18,9 +18,9 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host import file_ports
 from remote_runtime.host.file_ports import NewAttributes, NewFile
 from remote_runtime.system import inode_flags
-from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure, refusal
 from remote_runtime.system.files import BLOCK
+from remote_runtime.system.pending_fsyncs import sync_now
 
 _DATABASES = frozenset(ACCOUNT_FILES)
 _SYNCED = 64  # paths that are synced one by one

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Callable, Iterable, Sequence
 
 from remote_runtime.host import package_ports
-from remote_runtime.item import Properties
 from remote_runtime.packages import list_refresh
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.package_info import Answer, Installed, Operation, VersionChange
+from remote_runtime.plan_item import Properties
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -11,7 +11,7 @@ from typing import Callable, Dict, Iterable, NamedTuple, Optional, Set, Tuple
 from remote_runtime.context import Ahead, Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import NewFile
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.system.extended_attributes import Attributes, labels_files
 from remote_runtime.system.temporary_file import Temporary
 

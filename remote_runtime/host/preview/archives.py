@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Optional
 
-from remote_runtime import requirements
+from remote_runtime import missing_parents
 from remote_runtime.effects import PathEffect, UnknownEffect, below
 from remote_runtime.host import download_ports
 from remote_runtime.host.download_ports import Extraction
@@ -47,7 +47,7 @@ class Archives(ArchiveReader, download_ports.Archives):
         mode: Optional[int] = None
         if not self._files.exists(how.parent):
             mode = PARENT_MODE
-            above = requirements.parents(self._files, os.path.normpath(how.parent), mode)
+            above = missing_parents.parents(self._files, os.path.normpath(how.parent), mode)
             self._record.add(*above)
         by = self._record.by
         reason = "the files that %s extracts into %s are not known yet" % (by, how.parent)

@@ -7,7 +7,7 @@ import os
 import stat
 from typing import Callable, Optional, Sequence, Tuple
 
-from remote_runtime import requirements
+from remote_runtime import missing_parents
 from remote_runtime.changes import differs_by_size
 from remote_runtime.content import Bytes, Content
 from remote_runtime.effects import PathEffect
@@ -116,7 +116,7 @@ class Files(file_ports.Files):
         firm: bool = False,
     ) -> None:
         """Record the directory and its missing parents, and refuse what the host would refuse."""
-        above = requirements.parents(self._adapter, path, mode & 0o755)
+        above = missing_parents.parents(self._adapter, path, mode & 0o755)
         if self._record.checks:
             self.require_free(path)
             top = self.stat(os.path.dirname(above[0].path if above else path))

@@ -7,7 +7,6 @@ from remote_runtime.effects import UnknownEffect, once
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import package_ports
 from remote_runtime.host.preview.change_record import Record, covers_lists
-from remote_runtime.item import Properties
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.package_info import (
     Answer,
@@ -16,6 +15,7 @@ from remote_runtime.packages.package_info import (
     Operation,
     VersionChange,
 )
+from remote_runtime.plan_item import Properties
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Sequence, Set
 
 from remote_runtime.effects import Effect, PackageEffect, UnknownEffect
-from remote_runtime.packages import affected_packages
+from remote_runtime.packages import package_coverage
 from remote_runtime.packages.destination_checks import DestinationChecks
 from remote_runtime.packages.dnf import isolated_run
 from remote_runtime.packages.dnf.transaction import NewPackage, Table
@@ -83,4 +83,4 @@ def unclear(context: "Context", what: str, names: Sequence[str]) -> UnknownEffec
     or removed.
     """
     uncertainty = Uncertainty(UNKNOWN, "the changes of %s are not known yet" % what)
-    return UnknownEffect(uncertainty, affected_packages.of_rpms(context, names))
+    return UnknownEffect(uncertainty, package_coverage.of_rpms(context, names))

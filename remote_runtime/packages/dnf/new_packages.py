@@ -4,7 +4,7 @@ themselves (target; in previews only)."""
 from typing import TYPE_CHECKING, Callable, Dict, Iterator, List, Optional, Sequence
 
 from remote_runtime.packages import batch
-from remote_runtime.packages.dnf.package_index import Rpms
+from remote_runtime.packages.dnf.package_files import Rpms
 from remote_runtime.packages.dnf.transaction import INDEX, NewPackage, indexed
 from remote_runtime.packages.package_info import VersionChange
 

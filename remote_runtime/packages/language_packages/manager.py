@@ -22,7 +22,6 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Effect, PackageEffect, UnknownEffect, below
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item, Properties
 from remote_runtime.packages.language_packages import directory as places
 from remote_runtime.packages.language_packages.directory import Place
 from remote_runtime.packages.manager import PackageManager
@@ -33,6 +32,7 @@ from remote_runtime.packages.package_info import (
     Operation,
     VersionChange,
 )
+from remote_runtime.plan_item import Item, Properties
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:

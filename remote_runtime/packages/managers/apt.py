@@ -462,7 +462,7 @@ class Apt(PackageManager):
         """Return the contents of the new packages, without packages that could not be examined."""
         if not changes or not self.context.options.package_probe:
             return {}
-        from remote_runtime.packages.apt.package_index import Debs, indexed
+        from remote_runtime.packages.apt.package_files import Debs, indexed
 
         debs, known = Debs(self.context, self._fetch), {}
         native, listed = self._architecture, []
@@ -512,9 +512,9 @@ class Apt(PackageManager):
         self._transact(what, operations, lock_timeout)
 
     def own_coverage(self, name: str) -> Covers:
-        from remote_runtime.packages import affected_packages
+        from remote_runtime.packages import package_coverage
 
-        return affected_packages.of_installed(self.context, name, self.admin)
+        return package_coverage.of_installed(self.context, name, self.admin)
 
     def shares(
         self, operations: Sequence[Operation]
@@ -579,7 +579,7 @@ class Apt(PackageManager):
         self.acted()
         changes = apt_simulation.done(printed[0], self._architecture)
         if self.context.options.package_probe:
-            from remote_runtime.packages.apt import package_index as deb_probe
+            from remote_runtime.packages.apt import package_files as deb_probe
 
             installed = [change for change in changes if change.after]
             deb_probe.confirm(self.context, installed, show=self._show, native=self._architecture)

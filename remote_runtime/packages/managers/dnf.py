@@ -359,9 +359,9 @@ class Dnf(PackageManager):
         return covers
 
     def own_coverage(self, name: str) -> Covers:
-        from remote_runtime.packages import affected_packages
+        from remote_runtime.packages import package_coverage
 
-        return affected_packages.of_rpms(self.context, [self._package(name)])
+        return package_coverage.of_rpms(self.context, [self._package(name)])
 
     def _file_of(self, name: str, version: str) -> str:
         """Return the file of a package in this preview; "" for a package from a repository."""
@@ -436,7 +436,7 @@ class Dnf(PackageManager):
         """Return the contents of the new packages of an operation, without packages that could not
         be examined. This also examines those of the later resources of the same transaction.
         """
-        from remote_runtime.packages.dnf.package_index import refuse
+        from remote_runtime.packages.dnf.package_files import refuse
 
         now, kind = self.context.position, self.kind(operation)
         later = [
@@ -523,7 +523,7 @@ class Dnf(PackageManager):
         """Send the new contents of these packages to the controller, which compares them with those
         that previews used."""
         if self.context.options.package_probe:
-            from remote_runtime.packages.dnf import package_index as rpm_probe
+            from remote_runtime.packages.dnf import package_files as rpm_probe
 
             rpm_probe.confirm(self.context, printed, self._query)
 

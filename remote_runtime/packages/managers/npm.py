@@ -11,7 +11,6 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Properties
 from remote_runtime.packages.language_packages import directory as places
 from remote_runtime.packages.language_packages.directory import Place
 from remote_runtime.packages.language_packages.manager import (
@@ -21,6 +20,7 @@ from remote_runtime.packages.language_packages.manager import (
     PlannedPackage,
 )
 from remote_runtime.packages.package_info import Available, Installed, Operation, VersionChange
+from remote_runtime.plan_item import Properties
 
 _MODULES = "node_modules"
 _LOCK = "package-lock.json"

@@ -11,7 +11,6 @@ from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Effect, PathEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Properties
 from remote_runtime.packages.language_packages import directory as places
 from remote_runtime.packages.language_packages import virtualenv
 from remote_runtime.packages.language_packages.directory import KIND, Place
@@ -24,6 +23,7 @@ from remote_runtime.packages.language_packages.manager import (
 from remote_runtime.packages.language_packages.names import normalized
 from remote_runtime.packages.language_packages.virtualenv import Environment
 from remote_runtime.packages.package_info import Available, Installed, Operation, VersionChange
+from remote_runtime.plan_item import Properties
 
 _STDLIB = "import sysconfig; print(sysconfig.get_path('stdlib'))"
 _LARGEST = 4 << 20  # bytes of a file of requirements, or of the metadata of a package

@@ -2,7 +2,7 @@
 
 from typing import Dict, List, NamedTuple, Sequence, Tuple
 
-from remote_runtime.item import Properties
+from remote_runtime.plan_item import Properties
 from remote_runtime.resources.authorized_key.key_list import listed
 from remote_runtime.text.authorized_keys import Key
 

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from remote_runtime.item import Properties
+from remote_runtime.plan_item import Properties
 from remote_runtime.text import authorized_keys
 from remote_runtime.text.authorized_keys import Key
 

@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING, Any, Iterator, List, Set
 
 from remote_runtime import registry
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:

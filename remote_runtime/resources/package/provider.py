@@ -4,8 +4,8 @@ from typing import Any, Sequence
 
 from remote_runtime import provider
 from remote_runtime.base import Properties
-from remote_runtime.item import Item
 from remote_runtime.packages.package_info import PLACES
+from remote_runtime.plan_item import Item
 
 
 class Provider(provider.Provider):

@@ -4,7 +4,7 @@ from typing import Optional, Sequence
 
 from remote_runtime import provider
 from remote_runtime.base import Properties
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.units import managed_unit_files
 from remote_runtime.units.systemd import Systemd
 

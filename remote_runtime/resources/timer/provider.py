@@ -2,7 +2,7 @@
 
 from typing import Sequence
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.resources.service import provider
 from remote_runtime.units.systemd import Systemd
 

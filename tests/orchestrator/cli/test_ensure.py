@@ -247,7 +247,7 @@ OPTIONAL = {
     "orchestrator.runs.gates", "orchestrator.runs.apply_plan", "orchestrator.runs.save_plan",
     "orchestrator.fleet.host.fact_run", "orchestrator.fleet.store.stored_runs",
     "orchestrator.fleet.store.lost_runs", "orchestrator.fleet.store.outcome_selection",
-    "orchestrator.fleet.host.fetch_target", "orchestrator.language.cursor",
+    "orchestrator.fleet.host.fetch_destination", "orchestrator.language.cursor",
     "orchestrator.fleet.host.reboot_wait", "orchestrator.plan_files.plan_file",
     "orchestrator.plan_files.storage", "orchestrator.manifest.checks.validators",
     "orchestrator.planning.site.selection_filter", "orchestrator.planning.site.selection",

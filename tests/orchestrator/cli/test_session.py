@@ -201,7 +201,7 @@ def test_without_a_session_there_is_nothing_to_report(
 def test_a_run_adds_whole_events_only(store: Path) -> None:
     """Each event becomes one file that nobody else may read, under its own name."""
     from orchestrator.fleet import events as run_events
-    from orchestrator.fleet.store.event_store import opened
+    from orchestrator.fleet.store.session_store import opened
 
     opened(store).handle(run_events.ResourceEvent("web1", EVENT, json.dumps(EVENT)))
     (path,) = store.iterdir()
@@ -211,7 +211,7 @@ def test_a_run_adds_whole_events_only(store: Path) -> None:
 
 def test_what_a_plan_is_told(store: Path) -> None:
     """It is the latest event of a resource on that host that counts, by name and by alias."""
-    from orchestrator.fleet.store.event_store import opened
+    from orchestrator.fleet.store.session_store import opened
 
     failed = {"status": "failed", "failed": True, "changed": False}
     add(store, 0, alias="a", **failed)

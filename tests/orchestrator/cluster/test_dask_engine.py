@@ -16,7 +16,7 @@ from orchestrator.cluster.run_spec import Access, RemoteHost, RunSpec, remote_ho
 from orchestrator.cluster.scheduler_client import ClusterMember, SchedulerClient
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
-from orchestrator.workers.remote_task import RemoteTask
+from orchestrator.workers.worker_task import RemoteTask
 from remote_runtime.options import RunOptions
 from tests.orchestrator.cluster.dask_cluster import wait_for
 

@@ -6,7 +6,7 @@ from typing import Any
 from orchestrator.expressions import RENDERERS, Expression, Scope, Template
 from orchestrator.expressions.environment_variables import Environ
 from orchestrator.language.facts import Facts
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 
 FACTS = {"host": {"info": {"os": "linux"}}, "list": [1, {"null": None}], "evil": "{{ 1 + 1 }}"}
 DATA = {"items": "key", "port": 80, "empty": "", "a.b": "dotted", "on": True}

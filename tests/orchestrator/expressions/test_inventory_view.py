@@ -10,7 +10,7 @@ import inventory
 from orchestrator.expressions import EvaluationError, FactsUnavailableError
 from orchestrator.expressions.inventory_view import InventoryView
 from orchestrator.language.jet import Delimiters, library_of, render
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from orchestrator.language.other_hosts import PackedFacts
 from orchestrator.templates.template_tree import Tree, TreeSettings
 from tests.orchestrator.expressions.fakes import evaluate, scope

@@ -12,7 +12,7 @@ from orchestrator.expressions.compiled_expression import Program
 from orchestrator.expressions.environment_variables import Environ
 from orchestrator.expressions.simple_paths import plain_program
 from orchestrator.language.facts import Facts
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from remote_runtime.errors import CcmError
 
 DATA = {

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.expressions import EvaluationError
 from orchestrator.expressions.scan import TemplateCall
 from orchestrator.expressions.template_files import check_call, texts_of_call
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from remote_runtime.errors import InputError
 from tests.orchestrator.templates.trees import fill
 

@@ -16,7 +16,7 @@ import pytest
 
 from orchestrator.fleet.store.stored_runs import saved_run, saved_runs
 from orchestrator.history import studio_client
-from orchestrator.history.copier import RunCopier
+from orchestrator.history.background_copier import RunCopier
 from orchestrator.history.factory import run_source_of
 from orchestrator.history.location import HistoryError, HistoryLocation, HistoryUnreachableError
 from orchestrator.history.run_copy import is_pending

@@ -12,8 +12,8 @@ import schemas
 from orchestrator.planning.host_plan import HostPlan
 from orchestrator.planning.resolved_manifest import resolved_manifest
 from remote_runtime.errors import PlanError
-from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
+from remote_runtime.plan_item import Item
 from remote_runtime.plans import plan as target
 from tests.orchestrator.planning.planned import (
     FakeHost,

@@ -1,7 +1,7 @@
 """The record of one resource in a plan."""
 
 import schemas
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 
 
 def test_the_schema_of_a_plan_lists_what_an_item_carries() -> None:

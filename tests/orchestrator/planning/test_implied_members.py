@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from orchestrator.planning.host_plan import HostPlan
-from remote_runtime.item import each_of
+from remote_runtime.plan_item import each_of
 from remote_runtime.plans.plan import parse
 from remote_runtime.protocol.unchanged_events import implied_members
 from remote_runtime.reporting.events import EventMaker, secrets_of

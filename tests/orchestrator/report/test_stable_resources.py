@@ -8,7 +8,7 @@ from orchestrator.cli.api_responses import Responses
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.fleet.store.event_store import EventStore
+from orchestrator.fleet.store.session_store import EventStore
 from orchestrator.report.terminal.active_hosts import ActiveHosts
 from orchestrator.report.terminal.progress_lines import EventLines
 from orchestrator.report.unfinished_resources import UnfinishedResources

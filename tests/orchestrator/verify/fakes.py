@@ -11,7 +11,7 @@ from orchestrator.transport import Connector, Credentials, Settings
 from orchestrator.verify.expectation import Expectation, Mismatch, judge
 from orchestrator.verify.host_check import observe
 from orchestrator.verify.shell import Answer, Shell, image
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.transport.fakes import image as runtime_image
 from tests.orchestrator.transport.fakes import local

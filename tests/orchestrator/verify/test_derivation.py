@@ -17,7 +17,7 @@ from orchestrator.verify.derivation import (
     derive,
 )
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from tests.orchestrator.verify.fakes import item, said
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from orchestrator.workers import worker_handle as hands
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.process_engine import ProcessEngine
-from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
 from orchestrator.workers.worker_handle import WorkerHandle
+from orchestrator.workers.worker_task import RemoteTask, WorkerLostError
 from tests.orchestrator.fleet.fakes import (
     SETTINGS,
     FakeHost,

@@ -1,7 +1,7 @@
 import unittest
 from typing import Any, Dict, List
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.plans import plan
 from remote_runtime.resources.apply.resource import Resource
 from tests.remote_runtime.fakes import item, run_items

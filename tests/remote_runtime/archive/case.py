@@ -3,7 +3,7 @@
 import os
 from typing import Any, Dict
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from tests.remote_runtime.archive.server import Web, content
 from tests.remote_runtime.fakes import GROUP, OWNER, DirectoryTest, item, one, run_items
 

@@ -9,7 +9,7 @@ from typing import Any, Dict
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.downloads import response_body
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.resources.download.resource import Resource
 from tests.remote_runtime.archive import server

@@ -6,7 +6,7 @@ from remote_runtime.cancellation import Cancelled
 from remote_runtime.changes import Action, Change, Missing, Unknowable
 from remote_runtime.effects import PathEffect, UnknownEffect, everything
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 from tests.remote_runtime.fakes import (
     Script,

@@ -4,9 +4,9 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
 from remote_runtime.base import Diff, StateType
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.item import Item
 from remote_runtime.managed_resources import managed_class
 from remote_runtime.managed_resources.managed_resource import ManagedResource
+from remote_runtime.plan_item import Item
 from remote_runtime.provider import Provider
 from tests.remote_runtime.fakes import context, item, run_items
 

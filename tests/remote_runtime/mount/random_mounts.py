@@ -15,7 +15,7 @@ from collections import Counter
 from typing import Any
 from unittest import mock
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.system.kernel import mounts
 from tests.remote_runtime.fakes import item, run_items
 from tests.remote_runtime.host import own_mounts

@@ -6,9 +6,9 @@ from typing import Any, List
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.changes import Missing
 from remote_runtime.host.host_reader import reader
-from remote_runtime.item import Item
 from remote_runtime.packages.apt.package_lists import Lists
 from remote_runtime.packages.apt.readiness import Readiness
+from remote_runtime.plan_item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.resources.package.resource import Resource
 from remote_runtime.system.process.commands import Result

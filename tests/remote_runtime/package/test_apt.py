@@ -12,12 +12,12 @@ from remote_runtime.cancellation import Cancelled
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
 from remote_runtime.packages import locks
 from remote_runtime.packages.apt import apt_cache
 from remote_runtime.packages.apt.package_lists import Lists, in_words
 from remote_runtime.packages.dpkg import database as dpkg
 from remote_runtime.packages.manager import LISTS_OUTDATED
+from remote_runtime.plan_item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.system.process.commands import Result
 from remote_runtime.uncertainty import Uncertainty

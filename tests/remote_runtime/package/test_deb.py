@@ -17,7 +17,7 @@ from remote_runtime.effects import (
     UnknownEffect,
 )
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.apt.package_index import Debs, indexed
+from remote_runtime.packages.apt.package_files import Debs, indexed
 from remote_runtime.packages.dpkg import package_contents as deb_contents
 from remote_runtime.packages.dpkg.effects import DebEffects
 from remote_runtime.packages.dpkg.host_rules import HostRules

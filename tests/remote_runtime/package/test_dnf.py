@@ -12,12 +12,12 @@ from typing import Any, Dict
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.effects import PackageEffect, PathEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
 from remote_runtime.packages import locks
 from remote_runtime.packages.dnf import errors as dnf_errors
 from remote_runtime.packages.dnf.package_lists import Lists
 from remote_runtime.packages.package_info import Operation
 from remote_runtime.packages.rpm import database as rpm_database
+from remote_runtime.plan_item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.effects import losses
 from remote_runtime.system.process.commands import Result

@@ -7,7 +7,7 @@ from typing import Any, Callable
 from unittest import mock
 
 from remote_runtime.effects import PackageEffect
-from remote_runtime.packages.affected_packages import coverage
+from remote_runtime.packages.package_coverage import coverage
 from tests.remote_runtime.fakes import context
 
 STATUS = """Package: dpkg

@@ -11,7 +11,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import AccountEffect, PathEffect, UnitEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.dnf import package_index as rpm_probe
+from remote_runtime.packages.dnf import package_files as rpm_probe
 from remote_runtime.packages.dnf import transaction as dnf_transaction
 from remote_runtime.packages.dnf.transaction import NewPackage
 from remote_runtime.packages.dpkg.installed_packages import Installations

@@ -4,7 +4,7 @@ import os
 import stat
 from typing import Any, Dict, List, Sequence
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from tests.remote_runtime.fakes import BlobStore, DirectoryTest, blob, item, one, run_items
 
 

@@ -3,7 +3,7 @@
 import os
 from typing import Any, Dict, List
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.system.process.commands import Result
 from remote_runtime.units.systemd import Systemd

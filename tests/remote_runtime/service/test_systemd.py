@@ -5,7 +5,7 @@ import tempfile
 import unittest
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.system.process.commands import Result
 from remote_runtime.units import unit

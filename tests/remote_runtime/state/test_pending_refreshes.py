@@ -388,7 +388,7 @@ left = [{at}]
 def count(frame, event, called, write=os.write, end=os.kill, own=os.getpid()):
     if event == "c_call" and called.__name__ in CALLS and called.__module__ != "_io":
         place = frame.f_code.co_filename.rpartition("/")[2][:-3], frame.f_code.co_name
-        if place == ("directory_syncs", "_sync"):
+        if place == ("pending_fsyncs", "_sync"):
             return  # on this thread or on the one that beats: whichever comes first
         write(trace, (" ".join(place + (called.__name__,)) + "\\n").encode())
         left[0] -= 1

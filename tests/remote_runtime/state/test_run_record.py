@@ -6,7 +6,7 @@ import tempfile
 from typing import Any, Dict, List
 from unittest import mock
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.reporting.masking import Mask
 from remote_runtime.state import run_record

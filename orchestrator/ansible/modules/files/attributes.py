@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.ansible.jinja.possible_values import resolve
-from orchestrator.ansible.modules.mapper import Context, base_name, clean_path
+from orchestrator.ansible.modules.mapping_context import Context, base_name, clean_path
 from orchestrator.ansible.modules.module_arguments import Arguments
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible

@@ -14,7 +14,7 @@ from orchestrator.ansible.modules.files.attributes import (
     with_directory,
 )
 from orchestrator.ansible.modules.files.templates import known_relative
-from orchestrator.ansible.modules.mapper import Context, clean_path, is_vaulted, maps
+from orchestrator.ansible.modules.mapping_context import Context, clean_path, is_vaulted, maps
 from orchestrator.ansible.modules.module_arguments import Arguments
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible

@@ -14,7 +14,7 @@ from orchestrator.ansible.modules.files.attributes import (
     directories_above,
 )
 from orchestrator.ansible.modules.guarded_commands import shell
-from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.mapping_context import Context, maps
 from orchestrator.ansible.modules.module_arguments import Arguments
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible

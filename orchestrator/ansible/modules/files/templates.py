@@ -20,7 +20,7 @@ from orchestrator.ansible.modules.files.attributes import (
     target_path,
     with_directory,
 )
-from orchestrator.ansible.modules.mapper import Context, is_vaulted, maps
+from orchestrator.ansible.modules.mapping_context import Context, is_vaulted, maps
 from orchestrator.ansible.modules.module_arguments import LOST_NEWLINE, Arguments, expression_of
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible

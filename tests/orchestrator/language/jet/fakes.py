@@ -9,7 +9,7 @@ import pytest
 from orchestrator.expressions import EvaluationError, Scope
 from orchestrator.language import jet
 from orchestrator.language.jet import Delimiters, Library
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from remote_runtime.errors import InputError
 from tests.orchestrator.expressions.fakes import scope
 

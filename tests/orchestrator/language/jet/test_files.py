@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.language.jet import Library, render
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from remote_runtime.errors import InputError
 from tests.orchestrator.language.jet.fakes import JET, host, render_files, write
 

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.expressions import EvaluationError, FactsUnavailableError, NeedFileError
 from orchestrator.language.jinja import Library, render
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from tests.orchestrator.language.jet.fakes import host
 from tests.orchestrator.templates.trees import fill
 from tests.texts import expect_text

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.expressions import EvaluationError
 from orchestrator.language.jinja import Library, library_of, render
-from orchestrator.language.manifest_files import Directory
+from orchestrator.language.manifest_directory import Directory
 from remote_runtime.errors import InputError
 from tests.orchestrator.language.jet.fakes import host
 from tests.orchestrator.templates.trees import fill

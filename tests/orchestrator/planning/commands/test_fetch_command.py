@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from orchestrator.fleet.host.fetch_target import FetchTarget
+from orchestrator.fleet.host.fetch_destination import FetchTarget
 from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.planning.commands.fetch_command import FetchCommand
 from remote_runtime.errors import UsageError

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from remote_runtime.item import each_of
+from remote_runtime.plan_item import each_of
 from remote_runtime.plans.plan import parse
 
 from ..planned import FakeHost, entries, gathered, planner

@@ -11,7 +11,7 @@ from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.value_compiler import expressions_in
 from orchestrator.planning.compiled_resource import CompiledResource
 from orchestrator.planning.content.blob_references import PATH
-from orchestrator.planning.resource_templates import ResourceTemplate
+from orchestrator.planning.resource_skeletons import ResourceTemplate
 from orchestrator.support.caches import BoundedCache
 
 MAX_BYTES = 8 << 20

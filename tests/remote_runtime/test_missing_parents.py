@@ -4,7 +4,7 @@ import os
 import tempfile
 import unittest
 
-from remote_runtime import requirements
+from remote_runtime import missing_parents
 from remote_runtime.changes import Missing
 from remote_runtime.effects import AccountEffect, PathEffect
 from remote_runtime.errors import ResourceError
@@ -46,11 +46,11 @@ class TestNeeds(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             os.symlink("nowhere", os.path.join(directory, "link"))
             with self.assertRaises(ResourceError) as caught:
-                requirements.parents(
+                missing_parents.parents(
                     context(noop=True).files, os.path.join(directory, "link/a/b"), 0o755
                 )
             self.assertIn("No such file or directory", str(caught.exception))
-            made = requirements.parents(
+            made = missing_parents.parents(
                 context(noop=True).files, os.path.join(directory, "a/b"), 0o755
             )
             self.assertEqual([each.path for each in made], [os.path.join(directory, "a")])

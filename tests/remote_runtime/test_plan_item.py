@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any, Dict, List
 
 from remote_runtime.errors import ProtocolError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 
 FULL = Item(
     index=3,

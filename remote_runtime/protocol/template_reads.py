@@ -5,7 +5,7 @@ from typing import Any, Dict, Optional
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ProtocolError, ResourceError
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 from remote_runtime.protocol.channel import Channel
 
 LARGEST = 1 << 20

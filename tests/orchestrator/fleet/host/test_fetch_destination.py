@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.event_bus import Bus
-from orchestrator.fleet.host.fetch_target import (
+from orchestrator.fleet.host.fetch_destination import (
     MAX_DIRECTORIES,
     MAX_FILES,
     FetchTarget,

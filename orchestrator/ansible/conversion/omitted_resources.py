@@ -9,8 +9,8 @@ omits such a resource.
 import re
 
 from orchestrator.ansible.conversion.manifest_context import Conversion
-from orchestrator.ansible.jinja.expression_text import text_expression
 from orchestrator.ansible.jinja.parsing import names_in, parse_expression
+from orchestrator.ansible.jinja.value_expressions import text_expression
 from orchestrator.ansible.output.manifest_entries import Entry, any_of, as_test, both, chosen
 
 _DATA = re.compile(r"\bData\.(\w+)\b(?! is (?:not )?(?:un)?defined| \| default\()")

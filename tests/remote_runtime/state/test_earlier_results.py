@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Tuple
 
 from remote_runtime.errors import ProtocolError
 from remote_runtime.execution.plan_executor import ResourceResult
-from remote_runtime.state.session_state import parse
+from remote_runtime.state.earlier_results import parse
 from tests.remote_runtime.fakes import OWNER, DirectoryTest, Script, ScriptRegistry, item, run_items
 
 GOOD = {"met": True, "changed": True, "noop": False}

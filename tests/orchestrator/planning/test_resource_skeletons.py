@@ -4,7 +4,7 @@ import gc
 from pathlib import Path
 
 from orchestrator.planning.compiled_resource import CompleteResource
-from orchestrator.planning.resource_templates import FilledResource, ResourceTemplate
+from orchestrator.planning.resource_skeletons import FilledResource, ResourceTemplate
 
 from .planned import FakeHost, gathered, planner
 

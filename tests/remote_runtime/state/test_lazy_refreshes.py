@@ -1,8 +1,8 @@
 import unittest
 from typing import List
 
-from remote_runtime.item import Item
-from remote_runtime.state.refresh_reader import LazyRefreshes, Refreshes
+from remote_runtime.plan_item import Item
+from remote_runtime.state.lazy_refreshes import LazyRefreshes, Refreshes
 from tests.remote_runtime.fakes import context
 
 ITEM = Item(index=0, type="file", name="/a", properties={})

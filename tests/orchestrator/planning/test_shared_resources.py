@@ -10,7 +10,7 @@ import pytest
 from orchestrator.manifest.resource_types import BUILT_IN, type_names
 from orchestrator.planning.content.blob_references import PATH
 from orchestrator.planning.host_plan import HostPlan
-from orchestrator.planning.plan_groups import RenderProfile, SharedResources
+from orchestrator.planning.shared_resources import RenderProfile, SharedResources
 from tests.calls import calls_of
 
 from .planned import FakeHost, gathered, planner

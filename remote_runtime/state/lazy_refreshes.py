@@ -6,7 +6,7 @@ none is pending, it is needed only before the first change.
 
 from typing import Callable, Sequence
 
-from remote_runtime.item import Item
+from remote_runtime.plan_item import Item
 
 
 class Refreshes(object):

@@ -1,6 +1,6 @@
 """What hosts at work hold in the controller, and what differences and a single host cost; no lab.
 
-python -m benchmarks.active_hosts
+python -m benchmarks.controller_costs
 """
 
 import json
@@ -18,7 +18,7 @@ from .competitors import OWN
 from .engine_scaling import push
 from .replay import Recording, record, write_site
 from .report import machine
-from .simulated_hosts import StandIns, allow_files
+from .simulated_fleet import StandIns, allow_files
 from .ssh_scaling import Ground
 
 STAND_INS = 1000
@@ -68,7 +68,7 @@ def different(directory: Path, runs: int) -> str:
     command = [
         sys.executable,
         "-m",
-        "benchmarks.active_hosts",
+        "benchmarks.controller_costs",
         "--one",
         *map(str, (site, inventory, kept)),
     ]

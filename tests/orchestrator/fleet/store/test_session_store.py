@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator.fleet import events as run_events
-from orchestrator.fleet.store.event_store import Event, EventStore
+from orchestrator.fleet.store.session_store import Event, EventStore
 from tests.orchestrator.fleet.fakes import unchanged
 
 

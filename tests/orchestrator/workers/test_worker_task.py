@@ -6,7 +6,7 @@ import time
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
+from orchestrator.workers.worker_task import RemoteTask, WorkerLostError
 from tests.orchestrator.fleet.fakes import FakeHost, make_event, unchanged
 from tests.texts import expect_text
 

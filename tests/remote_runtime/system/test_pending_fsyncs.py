@@ -6,7 +6,7 @@ import threading
 from typing import Any, List
 from unittest import mock
 
-from remote_runtime.system.directory_syncs import DirectorySyncs, sync_files, sync_now
+from remote_runtime.system.pending_fsyncs import DirectorySyncs, sync_files, sync_now
 from tests.remote_runtime.fakes import DirectoryTest
 
 

@@ -1,4 +1,4 @@
-"""Preconditions of resources (target)."""
+"""The missing parent directories of a path (target)."""
 
 import errno
 import os

@@ -1,8 +1,8 @@
-"""``ufw``, ``firewalld`` and ``iptables`` (controller)."""
+"""Firewalls (``ufw``, ``firewalld``, ``iptables``) and SELinux (controller)."""
 
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.modules.guarded_commands import by_program, state_of, word, words
-from orchestrator.ansible.modules.mapper import Context, maps
+from orchestrator.ansible.modules.mapping_context import Context, maps
 from orchestrator.ansible.modules.module_arguments import Arguments, shell_word
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -303,3 +303,18 @@ def permissive(context: Context, arguments: Arguments) -> list[Entry]:
     return by_program(context, "semanage")(
         command, present=on, test=test, fallback=f"permissive {name}"
     )
+
+
+@maps("seboolean", root=True, refused="ignore_selinux_state", unless=(False,))
+def boolean_of_selinux(context: Context, arguments: Arguments) -> list[Entry]:
+    """Booleans of SELinux."""
+    name, state = arguments.required("name"), arguments.flag("state", default=True)
+    if not arguments.flag("persistent", default=False):
+        raise NotConvertible("an SELinux boolean that is not persistent")
+    word = "on" if state else "off"
+    properties = {
+        "command": f"setsebool -P {name} {word}",
+        "unless": f"sh -c 'getsebool {name} | grep -qw {word}'",
+    }
+    context.check("the test does not check whether it is also set for the next boot")
+    return [context.exec(f"set {name} {word}", properties)]

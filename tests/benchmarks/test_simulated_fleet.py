@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.competitors import OWN
 from benchmarks.replay import Recording, record, write_site
+from benchmarks.simulated_fleet import DOWN, MUTE, REFUSES, StandIns, spread
 from benchmarks.simulated_host import LOGIN, RUN, SLOW, START, Part, address_of, name_of, number_at
-from benchmarks.simulated_hosts import DOWN, MUTE, REFUSES, StandIns, spread
 from remote_runtime.protocol import wire
 from tests.orchestrator.transport.sshd import Sshd
 
