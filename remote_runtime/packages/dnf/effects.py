@@ -1,6 +1,6 @@
 """The effects of a transaction that dnf has resolved (target; in previews only)."""
 
-from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Sequence
 
 from remote_runtime.effects import Effect, PackageEffect, UnknownEffect
 from remote_runtime.packages import package_coverage
@@ -9,7 +9,7 @@ from remote_runtime.packages.dnf import isolated_run
 from remote_runtime.packages.dnf.transaction import NewPackage, Table
 from remote_runtime.packages.package_info import Operation, VersionChange
 from remote_runtime.packages.rpm.effects import RpmEffects
-from remote_runtime.packages.rpm.installed_packages import RpmInstallations
+from remote_runtime.packages.rpm.installed_packages import Ask, RpmInstallations
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ class Resolved(NamedTuple):
     names: Sequence[str]
 
 
-def registry_of(context: "Context", table: Table) -> RpmInstallations:
-    """Return rpm's records of packages that change. ``Unknowable`` if they are not clear."""
+def asking(context: "Context") -> Ask:
+    """Return a function that runs a query of rpm. ``Unknowable`` if a preview cannot run it."""
 
     def ask(argv: Sequence[str]) -> str:
         found = context.commands.run(isolated_run.isolated(context, argv), limit=_LIMIT)
@@ -37,8 +37,12 @@ def registry_of(context: "Context", table: Table) -> RpmInstallations:
             raise isolated_run.not_begun(found.stderr)
         return found.stdout
 
-    removed: Set[str] = {one.name for one in table.removed}
-    return RpmInstallations(installed_names(table), removed, ask)
+    return ask
+
+
+def registry_of(context: "Context", table: Table) -> RpmInstallations:
+    """Return rpm's records of packages that change. ``Unknowable`` if they are not clear."""
+    return RpmInstallations(installed_names(table), asking(context))
 
 
 def installed_names(table: Table) -> List[str]:

@@ -1,7 +1,7 @@
 """dpkg's records of the installed packages (target)."""
 
 import os
-from typing import Dict, List, NamedTuple, Sequence
+from typing import AbstractSet, Dict, List, NamedTuple, Sequence, Set
 
 from remote_runtime.system.paths import content_of
 
@@ -26,6 +26,10 @@ class Installations(object):
     def owners(self) -> Dict[str, int]:
         """Return the number of installed packages that contain each directory or file."""
         return {}
+
+    def owned_by_others(self, paths: Sequence[str], leaving: AbstractSet[str]) -> Set[str]:
+        """Return those paths that belong to an installed package besides the ``leaving`` ones."""
+        return set()
 
 
 class Registry(Installations):

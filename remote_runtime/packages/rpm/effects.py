@@ -20,6 +20,7 @@ from remote_runtime.system.paths import Status
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 _TMPFILES = "/usr/lib/tmpfiles.d/"
+REMOVING: Mapping[str, Sequence[str]] = {"prerm": ["0"], "postrm": ["0"]}
 NEW, SAVED, ORIGINAL = ".rpmnew", ".rpmsave", ".rpmorig"
 BESIDE = (NEW, SAVED, ORIGINAL)
 _LIMIT = 1 << 16  # bytes of a unit
@@ -31,6 +32,7 @@ class RpmEffects(TransactionEffects):
 
     _before: Dict[str, InstalledPackage] = {}  # the previous versions of the packages that change
     _brought: AbstractSet[str] = frozenset()  # the paths of all packages that come
+    _leaving: AbstractSet[str] = frozenset()  # packages whose installed version goes
     _accounts_made: Sequence[AccountEffect] = ()  # by scripts before the files are installed
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
@@ -41,6 +43,9 @@ class RpmEffects(TransactionEffects):
         contents_by_name = {change.name: self._contents(change.name) for change in coming}
         self._brought = {
             m.path for c in contents_by_name.values() if c is not None for m in c.members
+        }
+        self._leaving = {
+            c.name for c in changes if not c.after or contents_by_name[c.name] is not None
         }
         self._accounts_made = [
             effect
@@ -100,11 +105,11 @@ class RpmEffects(TransactionEffects):
         return set()
 
     def _removing(self) -> Mapping[str, Sequence[str]]:
-        return {"prerm": ["0"], "postrm": ["0"]}
+        return REMOVING
 
     def _removed(self, change: VersionChange) -> None:
         package = self._kept(change)
-        scripts = script_sequence.runs(change.name, package.scripts, self._removing())
+        scripts = script_sequence.runs(change.name, package.scripts, REMOVING)
         disabled = script_sequence.calls_of_scripts(scripts).disabled
         units = RpmUnits(self._context, {}, set())
         links = [
@@ -153,8 +158,10 @@ class RpmEffects(TransactionEffects):
         self._left_out(package, package.paths)
 
     def _left_out(self, before: InstalledPackage, leaving: Sequence[str]) -> None:
-        """See the base class. A path that another package brings does not go."""
+        """See the base class. A path that another package brings, or also owns, does not go."""
         leaving = [path for path in leaving if path not in self._brought]
+        owned = self._registry.owned_by_others(leaving, self._leaving)
+        leaving = [path for path in leaving if path not in owned]
         saved = [path for path in leaving if path in before.conffiles and self._save(path, before)]
         directories = {os.path.dirname(path) for path in saved}
         gone = self._without(leaving, directories)

@@ -1,7 +1,7 @@
 """The installed packages that a transaction changes, from RPM's database (target; in previews
 only)."""
 
-from typing import Callable, Dict, List, NamedTuple, Sequence, Set
+from typing import AbstractSet, Callable, Dict, List, NamedTuple, Sequence, Set, Tuple
 
 from remote_runtime.changes import HASHED, Unknowable
 from remote_runtime.packages.dpkg.installed_packages import Installations, InstalledPackage
@@ -19,7 +19,9 @@ _FORM = (
     + _END
 )
 QUERY = ("rpm", "-q", "--queryformat", _FORM, "--")
-OWNERS = ("rpm", "-qf", "--queryformat", "[%{=NAME}\t%{FILENAMES}\n]", "--")
+OWNERS = ("rpm", "-qf", "--queryformat", "%{NAME}\n", "--")
+FILES = ("rpm", "-q", "--queryformat", "[%{=NAME}\t%{FILENAMES}\n]", "--")
+_PATHS = 1000  # on one command line
 _SHA256 = 64  # digits
 
 Ask = Callable[[Sequence[str]], str]
@@ -31,16 +33,14 @@ class _Record(NamedTuple):
 
 
 class RpmInstallations(Installations):
-    """The records of these packages, some of which are ``removed``; ``ask`` runs a query and
-    returns its output.
+    """The records of these packages; ``ask`` runs a query and returns its output.
 
     ``Unknowable`` if several versions of one are installed. The hash of a configuration file is ""
     if rpm uses another one than SHA-256.
     """
 
-    def __init__(self, names: Sequence[str], removed: Set[str], ask: Ask) -> None:
+    def __init__(self, names: Sequence[str], ask: Ask) -> None:
         self._ask = ask
-        self._removed = removed
         self._records: Dict[str, _Record] = {}
         for printed in ask((*QUERY, *names)).split(_END)[:-1] if names else ():
             name, record = _parsed(printed)
@@ -59,25 +59,28 @@ class RpmInstallations(Installations):
         record = self._records.get(name)
         return record.package if record is not None else super().kept(name, scripts)
 
-    def owners(self) -> Dict[str, int]:
-        """See the base class, for the directories of these packages. The removed ones count as one
-        package.
-        """
-        paths = {path for one in self._records.values() for path in one.package.paths}
-        inner = {path.rpartition("/")[0] for path in paths}
-        names_by_path: Dict[str, Set[str]] = {}
-        directories = sorted(paths & inner)
-        for line in self._ask((*OWNERS, *directories)).splitlines() if directories else ():
-            name, _, path = line.partition(_FIELD)
-            if path in paths:
-                names_by_path.setdefault(path, set()).add(name)
-        return {path: len(names - self._removed) + 1 for path, names in names_by_path.items()}
+    def owned_by_others(self, paths: Sequence[str], leaving: AbstractSet[str]) -> Set[str]:
+        """See the base class."""
+        names: Set[str] = set()
+        for at in range(0, len(paths), _PATHS):
+            names.update(self._ask((*OWNERS, *paths[at : at + _PATHS])).splitlines())
+        # Without an owner, rpm prints a sentence.
+        others = sorted(name for name in names - leaving if name and " " not in name)
+        printed = self._ask((*FILES, *others)) if others else ""
+        owned = {line.partition(_FIELD)[2] for line in printed.splitlines()}
+        return owned.intersection(paths)
 
 
-def _parsed(printed: str) -> "tuple[str, _Record]":
+def found(names: Sequence[str], ask: Ask) -> List[Tuple[str, InstalledPackage]]:
+    """Return the records of the installed ones among these packages, with all versions of each."""
+    parsed = [_parsed(printed) for printed in ask((*QUERY, *names)).split(_END)[:-1]]
+    return [(name, record.package) for name, record in parsed]
+
+
+def _parsed(printed: str) -> Tuple[str, _Record]:
     """Return the name and the record of one package. ``Unknowable`` for unexpected output."""
-    head, files, *rest = printed.lstrip("\n").split(_PART) if _PART in printed else ("", "")
-    name, _, evr = head.partition(_FIELD)
+    head, files, *rest = printed.split(_PART) if _PART in printed else ("", "")
+    name, _, evr = head.rpartition("\n")[2].partition(_FIELD)
     rows = [line.split(_FIELD) for line in files.splitlines()]
     rows = [row for row in rows if row[0] != rpm_contents.NONE]  # of a package without files
     well = len(rest) == 2 * len(_SCRIPTS) and all(len(r) == 3 and r[1].isdigit() for r in rows)
@@ -91,7 +94,10 @@ def _parsed(printed: str) -> "tuple[str, _Record]":
             conffiles[path] = HASHED + digest if len(digest) == _SHA256 else ""
     scripts: Dict[str, str] = {}
     for (script, _), program, text in zip(_SCRIPTS, rest[::2], rest[1::2]):
-        program_text = rpm_contents.script_text(program, text)
+        try:
+            program_text = rpm_contents.script_text(program, text)
+        except ValueError as error:
+            raise Unknowable("a script of %s cannot be read: %s" % (name, error)) from None
         if program_text:
             scripts[script] = program_text
     return name, _Record(evr, InstalledPackage(paths, conffiles, scripts))

@@ -21,7 +21,7 @@ from remote_runtime.packages.package_info import VersionChange
 from remote_runtime.packages.package_inspection import Indexed
 from remote_runtime.packages.rpm import package_contents as rpm_contents
 from remote_runtime.packages.rpm.effects import RpmEffects
-from remote_runtime.packages.rpm.installed_packages import OWNERS, RpmInstallations
+from remote_runtime.packages.rpm.installed_packages import FILES, OWNERS, RpmInstallations
 from remote_runtime.system.process.commands import Result
 from remote_runtime.uncertainty import Uncertainty
 
@@ -173,16 +173,20 @@ class Host(fakes.DirectoryTest):
         """The effects of a new package, or of the next version of one that is ``installed``."""
         records = Installations()
         if installed is not None:
-            records = RpmInstallations(["a"], set(), lambda argv: installed)
+            records = RpmInstallations(["a"], lambda argv: installed)
         consequences = RpmEffects(self.context, records, {"a": contents}.get, {})
         before = "" if installed is None else "0:1-1"
         return consequences.of([VersionChange("a", before, "0:2-1")])
 
     def removal(self, installed, owners=""):
         """The effects of the removal of a package."""
-        records = RpmInstallations(
-            ["a"], {"a"}, lambda argv: owners if argv[: len(OWNERS)] == OWNERS else installed
-        )
+        names = "".join(line.partition("\t")[0] + "\n" for line in owners.splitlines())
+
+        def ask(argv):
+            told = {OWNERS[3]: names, FILES[3]: owners}
+            return told.get(argv[3], installed)
+
+        records = RpmInstallations(["a"], ask)
         consequences = RpmEffects(self.context, records, lambda name: None, {})
         return consequences.of([VersionChange("a", "0:1-1", "")])
 
@@ -276,7 +280,7 @@ class Host(fakes.DirectoryTest):
     def test_a_file_that_another_package_takes_over(self):
         """It does not go with the version that had it."""
         self.write("f", b"old\n")
-        records = RpmInstallations(["a"], set(), lambda argv: self.installed(("f", 0, b"old\n")))
+        records = RpmInstallations(["a"], lambda argv: self.installed(("f", 0, b"old\n")))
         contents = {"a": Contents([], [], {}), "b": Contents([self.member("f")], [], {})}
         consequences = RpmEffects(self.context, records, contents.get, {})
         effects = consequences.of(
@@ -285,18 +289,18 @@ class Host(fakes.DirectoryTest):
         self.assertEqual(self.changes(effects), ["f"])
 
     def test_a_removal(self):
-        """Files go with their directories, but for those of other packages too."""
-        for name in ("own/f", "shared/f"):
-            os.makedirs(self.path(os.path.dirname(name)))
+        """Files go with their directories, except for those that other packages also own."""
+        for name in ("own/f", "shared/f", "shared/both"):
+            os.makedirs(self.path(os.path.dirname(name)), exist_ok=True)
             self.write(name, b"old\n")
         files = [
             ("own", 0, b""),
             ("own/f", 0, b"old\n"),
             ("shared", 0, b""),
             ("shared/f", 17, b"old\n"),
+            ("shared/both", 17, b"mine\n"),
         ]
-        shared = self.path("shared")
-        owners = "a\t%s\na\t%s\nb\t%s\n" % (self.path("own"), shared, shared)
+        owners = "b\t%s\nb\t%s\n" % (self.path("shared"), self.path("shared/both"))
         effects = self.removal(self.installed(*files), owners)
         self.assertEqual(self.changes(effects), ["-shared/f", "-own/f", "-own"])
 
@@ -312,7 +316,7 @@ class Host(fakes.DirectoryTest):
     def test_a_package_without_files(self):
         """rpm prints a word for no name."""
         printed = "a\t0:1-1\x1e(none)\t(none)\t(none)\n" + "\x1e(none)" * 4 + "\x1d"
-        kept = RpmInstallations(["a"], set(), lambda argv: printed).kept("a")
+        kept = RpmInstallations(["a"], lambda argv: printed).kept("a")
         self.assertEqual((kept.paths, kept.scripts), ([], {}))
         nothing = "(none) (none) " * 4 + "'(none)' (none) '(none)' '(none)'\n"
         self.assertEqual(rpm_contents.Header(nothing).paths, [])
@@ -323,7 +327,7 @@ class Host(fakes.DirectoryTest):
         for printed in (one + one, "", "package a is not installed\n", "a\t0:1-1\x1ex\x1d"):
             ask = mock.Mock(return_value=printed)
             with self.assertRaises(Unknowable):
-                RpmInstallations(["a"], set(), ask)
+                RpmInstallations(["a"], ask)
 
     def test_a_directory_at_the_path_of_a_file(self):
         """rpm does not replace it."""
