@@ -336,8 +336,7 @@ class PackageManager(object):
         """
         name = operation.name
         does = "removal" if operation.removal else "installation"
-        coverage = self.removal_coverage if operation.removal else self._installation_coverage
-        covers = coverage(name)
+        covers = removed_coverage if operation.removal else self._installation_coverage(name)
         uncertainty = Uncertainty(
             UNKNOWN, "the effects of the %s of package %s are not known yet" % (does, name)
         )
@@ -365,10 +364,6 @@ class PackageManager(object):
             return own[0](kind, value, present)
 
         return covers
-
-    def removal_coverage(self, name: str) -> Covers:
-        """Return what the removal of an installed package may change."""
-        return removed_coverage
 
     def own_coverage(self, name: str) -> Covers:
         """Return what belongs to an installed package."""

@@ -183,6 +183,30 @@ RPMS: tuple[Rpm, ...] = (
         fields={"Requires": "pv-rpmd"},
         files={"/usr/bin/pv-rpm-app": "#!/bin/sh\n"},
     ),
+    *(
+        Whole(
+            f"pv-twin-{one}",
+            "1.0-1.el9",
+            files={
+                "/usr/share/pv-twin/both": "both\n",
+                f"/usr/share/pv-twin/{one}": f"{one}\n",
+                "/etc/pv-twin.conf": "both\n",
+            },
+            attributes={"/etc/pv-twin.conf": "%config(noreplace)"},
+        )
+        for one in ("a", "b")
+    ),
+    # Its scripts work outside the directories of packages.
+    Whole(
+        "pv-wipes",
+        "1.0-1.el9",
+        {
+            "preun": "rm -rf /srv/pv-wipes /data/pv-wipes\n",
+            "postun": "echo gone > /opt/pv-wipes.log\n",
+        },
+        fields={"Requires": "/bin/sh, pv-part"},
+        files={"/srv/of-pv-wipes": "x\n"},
+    ),
     Rpm("pv-base", "1.0-1.el9"),
     Rpm("pv-base", "2.0-1.el9"),
     Rpm("pv-epoch", "2.0-1.el9"),

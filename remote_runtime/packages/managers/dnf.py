@@ -26,7 +26,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Covers, Effect
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.manager import PackageManager, removed_coverage
+from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.package_info import (
     Available,
     Installed,
@@ -343,21 +343,6 @@ class Dnf(PackageManager):
                 share += [c._replace(name=one.name) for c in share if c.name == name]
         return found
 
-    def removal_coverage(self, name: str) -> Covers:
-        """See the base class. rpm may save a copy of an edited configuration file."""
-        own: List[Covers] = []
-
-        def covers(kind: str, value: str, present: bool) -> bool:
-            """Return whether it may change; the installed files are listed for the first copy."""
-            if removed_coverage(kind, value, present):
-                return True
-            if kind != "path" or not value.endswith(".rpmsave"):
-                return False
-            own[:] = own or [self.own_coverage(name)]
-            return own[0](kind, value, present)
-
-        return covers
-
     def own_coverage(self, name: str) -> Covers:
         from remote_runtime.packages import package_coverage
 
@@ -393,6 +378,8 @@ class Dnf(PackageManager):
             added = Table(self._new_packages().of(predicted), [], [])
             self._resolved[operation] = dnf_effects.Resolved(added, ())
         resolved = self._resolved.get(operation)
+        if resolved is None and operation.removal:
+            return self._changing(operation, self._removed_with(operation), predicted)
         if resolved is None:
             return super().effects(operation, predicted)
         if resolved.table is None:
@@ -423,7 +410,25 @@ class Dnf(PackageManager):
 
         what = str(operation._replace(version=self.shown(operation.version)))
         theirs = dnf_effects.unclear(self.context, what, names)
-        return [theirs, *super().effects(operation, predicted)]
+        found = [theirs, *super().effects(operation, predicted)]
+        if operation.removal:
+            from remote_runtime.packages.dnf import unknown_removals
+
+            found += unknown_removals.scripts(self.context, names)
+        return found
+
+    def _removed_with(self, operation: Operation) -> Sequence[str]:
+        """Return the package of a removal, and the other packages that dnf would remove with it if
+        no earlier resource changed anything.
+        """
+        from remote_runtime.packages.dnf import transaction as dnf_transaction
+
+        package = self._package(operation.name)
+        try:
+            result = self.context.commands.run(self._asking([operation]), limit=_LIMIT)
+        except (ResourceError, Unknowable):
+            return [package]
+        return sorted({package, *dnf_transaction.changed(result.stdout)})
 
     def _new_packages(self) -> "NewPackages":
         if self._new is None:

@@ -10,7 +10,7 @@ import unittest
 from typing import Any, Dict
 
 from remote_runtime.changes import Missing, Unknowable
-from remote_runtime.effects import PackageEffect, PathEffect
+from remote_runtime.effects import PackageEffect, PathEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages import locks
 from remote_runtime.packages.dnf import errors as dnf_errors
@@ -204,6 +204,51 @@ class Reading(unittest.TestCase):
             ("/etc/shell.conf.d", False, False),
         ):
             self.assertEqual(fog.covers("path", value, present), covered, value)
+
+    def test_an_unknown_removal_runs_scripts(self):
+        """Everything that they may touch is unknown, with and without the package's files."""
+        row = " %s    noarch            2.0-2.el9          lab                  6.5 k\n"
+        commands = recorded_commands(record("ccm-shell", "0:1.0-1.el9"))
+        rows = row % "ccm-shell" + "Removing dependent packages:\n" + row % "ccm-lua"
+        installing = TABLE[TABLE.index("Installing:") : TABLE.index("\nTransaction")]
+        commands.on("dnf remove", TABLE.replace(installing, "Removing:\n" + rows))
+        directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, directory)
+        own, data = directory + "/own", directory + "/data"
+        for path in (own, data):
+            os.mknod(path)
+        script = "rm -f %s\necho > /opt/log\ntest -e %s || echo > /opt/log2\n" % (data, own)
+        files = "%s\t0\t\n" % own
+        parts = ("ccm-shell\t0:1.0-1.el9", files, "(none)", "(none)", "/bin/sh", script)
+        shell = "\x1e".join(parts) + "\x1d"
+        missing = "package ccm-gone is not installed\n"
+        commands.on("rpm -q --queryformat %{NAME}\t%|EPOCH?{%{EPOCH}}:{0}|:", missing + shell)
+        plan = plan_of(("ccm-shell", {"ensure": "absent"}), commands=commands)
+        for paths, covered in (
+            ((data, "/opt/log", "/opt/log2"), True),
+            ((directory + "/other", "/srv/other"), False),
+        ):
+            with plan.noop():
+                effects = plan.provider.effects(Operation("ccm-shell", removal=True), ())
+            fog = [effect for effect in effects if isinstance(effect, UnknownEffect)]
+            for path in paths:
+                found = any(effect.covers("path", path, True) for effect in fog[:1] + fog[2:])
+                self.assertEqual(found, covered, path)
+        asked = [line for line in commands.asked if line.startswith("rpm -q --queryformat %{NAME}")]
+        self.assertTrue(any(line.endswith(" -- ccm-lua ccm-shell") for line in asked), asked)
+
+    def test_unreadable_scripts_of_an_unknown_removal(self):
+        """They may change anything in the directories that unknown scripts may change."""
+        commands = recorded_commands(record("ccm-shell", "0:1.0-1.el9"))
+        printed = "ccm-shell\t0:1.0-1.el9\x1eodd\x1d"
+        commands.on("rpm -q --queryformat %{NAME}\t%|EPOCH?{%{EPOCH}}:{0}|:", printed)
+        plan = plan_of(("ccm-shell", {"ensure": "absent"}), commands=commands)
+        with plan.noop():
+            effects = plan.provider.effects(Operation("ccm-shell", removal=True), ())
+        fog = [effect for effect in effects if isinstance(effect, UnknownEffect)]
+        for path, covered in (("/srv/a", True), ("/data/a", False)):
+            found = any(effect.covers("path", path, True) for effect in fog)
+            self.assertEqual(found, covered, path)
 
     def test_an_upgrade_whose_contents_are_known(self):
         """The files come and go as rpm's records and the new package have it."""
