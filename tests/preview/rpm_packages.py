@@ -196,6 +196,18 @@ RPMS: tuple[Rpm, ...] = (
         )
         for one in ("a", "b")
     ),
+    # Its scripts run when another package goes.
+    Whole(
+        "pv-watch",
+        "1.0-1.el9",
+        {
+            "triggerun -- pv-part, pv-kinds < 3": "rm -rf /data/pv-watch\n",
+            "triggerpostun -- pv-part": "echo gone > /data/pv-watch.log\n",
+            "triggerin -- pv-part": "echo come > /data/pv-watch.in\n",
+        },
+        fields={"Requires": "/bin/sh"},
+        files={"/usr/share/pv-watch/x": "x\n"},
+    ),
     # Its scripts work outside the directories of packages.
     Whole(
         "pv-wipes",

@@ -10,7 +10,7 @@ from remote_runtime.packages.dpkg.installed_packages import InstalledPackage
 from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
 from remote_runtime.packages.maintainer_scripts.effects import Open
-from remote_runtime.packages.rpm import installed_packages
+from remote_runtime.packages.rpm import installed_packages, triggers
 from remote_runtime.packages.rpm.effects import REMOVING
 
 if TYPE_CHECKING:
@@ -21,12 +21,17 @@ _UNREADABLE = "commands that ccm cannot read"
 
 def scripts(context: "Context", names: Sequence[str]) -> List[Effect]:
     """Return the unknown effects of the scripts that run if these packages are removed."""
+    if not names:
+        return []
     try:
-        packages = installed_packages.found(names, dnf_effects.asking(context)) if names else []
+        ask = dnf_effects.asking(context)
+        packages = installed_packages.found(names, ask)
+        triggered = triggers.of_removal(names, ask)
     except Unknowable:
         calls = [Open(_UNREADABLE, None)]
         return [e for name in names for e in script_uncertainty.unknown_effect(name, calls, ())]
-    return [effect for name, package in packages for effect in _of(context, name, package)]
+    own = [effect for name, package in packages for effect in _of(context, name, package)]
+    return own + triggers.effects(context, triggered, ())
 
 
 def _of(context: "Context", name: str, package: InstalledPackage) -> List[Effect]:

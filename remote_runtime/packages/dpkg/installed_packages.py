@@ -1,9 +1,12 @@
 """dpkg's records of the installed packages (target)."""
 
 import os
-from typing import AbstractSet, Dict, List, NamedTuple, Sequence, Set
+from typing import TYPE_CHECKING, AbstractSet, Dict, List, NamedTuple, Sequence, Set
 
 from remote_runtime.system.paths import content_of
+
+if TYPE_CHECKING:
+    from remote_runtime.packages.maintainer_scripts.script_sequence import Run
 
 _STATUS = "status"
 
@@ -30,6 +33,10 @@ class Installations(object):
     def owned_by_others(self, paths: Sequence[str], leaving: AbstractSet[str]) -> Set[str]:
         """Return those paths that belong to an installed package besides the ``leaving`` ones."""
         return set()
+
+    def triggers_of_removal(self, names: Sequence[str]) -> "List[Run]":
+        """Return the triggers of RPMs that the removal of these packages may run."""
+        return []
 
 
 class Registry(Installations):

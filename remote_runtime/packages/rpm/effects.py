@@ -15,6 +15,7 @@ from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts.script_sequence import Run
 from remote_runtime.packages.maintainer_scripts.unit_and_account_calls import UnitAndAccountCalls
 from remote_runtime.packages.package_info import VersionChange
+from remote_runtime.packages.rpm import triggers
 from remote_runtime.packages.rpm.package_contents import MISSINGOK, NOREPLACE
 from remote_runtime.system.paths import Status
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
@@ -121,6 +122,14 @@ class RpmEffects(TransactionEffects):
         ]
         super()._removed(change)
         self._effects += [PathEffect(link, "absent") for link in links]
+
+    def _triggered(
+        self, changes: Sequence[VersionChange], incoming: Mapping[str, Contents]
+    ) -> None:
+        """See the base class. Only removals are considered; what triggers do is unknown."""
+        removed = [change.name for change in changes if not change.after]
+        runs = self._registry.triggers_of_removal(removed)
+        self._scripted += triggers.effects(self._context, runs, self._effects)
 
     def _made_by_rpm(self, name: str, contents: Contents, calls: UnitAndAccountCalls) -> None:
         """Plan changes that a host's rpm or systemd may make to a package's files without a

@@ -5,7 +5,9 @@ from typing import AbstractSet, Callable, Dict, List, NamedTuple, Sequence, Set,
 
 from remote_runtime.changes import HASHED, Unknowable
 from remote_runtime.packages.dpkg.installed_packages import Installations, InstalledPackage
+from remote_runtime.packages.maintainer_scripts.script_sequence import Run
 from remote_runtime.packages.rpm import package_contents as rpm_contents
+from remote_runtime.packages.rpm import triggers
 
 _FIELD, _PART, _END = "\t", "\x1e", "\x1d"
 _SCRIPTS = (("prerm", "PREUN"), ("postrm", "POSTUN"))
@@ -69,6 +71,10 @@ class RpmInstallations(Installations):
         printed = self._ask((*FILES, *others)) if others else ""
         owned = {line.partition(_FIELD)[2] for line in printed.splitlines()}
         return owned.intersection(paths)
+
+    def triggers_of_removal(self, names: Sequence[str]) -> List[Run]:
+        """See the base class."""
+        return triggers.of_removal(names, self._ask)
 
 
 def found(names: Sequence[str], ask: Ask) -> List[Tuple[str, InstalledPackage]]:

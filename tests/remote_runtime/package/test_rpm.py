@@ -304,6 +304,40 @@ class Host(fakes.DirectoryTest):
         effects = self.removal(self.installed(*files), owners)
         self.assertEqual(self.changes(effects), ["-shared/f", "-own/f", "-own"])
 
+    def test_triggers_of_a_removal(self):
+        """What those of other packages and its own ones change is unknown."""
+        rows = [
+            ("b", "un", "a < 2, c", "/bin/sh", "echo > /data/before"),
+            ("b", "postun", "a", "/bin/sh", "echo > /data/after"),
+            ("b", "in", "a", "/bin/sh", "echo > /data/installed"),
+            ("b", "un", "c", "/bin/sh", "echo > /data/other"),
+            ("b", "un", "a", "/bin/sh", "#" * (1 << 20)),
+        ]
+        own = [("a", "un", "c", "/bin/sh", "echo > /data/own")]
+        installed = self.installed()
+
+        def ask(argv):
+            told = rows if "--triggeredby" in argv else own if "TRIGGER" in argv[3] else None
+            if told is None:
+                return installed
+            return "no package triggers z\n" + "".join("\x1e".join(row) + "\x1d" for row in told)
+
+        records = RpmInstallations(["a"], ask)
+        effects = RpmEffects(self.context, records, lambda name: None, {}).of(
+            [VersionChange("a", "0:1-1", "")]
+        )
+        fog = [effect for effect in effects if isinstance(effect, UnknownEffect)]
+        for path, covered in (
+            ("/data/before", True),
+            ("/data/after", True),
+            ("/data/own", True),
+            ("/srv/of-the-long-script", True),
+            ("/data/installed", False),
+            ("/data/other", False),
+        ):
+            found = any(effect.covers("path", path, False) for effect in fog)
+            self.assertEqual(found, covered, path)
+
     def test_scripts_of_the_previous_version(self):
         """They run with the number of versions that stay."""
         script = "if [ $1 -eq %d ]; then rm -f " + self.path("%s") + "; fi\n"
