@@ -43,8 +43,8 @@ _MANY = 12  # cuts of one push
 _REBOOTED = f"""\
 import sys
 sys.path.insert(0, {ROOT!r})
-from remote_runtime.system.process import processes
-processes.boot = lambda: "another"
+from remote_runtime.system.process import process_identity
+process_identity.boot = lambda: "another"
 """
 
 

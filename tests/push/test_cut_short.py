@@ -76,7 +76,8 @@ def test_a_transaction_of_a_killed_runtime(ccm: Ccm, lab: Lab, host: Host, provi
     assert push.returncode == 3, out + err
     again = ccm.push(lab.inventory(), ccm.scratch / "site.yaml", "-l", "web1", "-v")
     assert again.code == 0, again.output
-    assert re.search(r"waiting for process \d+ \(.*\), started by run", again.output), again.output
+    waiting = r"waiting for process \d+ \(.*\) of run \S+, started by"
+    assert re.search(waiting, again.output), again.output
     assert again.event("package#ccm-slow")["status"] == "stable"
     assert host.run(f"{query} ccm-slow").stdout == installed
     if provider == "apt":

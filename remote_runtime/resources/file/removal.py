@@ -37,7 +37,7 @@ def tasks(
         unmet.append(
             Missing(
                 "the directory %s is not empty: it contains %s" % (path, _some(remaining_names)),
-                hint="see `ccm docs file` for how to remove a directory with its contents",
+                hint="`ccm docs file` describes the removal of directories with their contents",
             )
         )
     return [Task("Would have removed the directory", remove, [change])], unmet

@@ -2,7 +2,7 @@
 
 from tests.architecture.source import LAYERS, ROOT, dotted, import_graph, imports
 
-SHARED = {"errors", "item", "reporting.masking", "text.suggestions"}
+SHARED = {"errors", "plan_item", "reporting.masking", "text.suggestions"}
 """What says how things are named, told and hidden; none of it looks at a host."""
 
 
