@@ -7,10 +7,18 @@ from pathlib import Path
 
 def children() -> set[int]:
     """The processes that this one has started and that have not ended."""
-    tasks = Path("/proc/self/task").glob("*/children")
-    found = {int(pid) for task in tasks for pid in task.read_text().split()}
-    states = {pid: Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] for pid in found}
-    return {pid for pid, state in states.items() if state != "Z"}
+    lists = [_read(task / "children") for task in Path("/proc/self/task").iterdir()]
+    pids = {int(pid) for entry in lists for pid in entry.split()}
+    states = {pid: _read(Path(f"/proc/{pid}/stat")).rpartition(") ")[2][:1] for pid in pids}
+    return {pid for pid, state in states.items() if state not in ("", "Z")}
+
+
+def _read(path: Path) -> str:
+    """A file of a process or thread; "" once that has ended."""
+    try:
+        return path.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def expect_soon(condition: Callable[[], object]) -> None:
