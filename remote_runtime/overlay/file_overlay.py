@@ -40,12 +40,12 @@ class FileOverlay(object):
 
     def copy(self) -> "FileOverlay":
         """Return an independent copy."""
+        self._count()  # once for all copies
         other = FileOverlay(self._files, self._mounts)
         other.nodes, other.remounted = dict(self.nodes), dict(self.remounted)
         other._inodes = dict(self._inodes)
         other._inside = {directory: dict(names) for directory, names in self._inside.items()}
         other._shares, other._sums = dict(self._shares), dict(self._sums)
-        other._uncounted = dict(self._uncounted)
         return other
 
     def _set_node(self, path: str, node: Node) -> None:
@@ -233,11 +233,15 @@ class FileOverlay(object):
 
     def planned(self, path: str) -> Tuple[int, int]:
         """Return the bytes and files that will be written to the file system of a path."""
+        self._count()
+        return self._sums.get(self._device(path), (0, 0))
+
+    def _count(self) -> None:
+        """Count the nodes that were added since the last time."""
         for at in self._uncounted:
             self._shares[at] = share = self._usage(at)
             self._add_usage(share, 1)
         self._uncounted.clear()
-        return self._sums.get(self._device(path), (0, 0))
 
     def _usage(self, path: str) -> Tuple[int, int, int]:
         node = self.nodes[path]

@@ -2,10 +2,12 @@
 
 import os
 import unittest
-from typing import Any
+from typing import Any, Tuple
+from unittest import mock
 
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect
+from remote_runtime.overlay import file_overlay
 from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.system.files import Files
 from remote_runtime.system.preconditions import PAGE
@@ -154,6 +156,20 @@ class LayerTest(DirectoryTest):
         self.put("d", "absent")
         self.assertEqual(self.layer.planned(self.path("x")), (0, 0))
         self.assertEqual(copy.planned(self.path("x")), (2 * PAGE, 3))
+
+    def test_copies_do_not_count_again(self) -> None:
+        """Each planned file is looked up on the host once, however many copies there are."""
+        paths = []
+
+        def counted(path: str, below: bool) -> Tuple[int, int]:
+            paths.append(path)
+            return 0, 0
+
+        with mock.patch.object(file_overlay, "space_used_at", counted):
+            for name in ("a", "b", "c"):
+                self.put(name, "file", content=Text("123"))
+                self.assertEqual(self.layer.copy().planned(self.root)[1], len(paths))
+        self.assertEqual(paths, [self.path(name) for name in ("a", "b", "c")])
 
     def test_what_goes_with_its_directory_does_not_come_back(self) -> None:
         """What is laid there later is all that it holds."""
