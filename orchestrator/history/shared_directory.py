@@ -161,6 +161,7 @@ class DirectoryCopy(RunCopyTarget):
             }
 
     def hold(self) -> bool:
+        """See the base class. Locks the events; True if the file system has no locks."""
         handle = self._open("events.jsonl", os.O_CREAT | os.O_APPEND)
         self._held.append(handle)
         try:
@@ -172,6 +173,7 @@ class DirectoryCopy(RunCopyTarget):
         return True
 
     def append(self, name: str, at: int, data: bytes) -> int:
+        """See the base class. OSError."""
         handle = self._open(name, os.O_CREAT | os.O_APPEND)
         try:
             size = os.fstat(handle).st_size
@@ -183,6 +185,7 @@ class DirectoryCopy(RunCopyTarget):
             os.close(handle)
 
     def write_about(self, text: bytes) -> None:
+        """See the base class. Replaces ``run.json`` as a whole. OSError."""
         beside = f".run.json.{os.urandom(6).hex()}.new"
         handle = self._open(beside, os.O_CREAT | os.O_EXCL)
         try:

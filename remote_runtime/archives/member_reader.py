@@ -104,6 +104,7 @@ class TarStream(object):
         return int(self._raw.tell())
 
     def read(self, size: int) -> bytes:
+        """Return ``size`` bytes of headers, checked; ``ValueError`` if they are too large."""
         if not 0 <= size <= _LARGEST_HEADER:
             raise ValueError("a header has an invalid size of %d bytes" % size)
         self._headers_left -= size

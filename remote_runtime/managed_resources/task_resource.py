@@ -126,6 +126,7 @@ class TaskResource(ManagedResource):
         return dict(self._type.shown(self._supported()))
 
     def drift_state(self) -> Optional[Properties]:
+        """See the base class. Includes only the properties that the type compares."""
         state = self.state_left
         return dict(self._type.left(self._reader(), None if state is None else state.found))
 
@@ -252,6 +253,7 @@ class PathTaskResource(TaskResource):
         return {"ensure": state.ensure, **of_path(self.context, self.name, node, hashed)}
 
     def drift_state(self) -> Optional[Properties]:
+        """See the base class. Includes only the properties that the type compares."""
         state = self.observe() if self.state_left is None else self.state_left
         reader: HostReader = self._reader()
         keys = ["ensure", *self._type.compared(reader, state.found)]

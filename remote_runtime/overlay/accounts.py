@@ -31,6 +31,7 @@ class OverlayAccounts(Accounts):
         self._host.forget()
 
     def number(self, kind: str, name: str) -> Optional[int]:
+        """See the base class. Includes planned accounts."""
         effect, since = self.planned.get((kind, name), (None, 0))
         table = self.tables.get(kind)
         if table is not None and table.since > since:

@@ -1,4 +1,4 @@
-"""The how-to on lookups: its manifest comes out as the page says."""
+"""The manifest of the how-to on lookups has the results that the page shows."""
 
 import re
 from pathlib import Path

@@ -152,6 +152,7 @@ class FileBlob(Blob):
         return self._size
 
     def chunks(self) -> Iterator[bytes]:
+        """See the base class. OSError if the file was truncated since."""
         remaining = self._size
         with open(self._path, "rb") as file:
             while remaining:

@@ -111,6 +111,7 @@ def validation(arguments: Arguments) -> dict[str, Any]:
 
 
 def common(context: Context, arguments: Arguments, properties: dict[str, Any]) -> dict[str, Any]:
+    """Add the arguments that all modules for the content of files share; return ``properties``."""
     properties.update(validation(arguments))
     if arguments.flag("backup", default=False):
         properties["backup"] = True

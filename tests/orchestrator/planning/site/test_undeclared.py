@@ -26,8 +26,8 @@ def warnings(directory: Path, **files: str) -> list[str]:
 
 
 def test_a_data_file_that_reads_what_nobody_declares(tmp_path: Path) -> None:
-    """It is told with its place and the nearest lookup. What a manifest declares is right, and a
-    file that no manifest of the run can use is left to those that can."""
+    """A warning names the place and the nearest lookup. Declared lookups, and files that no
+    manifest of the run uses, cause none."""
     reads = "a: '{{ Asked.java.stdout }}'\nb: ['{{ Asked.jva.stdout }}']\n"
     (found,) = warnings(tmp_path, role_web=reads, other=reads)
     assert found.startswith(f"{tmp_path}/data/role/web.yaml:2:6: the manifest declares no lookup")
