@@ -18,7 +18,7 @@ from orchestrator.fleet.outcome import (
     HostResult,
     Tally,
 )
-from orchestrator.report.action_text import ChangeLine, Intent, intent, is_masked
+from orchestrator.report.action_text import CHANGE, ChangeLine, Intent, intent, is_masked
 from orchestrator.report.durations import duration_text
 from orchestrator.report.host_names import fold
 from orchestrator.report.run_collector import DRIFTS, PROVENANCE, CheckResult, Entry
@@ -199,7 +199,9 @@ def planned_words(entry: Entry) -> Intent:
 
 def brief_details(entry: Entry) -> list[str]:
     """Additional details in one line; empty if there are none."""
-    _, value, rest = planned_words(entry)
+    words, value, rest = planned_words(entry)
+    if words not in ("", CHANGE):  # "create" says that there is new content
+        rest = tuple(change for change in rest if change.before or not change.diff)
     parts = [shorten(value) if value else "", *map(brief_change, rest[:MAX_CHANGES])]
     remaining = len(rest) - MAX_CHANGES
     text = ", ".join(filter(None, parts))

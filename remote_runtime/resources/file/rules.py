@@ -30,14 +30,14 @@ def _of_content(properties: Dict[str, Any]) -> List[Tuple[str, str]]:
     source = properties.get("source")
     if isinstance(source, str) and source.startswith(("http://", "https://", "ftp://")):
         hint = "use a download resource"
-        return [("source", "source must not be a URL: " + hint)]
+        return [("source", "it must not be a URL: " + hint)]
     content_keys = [key for key in ("content", "source") if properties.get(key) is not None]
     ensure = properties.get("ensure", "present")
     if len(content_keys) == 2:
         result.append(("source", "content and source are mutually exclusive"))
     for key in content_keys + [k for k in ("replace", "backup", "validate") if k in properties]:
         if ensure == "directory":
-            result.append((key, "%s is not allowed with ensure: %s" % (key, ensure)))
+            result.append((key, "it is not allowed with ensure: %s" % ensure))
     if "validate" in properties:
         result.extend(_of_validate(str(properties["validate"]), bool(content_keys), ensure))
     return result

@@ -121,7 +121,9 @@ class Commands(object):
             return "", ""
         if "/" in program and self.is_there(os.path.join(cwd or "/", program)):
             return "%s is not an executable file" % program, "set its mode to 0755"
-        where = "" if "/" in program else " in %s" % (path or "the default path")
+        if "/" in program:
+            return "program %s not found" % program, "install it in an earlier resource"
+        where = " in %s" % (path or "the default path")
         hint = "install it in an earlier resource, or use its absolute path"
         if program in WORDS_OF_SHELLS:
             hint = "it is a shell builtin or keyword: set provider: shell"

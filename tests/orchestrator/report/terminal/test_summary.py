@@ -527,6 +527,18 @@ def test_what_a_child_in_noop_would_do_is_not_told_as_changed() -> None:
     expect_text(told.out.getvalue())
 
 
+def test_a_new_file_of_a_child_in_noop_is_only_created() -> None:
+    """The summary of a push shows no diffs, and "create" says that there is new content."""
+    told = Told("web1")
+    changes = [
+        {"what": "ensure", "from": "absent", "to": "present"},
+        {"what": "content", "from": None, "to": "sha256:1b2c", "diff": "+hello\n"},
+    ]
+    told.event("web1", "/etc/motd", "changed", noop=True, changes=changes)
+    told.end("web1")
+    assert "would    file#/etc/motd  create\n" in told.summary()
+
+
 def test_a_check_that_failed_is_told_once_and_others_keep_to_the_width() -> None:
     """The reason of the failure holds the check's output; a warning stands below, wrapped."""
     told = Told("web1")
