@@ -1,8 +1,11 @@
 """Listens and serves; the only module that imports uvicorn (controller)."""
 
 import asyncio
+import contextlib
+import functools
 import socket
 import ssl
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +15,48 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from remote_runtime.errors import UsageError
 
+HANDSHAKE_TIME = 10.0  # seconds for the start of TLS
+MAX_HANDSHAKES = 100  # at the same time
 HEADER_TIME = 10.0  # seconds for the head of a request
 KEEP_ALIVE = 5  # seconds without a request
 MAX_HEAD_BYTES = 16 << 10
 MAX_CONNECTIONS = 200
+HANDSHAKE_TIME = 10.0  # seconds for the start of TLS
+MAX_HANDSHAKES = 200  # in progress
+
+
+class Listener(socket.socket):
+    """A socket that listens, and closes connections on which TLS does not start in time. If there
+    are too many of these, it closes the oldest, because each one has an open file.
+    """
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._starting: dict[int, tuple[socket.socket, float]] = {}  # by descriptor
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection, which counts until ``started``."""
+        connection, address = super().accept()
+        self.started(connection.fileno())  # an earlier connection with this number is closed
+        self._starting[connection.fileno()] = connection, time.monotonic()
+        if len(self._starting) > MAX_HANDSHAKES:
+            self._end(next(iter(self._starting)))
+        return connection, address
+
+    def started(self, descriptor: int) -> None:
+        """Stop waiting for a connection."""
+        self._starting.pop(descriptor, None)
+
+    def end_late(self) -> None:
+        """Close the connections that have been waited for too long."""
+        late = time.monotonic() - HANDSHAKE_TIME
+        for descriptor in [one for one, (_, since) in self._starting.items() if since < late]:
+            self._end(descriptor)
+
+    def _end(self, descriptor: int) -> None:
+        connection, _ = self._starting.pop(descriptor)
+        with contextlib.suppress(OSError):  # it is closed
+            connection.shutdown(socket.SHUT_RDWR)
 
 
 class BoundedProtocol(H11Protocol):
@@ -28,9 +69,14 @@ class BoundedProtocol(H11Protocol):
     _patience: asyncio.TimerHandle | None = None
     _since = 0.0
 
+    def __init__(self, *given: Any, started: Callable[[int], None], **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._started = started
+
     def connection_made(self, transport: Any) -> None:
         """Start waiting for a request."""
         super().connection_made(transport)
+        self._started(transport.get_extra_info("socket").fileno())
         self._wait()
         connections: list[Any] = list(self.connections)  # all of this class
         if len(connections) >= MAX_CONNECTIONS:
@@ -74,11 +120,11 @@ class BoundedProtocol(H11Protocol):
             self.transport.close()
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> Listener:
     """A socket that listens at this address; UsageError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        return Listener(fileno=socket.create_server((host, port), family=family).detach())
     except OSError as error:
         raise UsageError(
             f"--listen {host}:{port}: {error.strerror or error}",
@@ -89,18 +135,21 @@ def listen(host: str, port: int) -> socket.socket:
 class _Server(uvicorn.Server):
     """A server that also stops once ``is_over`` returns true."""
 
-    def __init__(self, config: uvicorn.Config, is_over: Callable[[], bool]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, listener: Listener, is_over: Callable[[], bool]
+    ) -> None:
         super().__init__(config)
-        self._is_over = is_over
+        self._listener, self._is_over = listener, is_over
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether to stop; called ten times a second."""
+        self._listener.end_late()
         return self._is_over() or await super().on_tick(counter)
 
 
 def serve(
     app: Any,
-    listener: socket.socket,
+    listener: Listener,
     *,
     tls: tuple[str, str] | None,
     protocol: type[BoundedProtocol] = BoundedProtocol,
@@ -112,7 +161,8 @@ def serve(
     """
     config = uvicorn.Config(
         app,
-        http=protocol,
+        # uvicorn only calls it, with the arguments of the class.
+        http=functools.partial(protocol, started=listener.started),  # type: ignore[arg-type]
         loop="asyncio",
         ws="none",
         lifespan="off",
@@ -135,4 +185,4 @@ def serve(
         raise UsageError(
             f"--tls-cert, --tls-key: {error}", hint="use a certificate and its key in PEM format"
         ) from error
-    _Server(config, is_over).run(sockets=[listener])
+    _Server(config, listener, is_over).run(sockets=[listener])
