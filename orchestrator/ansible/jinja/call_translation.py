@@ -7,8 +7,9 @@ from typing import Any
 
 from jinja2 import StrictUndefined, nodes
 
-from orchestrator.ansible.jinja.filter_substitutes import substitute
+from orchestrator.ansible.jinja.filter_substitutes import filtered, substitute
 from orchestrator.ansible.jinja.parsing import names_in, parts_of, path_of
+from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.problems import NotConvertible
@@ -72,6 +73,18 @@ def filter_of(node: nodes.Filter, of: Translate, whole: bool) -> Any:
     if name in ("map", "select", "reject", "selectattr", "rejectattr"):
         _check_names(name, arguments, whole)
     return nodes.Filter(inner, name, arguments, named, node.dyn_args, node.dyn_kwargs)
+
+
+_BOOLEANS = frozenset(["yes", "on", "true", "1", "no", "off", "false", "0", "none", ""])
+
+
+def as_boolean(node: nodes.Expr, of: Translate, scope: Scope) -> nodes.Filter:
+    """``x | bool``, which is false for any string that is not a boolean."""
+    sample = sample_of(node, scope)
+    is_known = not sample.open and sample.kinds <= {"bool", "none"}
+    if is_known and all(str(one).lower() in _BOOLEANS for one in sample.values):
+        return filtered(of(node), "bool")
+    return filtered(of(node), "bool", False)
 
 
 def _is_address(node: Any) -> bool:

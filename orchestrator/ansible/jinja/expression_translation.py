@@ -7,6 +7,7 @@ from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names, task_scoped_variables
 from orchestrator.ansible.jinja.call_translation import (
+    as_boolean,
     computed,
     constants,
     extracted,
@@ -531,6 +532,8 @@ class _Translator:
             if path and register and register.kind == "file" and path[1] == ["content"]:
                 self._ask(register)
                 return members(nodes.Name("Asked", "load"), [register.name, "content"])
+        if node.name.rsplit(".", 1)[-1] == "bool" and inner is not None:
+            return as_boolean(inner, self.of, self.scope)
         found = filter_of(node, self.of, whole=self.scope.whole)
         if node.name in _OF_LISTS and isinstance(found, nodes.Filter) and found.node is not None:
             found.node = _listed(found.node)

@@ -58,17 +58,20 @@ def ternary(value: Any, true_val: Any, false_val: Any, none_val: Any = None) -> 
     return true_val if value else false_val
 
 
-@_documented("bool()", example="'yes' | bool", result="true")
-def bool_(value: Any) -> bool:
-    """`true` for yes, on, true and 1; `false` for no, off, false, 0 and an empty value.
+@_documented("bool([other])", example="'yes' | bool", result="true")
+def bool_(value: Any, other: bool | None = None) -> bool:
+    """`true` for yes, on, true and 1; `false` for no, off, false, 0 and an empty value. `other`
+    is the result for any other value.
 
-    ValueError for any other value.
+    ValueError for any other value without `other`.
     """
     if value is None or isinstance(value, bool):
         return bool(value)
     word = str(value).strip().lower()
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
+    if other is not None:
+        return other
     raise ValueError(f"bool takes yes, no, on, off, true, false, 1 or 0, not {value!r}")
 
 

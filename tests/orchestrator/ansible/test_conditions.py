@@ -336,3 +336,23 @@ def test_a_change_with_a_default(tmp_path: Path) -> None:
     )
     assert 'refresh_only: true\n            subscribe: ["file#/etc/a"]' in text
     check_valid(tmp_path / "site")
+
+
+def test_bool_of_other_strings(tmp_path: Path) -> None:
+    """The filter `bool` is false for a string that is not a boolean, as Ansible's is."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - command: echo 1
+          when: level | bool
+        - command: echo 2
+          when: wanted | bool
+        - command: echo 3
+          when: unknown | default('') | bool
+        """,
+        defaults__main="level: strict\nwanted: true\n",
+    )
+    assert "if: Data.level | bool(false)" in text
+    assert "if: Data.wanted | bool\n" in text
+    assert "if: Data.unknown | default('') | bool(false)" in text
+    check_valid(tmp_path / "site")

@@ -30,6 +30,8 @@ from tests.orchestrator.expressions.fakes import evaluate
         ("'off' | bool", False),
         ("none | bool", False),
         ("1 | bool", True),
+        ("'strict' | bool(false)", False),
+        ("'yes' | bool(false)", True),
         ("'a' | extract({'a': {'b': [5]}}, ['b', 0])", 5),
         ("'' | d('x', true)", "x"),
         ("59 | random(seed='web1')", 52),
