@@ -128,10 +128,10 @@ def run(seconds: float, seed: int) -> Figures:
     broken: list[str] = []
     deadline = time.monotonic() + seconds
     with Lab(count=3) as lab:
-        while time.monotonic() < deadline or tried["turns"] < len(lying_python.LIES):
-            lie = lying_python.LIES[tried["turns"] % len(lying_python.LIES)]
-            certain, found = one_turn(lab, tried["turns"], lie, chance)
+        while time.monotonic() < deadline or tried["rounds"] < len(lying_python.LIES):
+            lie = lying_python.LIES[tried["rounds"] % len(lying_python.LIES)]
+            certain, found = one_turn(lab, tried["rounds"], lie, chance)
             broken += [f"{lie}: {text}" for text in found]
-            tried["turns"] += 1
+            tried["rounds"] += 1
             tried["certain predictions"] += certain
     return Figures(dict(tried), broken)

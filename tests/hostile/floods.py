@@ -76,12 +76,12 @@ def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) ->
 
 
 def _floods() -> Iterator[tuple[str, Callable[[int], object]]]:
-    yield "before the runtime", lambda count: _open(_Flood(b"", count, 0))
-    yield "before the runtime, errors", lambda count: _open(_Flood(b"", count, 1))
-    yield "in its first line", lambda count: _open(_Flood(_READY[:-1], count, 0))
-    yield "in place of frames", lambda count: _read(_Flood(_READY, count, 0))
-    yield "along with frames, errors", lambda count: _read(_Flood(_READY, count, 1))
-    yield "output of a command", _command
+    yield "floods before the runtime starts", lambda count: _open(_Flood(b"", count, 0))
+    yield "on standard error before the runtime starts", lambda count: _open(_Flood(b"", count, 1))
+    yield "in the first line of the runtime", lambda count: _open(_Flood(_READY[:-1], count, 0))
+    yield "instead of frames", lambda count: _read(_Flood(_READY, count, 0))
+    yield "on standard error along with frames", lambda count: _read(_Flood(_READY, count, 1))
+    yield "in the output of a command", _command
 
 
 def _open(pipe: _Flood) -> Link | None:
