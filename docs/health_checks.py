@@ -21,7 +21,7 @@ KINDS = {
     "port": "a local port; the key is `tcp:22`, `tcp6:22`, `udp:53` or `udp6:53`",
     "process": "a running program with that name; zombies do not count",
     "service": "a systemd unit",
-    "user": "an account on the host, also from a directory service",
+    "user": "an account on the host or in a directory service",
 }
 
 MEANINGS = {
