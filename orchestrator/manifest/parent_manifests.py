@@ -9,7 +9,7 @@ from typing import NamedTuple
 from orchestrator.expressions import Expression, Template
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.loader import read_unchecked
-from orchestrator.manifest.site import DEEPEST, Site
+from orchestrator.manifest.site import Site
 
 MAX_FILES = 200
 MAX_BYTES = 1 << 20
@@ -38,7 +38,7 @@ def parents_of(child: Path, directories: Iterable[Path]) -> list[Parent]:
         Parent(path, site, certain)
         for path in _candidates(child, directories)
         if (top := read_unchecked(path)) is not None
-        for site, certain in _naming(top, child, 0)
+        for site, certain in _naming(top, child, ())
     ]
     return sorted(parents, key=lambda parent: not parent.certain)
 
@@ -62,7 +62,7 @@ def _candidates(child: Path, directories: Iterable[Path]) -> Iterator[Path]:
             yield path
 
 
-def _naming(site: Site, child: Path, depth: int) -> Iterator[tuple[Site, bool]]:
+def _naming(site: Site, child: Path, above: tuple[Path, ...]) -> Iterator[tuple[Site, bool]]:
     """Each manifest of a run that names the child, and whether the path is literal."""
     for declared in site.resources:
         if not declared.type.applies:
@@ -74,10 +74,10 @@ def _naming(site: Site, child: Path, depth: int) -> Iterator[tuple[Site, bool]]:
                 yield site, False
         elif os.path.realpath(site.path.parent / path) == os.path.realpath(child):
             yield site, True
-        elif depth < DEEPEST:
-            below = site.children.of(site, declared, path, depth).site
+        else:
+            below = site.children.of(site, declared, path, above).site
             if below is not None:
-                yield from _naming(below, child, depth + 1)
+                yield from _naming(below, child, (*above, site.path))
 
 
 def _fits(declared: DeclaredResource, path: str) -> bool:

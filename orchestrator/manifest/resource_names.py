@@ -1,5 +1,7 @@
 """Resource names of all manifests of a run, before any host is contacted (controller)."""
 
+from pathlib import Path
+
 from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.checks.references import NamedResource, named
 from orchestrator.manifest.declared_resource import DeclaredResource
@@ -13,7 +15,7 @@ def names_of_run(site: Site, problems: list[Problem]) -> list[NamedResource]:
     """Every resource of the run in run order, if it is known without a host."""
     is_good = not problems
     walk = _Walk(problems)
-    walk.site(site, 0, certain=True)
+    walk.site(site, (), certain=True)
     if not is_good:  # otherwise the survey reports it, together with problems of data and files
         known = {problem.where for problem in problems}
         problems += [problem for problem in walk.broken if problem.where not in known]
@@ -29,10 +31,11 @@ class _Walk:
         self.found: list[NamedResource] = []
         self.broken: list[Problem] = []
 
-    def site(self, site: Site, depth: int, certain: bool) -> None:
+    def site(self, site: Site, above: tuple[Path, ...], certain: bool) -> None:
         """Record the names of a manifest and of those below it, in run order.
 
-        ``certain``: no ``control`` can leave it out.
+        ``above``: the paths of the manifests through which it is applied. ``certain``: no
+        ``control`` can leave it out.
         """
         place = self._places
         self._places += 1
@@ -41,7 +44,7 @@ class _Walk:
             if declared.type.applies and declared.child is not None:
                 sure = certain and not declared.control
                 opens = not self._enter(
-                    site, declared, path=declared.child, depth=depth, certain=sure
+                    site, declared, path=declared.child, above=above, certain=sure
                 )
                 opens = opens or declared.foreach is not None
             if len(self.found) >= MAX_RESOURCES:
@@ -54,14 +57,20 @@ class _Walk:
             self.found.append(entry._replace(begin=begin) if declared.type.applies else entry)
 
     def _enter(
-        self, parent: Site, declared: DeclaredResource, *, path: str, depth: int, certain: bool
+        self,
+        parent: Site,
+        declared: DeclaredResource,
+        *,
+        path: str,
+        above: tuple[Path, ...],
+        certain: bool,
     ) -> bool:
         """Record the resources of the child; return whether all of them are known."""
-        found = parent.children.of(parent, declared, path, depth)
+        found = parent.children.of(parent, declared, path, above)
         child = found.site
         if certain:
             self.broken += [one for one in found.problems if one.kind not in NEEDS]
         if child is None or (declared.raw.get("allow_apply") is False and applies(child)):
             return False
-        self.site(child, depth + 1, certain)
+        self.site(child, (*above, parent.path), certain)
         return child.resources_template is None

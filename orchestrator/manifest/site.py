@@ -118,11 +118,24 @@ class Children:
         self._lock = Lock()
         self._known: dict[tuple[str, int], Child] = {}
 
-    def of(self, parent: Site, declared: DeclaredResource, name: str, depth: int) -> Child:
-        """The manifest that a resource of ``parent`` applies by this name, at ``depth``."""
-        if depth >= DEEPEST:
+    def of(
+        self, parent: Site, declared: DeclaredResource, name: str, above: tuple[Path, ...] = ()
+    ) -> Child:
+        """The manifest that a resource of ``parent`` applies by this name.
+
+        ``above``: the paths of the manifests through which the first one applies ``parent``.
+        """
+        if len(above) >= DEEPEST:
             message = f"{name} is nested deeper than {DEEPEST} levels of apply"
-            return _refused(declared, message, "look for a manifest that applies itself")
+            return _refused(declared, message, "apply it from a manifest of a higher level")
+        child = self._named(parent, declared, name)
+        line = map(os.path.abspath, (*above, parent.path))
+        if child.site is not None and os.path.abspath(child.site.path) in line:
+            message = f"{name} applies itself"
+            return _refused(declared, message, "remove one apply of the circle")
+        return child
+
+    def _named(self, parent: Site, declared: DeclaredResource, name: str) -> Child:
         if is_url(name):
             return self._remote(parent, declared, name)
         if not is_file_name(name):

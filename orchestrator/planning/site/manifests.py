@@ -255,11 +255,11 @@ class Refusal(NamedTuple):
 
 
 class AppliedManifest:
-    """A manifest where it is applied: ``depth`` levels down, at ``path`` from the first one's
-    directory.
+    """A manifest where it is applied, at ``path`` from the first one's directory.
 
-    ``may_apply``: whether it may apply others. ``reported`` has its resources whose children cannot
-    be applied and that were already reported.
+    ``above``: the paths of the manifests through which it is applied. ``may_apply``: whether it
+    may apply others. ``reported`` has its resources whose children cannot be applied and that were
+    already reported.
     """
 
     def __init__(
@@ -267,14 +267,14 @@ class AppliedManifest:
         part: RunManifest,
         parts: "RunManifests",
         *,
-        depth: int = 0,
+        above: tuple[Path, ...] = (),
         path: str = "",
         may_apply: bool = True,
     ) -> None:
         self.part = part
         self.path = path
         self._parts = parts
-        self._depth = depth
+        self._above = above
         self._may_apply = may_apply
         self.reported: set[DeclaredResource] = set()
         self._children: dict[tuple[str, bool], AppliedManifest | Refusal] = {}
@@ -292,7 +292,7 @@ class AppliedManifest:
         self, declared: DeclaredResource, name: str, may_apply: bool
     ) -> "AppliedManifest | Refusal":
         site = self.part.site
-        child = site.children.of(site, declared, name, self._depth)
+        child = site.children.of(site, declared, name, self._above)
         if child.site is None:
             return Refusal(child.problems)
         part = self._parts.of(child.site)
@@ -301,7 +301,11 @@ class AppliedManifest:
         path = posixpath.join(posixpath.dirname(self.path), name)
         path = name if is_url(name) else posixpath.normpath(path)
         place = AppliedManifest(
-            part, self._parts, depth=self._depth + 1, path=path, may_apply=may_apply
+            part,
+            self._parts,
+            above=(*self._above, site.path),
+            path=path,
+            may_apply=may_apply,
         )
         return place.denial(declared) if applies(child.site) and not may_apply else place
 

@@ -74,7 +74,7 @@ def test_a_parents_own_mistakes_are_not_the_childs(
     [
         ("file: [{/etc/y: {contnt: a}}]", "did you mean content?"),
         ("exec: [{y: {command: \"{{ template('y.j2') }}\"}}]", "y.j2:1:"),
-        ("apply: [{sub.yaml: {}}]", "nested deeper than 10 levels"),
+        ("apply: [{sub.yaml: {}}]", "sub.yaml applies itself"),
         ("apply: [{gone.yaml: {}}]", "cannot read roles/gone.yaml"),
     ],
 )

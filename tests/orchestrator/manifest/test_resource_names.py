@@ -39,7 +39,8 @@ def applied(site: Site, depth: int = 0) -> tuple[Site | None, list[str]]:
     """The manifest of the one apply resource, and why there is none."""
     (declared,) = (d for d in site.resources if d.type.applies)
     assert isinstance(declared.name, str)
-    found = site.children.of(site, declared, declared.name, depth)
+    above = tuple(Path(f"/above/{number}.yaml") for number in range(depth))
+    found = site.children.of(site, declared, declared.name, above)
     return found.site, list(map(str, found.problems))
 
 
@@ -113,20 +114,19 @@ def test_a_child_is_read_once(tmp_path: Path) -> None:
     child(tmp_path, CHILD % "")
     site = load(tmp_path, PARENT % "")
     declared: DeclaredResource = site.resources[1]
-    once = site.children.of(site, declared, "web/site.yaml", 0).site
+    once = site.children.of(site, declared, "web/site.yaml").site
     assert once is not None
-    assert site.children.of(site, declared, "./web/../web/site.yaml", 0).site is once
+    assert site.children.of(site, declared, "./web/../web/site.yaml").site is once
 
 
 def test_nested_too_deep(tmp_path: Path) -> None:
-    """Ten levels down is the end, so a manifest that applies itself ends there."""
+    """Ten levels down is the end."""
     child(tmp_path, CHILD % "")
     site = load(tmp_path, PARENT % "")
     assert applied(site, 9)[0] is not None
     broken, (problem,) = applied(site, 10)
     assert broken is None
     expect_text(problem)
-    load(tmp_path, "ccm: {resources: [{apply: [{site.yaml: {}}]}]}")
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,11 @@ def test_names_of_two_manifests(tmp_path: Path) -> None:
 
 def test_a_run_without_end(tmp_path: Path) -> None:
     """Manifests that multiply are refused before they fill the memory."""
-    names = "".join(f"        - {'./' * number}site.yaml: {{}}\n" for number in range(8))
-    write(tmp_path, f"ccm:\n  resources:\n    - apply:\n{names}")
+    for level in range(8):
+        child = f"{level + 1}.yaml"
+        names = "".join(f"        - {'./' * number}{child}: {{}}\n" for number in range(8))
+        write(tmp_path, f"ccm:\n  resources:\n    - apply:\n{names}", f"{level}.yaml")
+    write(tmp_path, "ccm: {resources: [{exec: ['true']}]}", "8.yaml")
     with pytest.raises(InputError) as refused:
-        load_site(tmp_path / "site.yaml")
+        load_site(tmp_path / "0.yaml")
     expect_text(refused.value)
