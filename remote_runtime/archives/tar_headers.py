@@ -7,6 +7,7 @@ digits, in which no other thread runs, and quadratic memory for records that ove
 _HEADER = 512  # bytes
 _TYPE = slice(156, 157)
 _EXTENDED = (b"x", b"g", b"X")
+_LONG_NAMES = (b"L", b"K")  # headers of GNU tar, which a name follows
 _MAX_DIGITS = 255  # in a row: a file name may have as many
 _DIGITS = bytes([48 if 48 <= byte <= 57 else 32 for byte in range(256)])
 
@@ -15,17 +16,17 @@ class HeaderCheck(object):
     """Checks the headers of one archive, in the order in which tarfile reads them."""
 
     def __init__(self) -> None:
-        self._is_extended = False  # the next part is the content of an extended header
+        self._type = b""  # of the header to which the next part belongs; b"": it is a header
 
     def check(self, data: bytes) -> None:
         """``ValueError`` for a header that takes too long to parse."""
         if max(map(len, data.translate(_DIGITS).split()), default=0) > _MAX_DIGITS:
             raise ValueError("a header has more than %d digits in a row" % _MAX_DIGITS)
-        if self._is_extended:
-            self._is_extended = False
+        before, self._type = self._type, b""
+        if before in _EXTENDED:
             _check_records(data)
-        else:
-            self._is_extended = len(data) == _HEADER and data[_TYPE] in _EXTENDED
+        elif not before and len(data) == _HEADER and data[_TYPE] in _EXTENDED + _LONG_NAMES:
+            self._type = data[_TYPE]
 
 
 def _check_records(data: bytes) -> None:

@@ -3,6 +3,7 @@
 import io
 import tarfile
 import unittest
+from typing import Optional
 
 from remote_runtime.archives.tar_headers import HeaderCheck
 
@@ -19,11 +20,11 @@ def extended(records: bytes) -> bytes:
 
 
 class HeaderCheckTest(unittest.TestCase):
-    def checked(self, records: bytes) -> int:
+    def checked(self, records: bytes, headers: Optional[HeaderCheck] = None) -> int:
         """Check the parts of an archive as tarfile reads them; return their number."""
         data = extended(records)
         end = 512 + -(-len(records) // 512) * 512
-        headers = HeaderCheck()
+        headers = headers or HeaderCheck()
         parts = data[:512], data[512:end], data[end : end + 512]
         for part in parts:
             headers.check(part)
@@ -38,6 +39,18 @@ class HeaderCheckTest(unittest.TestCase):
         headers.check(written[512:])
         for records in (b"", b"6 a=b\n", b"6 a=b\n9 c=d\ne=\n", b"5 a=\n\0\0"):
             self.assertEqual(self.checked(records), 3)
+
+    def test_long_name(self) -> None:
+        """A long name of GNU tar is no header, whatever is where a header has its type."""
+        for letter in "xgX":
+            name = "d" * 156 + letter + "/file"
+            written = tarfile.TarInfo(name).tobuf(tarfile.GNU_FORMAT)
+            headers = HeaderCheck()
+            for begin in range(0, len(written), 512):
+                headers.check(written[begin : begin + 512])
+            self.assertEqual(written[512:].index(letter.encode()), 156)
+            with self.assertRaises(ValueError, msg="the records of the next header are checked"):
+                self.checked(b"a=b\n", headers)
 
     def test_what_takes_long(self) -> None:
         """Long rows of digits, and records that overlap or do not end, are refused."""
