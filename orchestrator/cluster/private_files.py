@@ -13,6 +13,7 @@ from orchestrator.cluster.binary_keys import is_binary_key
 MAX_READ = 256 << 20  # bytes of a file; a larger one is refused wherever it is sent
 _AUTHORITY_KEY = "ca-key.pem"
 _SHOWN = 6
+_MARK = rb"\A(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)"  # of the byte order, as editors write it
 # A header that the key itself follows: a script that looks for one is no key.
 _KEY = re.compile(
     rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|\Z)"
@@ -74,7 +75,8 @@ def holds_private_key(path: Path) -> bool:
         data = path.read_bytes()
     except OSError:
         return True  # what cannot be read here is no part of the site
-    in_text = _KEY.search(data.replace(b"\0", b""))  # in UTF-16, too
+    text = re.sub(_MARK, b"", data).replace(b"\0", b"")  # in UTF-16, too
+    in_text = _KEY.search(text)
     return in_text is not None or is_binary_key(data) or _is_bare_key(path.name.lower(), data)
 
 
