@@ -203,15 +203,15 @@ class Authenticator:
 
 def _answer(text: str) -> Callable[[str, str, list[tuple[str, bool]]], list[str]]:
     """Enter the password at a prompt whose input is hidden, and at only one prompt."""
-    words: list[bool] = []
+    answered: list[bool] = []
 
     def handler(title: str, instructions: str, prompts: list[tuple[str, bool]]) -> list[str]:
         """Answer one prompt with the password."""
         answers = []
         for _, shown in prompts:
-            if shown or words:
+            if shown or answered:
                 raise paramiko.SSHException("the server requires more than a password")
-            words.append(True)
+            answered.append(True)
             answers.append(text)
         return answers
 

@@ -61,8 +61,8 @@ def answer(
     result = host.run(command, *words)
     text = str(result.stdout)
     if result.rc or not valid(text):
-        output = problem or f"{command.split()[0]} exited with {result.rc}"
-        raise RuntimeError(result.stderr.strip() or output)
+        reason = problem or f"{command.split()[0]} exited with {result.rc}"
+        raise RuntimeError(result.stderr.strip() or reason)
     return text
 
 

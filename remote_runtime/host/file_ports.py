@@ -143,10 +143,10 @@ class FileReader(object):
             return self._adapter.sha256(path, known)
         import hashlib
 
-        checksum = hashlib.new(algorithm)
+        hasher = hashlib.new(algorithm)
         for block in self._adapter.blocks(path):
-            checksum.update(block)
-        return checksum.hexdigest()
+            hasher.update(block)
+        return hasher.hexdigest()
 
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""

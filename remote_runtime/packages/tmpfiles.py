@@ -136,15 +136,15 @@ class _Creation(object):
         if os.path.normpath(line.path) != line.path or not line.path.startswith("/"):
             return None
         mode, uid, gid = numbers
-        status = self._kind(line.path)
+        existing = self._kind(line.path)
         if kind == "L":
-            return self._link(line, status, "+" in modifiers)
-        if status:
-            if status != {"f": "file", "d": "directory", "D": "directory"}.get(kind, status):
+            return self._link(line, existing, "+" in modifiers)
+        if existing:
+            if existing != {"f": "file", "d": "directory", "D": "directory"}.get(kind, existing):
                 return []  # it does not change
-            if status == "symlink":
+            if existing == "symlink":
                 return []
-            effect = PathEffect(line.path, status, mode, uid=uid, gid=gid)
+            effect = PathEffect(line.path, existing, mode, uid=uid, gid=gid)
             if kind == "f" and "+" in modifiers:
                 effect = effect._replace(content=_content(line))
             return [effect]
@@ -160,11 +160,11 @@ class _Creation(object):
             )
         return [*self._parents(line.path), new_effect]
 
-    def _link(self, line: Line, status: str, again: bool) -> Optional[List[PathEffect]]:
+    def _link(self, line: Line, existing: str, again: bool) -> Optional[List[PathEffect]]:
         target = line.argument or "/usr/share/factory" + line.path
         if "%" in target:
             return None
-        if status and not again:
+        if existing and not again:
             return []
         return [*self._parents(line.path), PathEffect(line.path, "symlink", target=target)]
 

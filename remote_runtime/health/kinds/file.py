@@ -108,11 +108,11 @@ def _digest(name: str, path: str, probe: Probe) -> Any:
     def digest() -> str:
         import hashlib
 
-        checksum = hashlib.new(name)
+        hasher = hashlib.new(name)
         for block in probe.context.files.blocks(path, follow=True):
             probe.context.check_cancelled()
-            checksum.update(block)
-        return checksum.hexdigest()
+            hasher.update(block)
+        return hasher.hexdigest()
 
     return digest
 

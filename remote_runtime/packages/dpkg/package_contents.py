@@ -273,13 +273,13 @@ def _found(root: str, path: str, status: os.stat_result) -> Member:
 
 def digest(path: str) -> str:
     """Return the SHA-256 of a file. ``OSError``."""
-    checksum = sha256(size=os.path.getsize(path))
+    hasher = sha256(size=os.path.getsize(path))
     with open(path, "rb") as file:
         while True:
             block = file.read(_BLOCK)
             if not block:
-                return str(checksum.hexdigest())
-            checksum.update(block)
+                return str(hasher.hexdigest())
+            hasher.update(block)
 
 
 def _text(path: str) -> str:

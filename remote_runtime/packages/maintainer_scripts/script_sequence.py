@@ -83,9 +83,9 @@ def follow(
     def declared(call: Call) -> Optional[Declared]:
         budget.spend(word for word in call.words if word.startswith("/"))
         try:
-            effects = declare(overlay, call)
-            effects = effects or tmpfiles.declared(overlay.files, overlay.accounts, call, budget)
-            return effects or alternatives.declared(overlay.files, call)
+            known = declare(overlay, call)
+            known = known or tmpfiles.declared(overlay.files, overlay.accounts, call, budget)
+            return known or alternatives.declared(overlay.files, call)
         except (ResourceError, Unknowable):
             return Declared([], [UNKNOWN])  # of an unreadable path
 

@@ -153,8 +153,8 @@ class Resource(PathStateType):
         host.checkouts.remove(self.name, self.properties.get("force") is True)
 
 
-def _name(number: Any, name: Any, wanted: Optional[str], position: int) -> str:
+def _name(number_of: Any, name_of: Any, wanted: Optional[str], number: int) -> str:
     """The owner as written in the resource, if it means the one that was found."""
-    if wanted is not None and number(wanted) == position:
+    if wanted is not None and number_of(wanted) == number:
         return wanted
-    return name(position) or str(position)
+    return name_of(number) or str(number)
