@@ -95,9 +95,8 @@ class PushFlow:
         return self
 
     def __exit__(self, *_: object) -> None:
-        waiting = self._take_waiting()
-        if waiting is not None:
-            waiting.close()
+        if self._waiting is not None:
+            self._waiting.close()
 
     def run(self, push: PushJob) -> RunResult:
         """Push to the chosen hosts; everything that can be checked without a host was checked
@@ -121,8 +120,9 @@ class PushFlow:
             ask=reporter.ask_secret if reporter.is_terminal else None,
             own_types=types,
             reaches=remote is None or request.verify,
-            waiting=self._take_waiting(),
+            waiting=self._waiting,
         )
+        self._waiting = None  # the connector ends it
         with connector:
             for site in push.sites:
                 for text in site.warnings:
@@ -142,10 +142,6 @@ class PushFlow:
             for message in dict.fromkeys(site.post_message for site in push.sites):
                 reporter.say(message)
         return result
-
-    def _take_waiting(self) -> WaitingInterpreter | None:
-        waiting, self._waiting = self._waiting, None
-        return waiting
 
     def _shown_hosts(self, push: PushJob) -> FactReads | None:
         """The hosts that the templates of all stages can read: the complete inventory, not only the

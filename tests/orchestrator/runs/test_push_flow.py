@@ -10,9 +10,9 @@ from orchestrator.planning import PlanOptions
 from orchestrator.runs.engine_choice import DASK, EngineChoice
 from orchestrator.runs.push import push
 from orchestrator.runs.push_flow import PushFlow
-from orchestrator.runs.request import HostChoice, RunRequest
+from orchestrator.runs.request import ConnectionOptions, HostChoice, RunRequest
 from orchestrator.studio.quiet_reporter import QuietReporter
-from remote_runtime.errors import InputError
+from remote_runtime.errors import InputError, UsageError
 from tests.orchestrator.children import assert_over, children
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc lists the children")
@@ -49,5 +49,15 @@ def test_a_wrong_manifest_ends_the_interpreter(tmp_path: Path) -> None:
     Path(request.manifest).write_text("ccm: {resources: [nothing: []]}")
     before = children()
     with pytest.raises(InputError):
+        push(request, QuietReporter(lambda run_id: None))
+    assert children() <= before
+
+
+def test_a_missing_password_ends_the_interpreter(tmp_path: Path) -> None:
+    """A push that is refused after its manifest was read leaves no process behind, either."""
+    request = request_of(tmp_path, connection=ConnectionOptions(ask_pass=True))
+    Path(request.manifest).write_text("ccm: {resources: [{exec: [{'true': {}}]}]}")
+    before = children()
+    with pytest.raises(UsageError, match="password"):
         push(request, QuietReporter(lambda run_id: None))
     assert children() <= before
