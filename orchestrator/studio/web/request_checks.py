@@ -99,6 +99,8 @@ class Guard:
             await asyncio.wait_for(self._read_all(body, limit.size), time)
         except asyncio.TimeoutError:
             return PlainTextResponse("The request took too long.\n", 408)
+        if body.is_disconnected:
+            return PlainTextResponse("The request is incomplete.\n", 400)
         if len(body.data) > limit.size:
             return PlainTextResponse("The request is too large.\n", 413)
         if self._is_full(body):
@@ -157,16 +159,18 @@ class Guard:
 
 
 class _Body:
-    """The body of a request, as far as it was read."""
+    """The body of a request, as far as it was read; ``is_disconnected``: its client has gone."""
 
     def __init__(self, receive: Receive) -> None:
         self.data = bytearray()
+        self.is_disconnected = False
         self._receive = receive
 
     async def read(self) -> bool:
         """Read the next part; return whether there is more."""
         message = await self._receive()
         if message["type"] == "http.disconnect":
+            self.is_disconnected = True
             return False
         self.data += message.get("body", b"")
         return bool(message.get("more_body", False))

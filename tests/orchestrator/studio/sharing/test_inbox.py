@@ -476,6 +476,29 @@ def test_a_slow_post_is_not_waited_for(studio: Studio) -> None:
     assert sent[0]["status"] == 408
 
 
+def test_a_body_that_ends_early_is_not_taken_for_complete() -> None:
+    """If the client disconnects in the middle, nothing gets the part that arrived."""
+    parts: list[Any] = [{"type": "http.disconnect"}]
+    parts.append({"type": "http.request", "body": b"name=al", "more_body": True})
+    passed_on: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        passed_on.append(await receive())
+
+    async def receive() -> Any:
+        return parts.pop()
+
+    async def send(message: Any) -> None:
+        assert message["type"] in ("http.response.start", "http.response.body")
+
+    scope = {
+        "type": "http", "method": "POST", "path": "/", "query_string": b"",
+        "headers": [(b"host", b"x")],
+    }  # fmt: skip
+    asyncio.run(Guard(app, ["x"], scheme="http")(scope, receive, send))
+    assert (passed_on, parts) == ([], [])
+
+
 def test_many_large_posts_at_once(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are refused once they take too much memory together; small ones are not."""
     monkeypatch.setattr(request_checks, "MAX_HELD_BYTES", 1 << 20)
