@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from remote_runtime.errors import HostError
 from remote_runtime.reporting.events import timestamp
+from remote_runtime.system.push_lock import run_words
 from remote_runtime.system.state_store import StateError, StateStore
 
 if TYPE_CHECKING:
@@ -40,9 +41,8 @@ def mark_used(
                 "owned by this user"
             ),
         ) from error
-    who = tuple([str(record.get(key, "?"))[:100] for key in ("run_id", "user", "since")])
     raise HostError(
-        "the plan was already used on this host: run %s, started by %s at %s" % who,
+        "the plan was already used on this host: %s" % run_words(record),
         kind="plan.refused.used",
         hint="a plan can be used once per host; make a new plan",
     )

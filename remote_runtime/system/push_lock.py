@@ -188,7 +188,7 @@ class Lock(object):
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            return _run(self._read())
+            return run_words(self._read())
         return ""
 
     def _left_behind(self) -> str:
@@ -200,7 +200,7 @@ class Lock(object):
         process = _running(command)
         if process is None:
             return ""
-        return "process %d (%s) of %s" % (process.pid, process.program, _run(record))
+        return "process %d (%s) of %s" % (process.pid, process.program, run_words(record))
 
     def _read(self) -> Dict[str, Any]:
         try:
@@ -210,7 +210,8 @@ class Lock(object):
         return document if isinstance(document, dict) else {}
 
 
-def _run(record: Dict[str, Any]) -> str:
+def run_words(record: Dict[str, Any]) -> str:
+    """A run in a message, from its record: its ID, user and time in seconds."""
     if not record:
         return "another run"
     run_id, user, since = [
