@@ -19,7 +19,7 @@ _PATTERN = re.compile(r"[*?\[]")
 def command(context: Context, arguments: Arguments) -> list[Entry]:
     """Commands with their conditions."""
     properties = command_properties(context, arguments)
-    word = first_words(str(properties["command"]))
+    word = first_words(_line(context, arguments, context.task.module != "command"))
     return [context.exec(word, properties)]
 
 
@@ -42,9 +42,7 @@ def command_properties(context: Context, arguments: Arguments) -> dict[str, Any]
     """The properties of ``exec``; NotConvertible."""
     task = context.task
     shell = task.module != "command"
-    arguments.ignore("warn", "strip_empty_ends", "stdin_add_newline", "decrypt")
-    if arguments.raw("stdin") is not None:
-        raise NotConvertible("the parameter stdin")
+    arguments.ignore("warn", "strip_empty_ends", "decrypt")
     properties: dict[str, Any] = {"command": _line(context, arguments, shell)}
     executable = arguments.literal("executable")
     if executable and shell:
@@ -59,9 +57,27 @@ def command_properties(context: Context, arguments: Arguments) -> dict[str, Any]
     properties.update(arguments.texts_by_name(cwd="chdir"))
     if context.environment:
         properties["environment"] = list(context.environment)
+    _stdin(arguments, properties)
     properties.update(context.user())
     _conditions(arguments, properties)
     return properties
+
+
+def _stdin(arguments: Arguments, properties: dict[str, Any]) -> None:
+    """Give a command its standard input, from a variable of its environment."""
+    ends = arguments.flag("stdin_add_newline", default=True)
+    given = arguments.text("stdin")
+    if given is None:
+        return
+    properties["environment"] = [*properties.get("environment", []), f"CCM_STDIN={given}"]
+    form = r"%s\n" if ends else "%s"
+    sent = f'printf "{form}" "$CCM_STDIN" |'
+    line = str(properties["command"])
+    if "provider" in properties or "interpreter" in properties:
+        properties["command"] = f"{sent} {{\n{line.rstrip()}\n}}"
+    else:
+        script = single_quoted(sent + ' "$@"')
+        properties["command"] = f"sh -c {script} sh {line}"
 
 
 def _line(context: Context, arguments: Arguments, shell: bool) -> str:

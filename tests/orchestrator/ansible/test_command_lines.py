@@ -1,8 +1,11 @@
 """Whether command lines only read."""
 
+from pathlib import Path
+
 import pytest
 
 from orchestrator.ansible.source.read_only_commands import changes, only_reads
+from tests.orchestrator.ansible.sites import check_valid, convert_tasks
 
 
 @pytest.mark.parametrize(
@@ -63,3 +66,23 @@ def test_lines_that_do_more(line: str) -> None:
 def test_lines_that_are_known_to_change(line: str, expected: bool) -> None:
     """Other lines may only read, if their task says so."""
     assert changes(line) is expected
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    """A command reads the text of `stdin`, also with quotes in its own words."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - name: one
+          command: tee "a b"
+          args: {stdin: "{{ key }}"}
+        - name: two
+          shell: cat > $x
+          args: {stdin: "a $b", stdin_add_newline: false}
+        """,
+        defaults__main='key: "a b"\n',
+    )
+    assert """'sh -c ''printf "%s\\n" "$CCM_STDIN" | "$@"'' sh tee "a b"'""" in text
+    assert 'environment: ["CCM_STDIN={{ Data.key }}"]' in text
+    assert 'printf "%s" "$CCM_STDIN" | {\n              cat > $x\n              }' in text
+    check_valid(tmp_path / "site")
