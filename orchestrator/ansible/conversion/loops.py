@@ -197,10 +197,18 @@ def _items(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
     sample = resolve(value, scope)
     if is_template(value) and sample.all_kinds() == {"list"}:
         inner = elements(sample)
-        if not inner.all_kinds() & {"list"}:
+        may_be_lists = not inner.all_kinds() and _reads_members(only_expression(value))
+        if not may_be_lists and not inner.all_kinds() & {"list"}:
             _expression(loop, value, scope)
             return
     _flattened(loop, [value], scope)
+
+
+def _reads_members(node: nodes.Expr | None) -> bool:
+    """Whether an expression is a list of members of elements, such as ``map(attribute='x')``."""
+    while isinstance(node, nodes.Filter) and node.name in ("list", "unique", "sort"):
+        node = node.node
+    return isinstance(node, nodes.Filter) and node.name == "map"
 
 
 def _flattened(loop: Loop, value: list[Any], scope: Scope) -> None:

@@ -15,7 +15,7 @@ from orchestrator.ansible.jinja.result_members import one_result
 from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.jinja.value_expressions import text_expression
 from orchestrator.ansible.modules.commands import command_properties, guard_of
-from orchestrator.ansible.modules.find import found_files, temporary_path
+from orchestrator.ansible.modules.find import found_files, search_of_all, temporary_path
 from orchestrator.ansible.modules.mapping_context import Context
 from orchestrator.ansible.modules.module_arguments import Arguments
 from orchestrator.ansible.modules.shell_tests import opposite
@@ -137,9 +137,14 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
         name, question.kind, task.name or task.module,
         position=len(builder.manifest.entries()), certain=builder.is_untouched,
     )  # fmt: skip
-    if task.loop is not None:
+    joined = search_of_all(task) if question.kind == "find" and task.loop else None
+    if joined is not None:
+        if re.search(r"\bitem(\.0|\[0\]|\.item)|\bmatched\b", builder.sources):
+            raise NotConvertible("the results of find for each element of a list")
+        register.kind, register.look_up = "found", Question(builder, joined)(scope)
+    elif task.loop is not None:
         loop = read_loop(task, scope, builder.files)
-        if loop is None or loop.index or question.kind in ("uri", "find"):
+        if loop is None or loop.index or question.kind == "uri":
             raise NotConvertible("a loop of this kind whose results are read")
         register.kind, register.loop, register.look_up_of = "loop", loop, question
         question(_element_scope(loop, scope))

@@ -30,8 +30,8 @@ from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.result_members import (
     command_answer,
     found_answer,
-    one_result,
     page_answer,
+    results,
     stat_answer,
 )
 from orchestrator.ansible.jinja.scope import Register, Scope
@@ -346,8 +346,8 @@ class _Translator:
             raise NotConvertible(register.reason if keys else whole)
         if register.element is not None and keys[0] == "item":
             return self._of_element(register, keys[1:])
-        if register.kind == "loop":
-            return self._results(register, keys)
+        if register.kind in ("loop", "found"):
+            return results(register, keys, self.scope, self._registered)
         answer = nodes.Getattr(nodes.Name("Asked", "load"), register.name, "load")
         found = None
         if register.kind == "uri":
@@ -381,33 +381,6 @@ class _Translator:
             text = f"this assumes that the group of “{register.task_name}” has the user's name"
             self.scope.uses.uncertainties.append(text)
         return self.of(tree_of(value))
-
-    def _results(self, register: Register, keys: list[Any]) -> Any:
-        """``x.results`` of a loop over literal values, as a list of maps."""
-        if keys[0] != "results" or register.loop.elements is None:
-            raise NotConvertible(f"the results of the loop “{register.task_name}”")
-        parts = [
-            one_result(register, self.scope, index) for index in range(len(register.loop.elements))
-        ]
-        if len(keys) > 2 and isinstance(keys[1], int) and -len(parts) <= keys[1] < len(parts):
-            return self._registered(parts[keys[1]], keys[2:])
-        made = [self._as_map(one) for one in parts]
-        return members(nodes.List(made), keys[1:])
-
-    def _as_map(self, register: Register) -> Any:
-        names: dict[str, Any] = {"item": ["item"]}
-        if register.kind == "command":
-            names.update({word: [word] for word in ("rc", "stdout", "stderr", "stdout_lines")})
-        else:
-            inner = [
-                nodes.Pair(nodes.Const(word), self._registered(register, ["stat", word]))
-                for word in ("exists", "isdir", "isreg", "islnk")
-            ]
-            first = nodes.Pair(nodes.Const("item"), self._registered(register, ["item"]))
-            return nodes.Dict([first, nodes.Pair(nodes.Const("stat"), nodes.Dict(inner))])
-        return nodes.Dict(
-            [nodes.Pair(nodes.Const(k), self._registered(register, v)) for k, v in names.items()]
-        )
 
     def _ask(self, register: Register) -> None:
         if self.scope.no_data:

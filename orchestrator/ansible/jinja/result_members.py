@@ -2,12 +2,15 @@
 ``json`` (controller).
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja.parsing import members, parse_expression, tree_of
 from orchestrator.ansible.jinja.scope import Register, Scope
+from orchestrator.ansible.problems import NotConvertible
 
 
 def one_result(register: Register, scope: Scope, index: int) -> Register:
@@ -20,6 +23,40 @@ def one_result(register: Register, scope: Scope, index: int) -> Register:
         register.look_up_of(scope.having(task_vars=variables)), position=register.position,
         certain=register.certain, element=tree_of(element),
     )  # fmt: skip
+
+
+Answer = Callable[[Register, list[Any]], Any]
+
+
+def results(register: Register, keys: list[Any], scope: Scope, answer: Answer) -> Any:
+    """A member of ``x.results`` as a list of maps. NotConvertible."""
+    if keys[0] == "results" and register.kind == "found":  # all files as those of one result
+        files = answer(replace(register, kind="find"), ["files"])
+        whole = nodes.Dict([nodes.Pair(nodes.Const("files"), files)])
+        return members(nodes.List([whole]), keys[1:])
+    if keys[0] != "results" or register.loop.elements is None:
+        raise NotConvertible(f"the results of the loop “{register.task_name}”")
+    parts = [one_result(register, scope, n) for n in range(len(register.loop.elements))]
+    if len(keys) > 2 and isinstance(keys[1], int) and -len(parts) <= keys[1] < len(parts):
+        return answer(parts[keys[1]], keys[2:])
+    return members(nodes.List([_as_map(one, answer) for one in parts]), keys[1:])
+
+
+_MEMBERS = {
+    "command": ("rc", "stdout", "stderr", "stdout_lines"),
+    "find": ("files", "matched"),
+}
+
+
+def _as_map(register: Register, answer: Answer) -> nodes.Dict:
+    found = {"item": answer(register, ["item"])}
+    if register.kind in _MEMBERS:
+        found.update({word: answer(register, [word]) for word in _MEMBERS[register.kind]})
+    else:
+        words = ("exists", "isdir", "isreg", "islnk")
+        inner = {word: answer(register, ["stat", word]) for word in words}
+        found["stat"] = nodes.Dict([nodes.Pair(nodes.Const(k), one) for k, one in inner.items()])
+    return nodes.Dict([nodes.Pair(nodes.Const(key), one) for key, one in found.items()])
 
 
 def found_answer(name: str, keys: list[Any]) -> nodes.Expr | None:

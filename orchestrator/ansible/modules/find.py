@@ -1,10 +1,11 @@
 """``find`` and ``tempfile`` (controller)."""
 
 import re
+from dataclasses import replace
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja.parsing import is_template, only_expression
+from orchestrator.ansible.jinja.parsing import is_template, only_expression, path_of, tree_of
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.modules.guarded_commands import shell, words
 from orchestrator.ansible.modules.mapping_context import Context, maps
@@ -54,6 +55,28 @@ def found_files(arguments: Arguments) -> str:
         _age(arguments), _size(arguments),
     )  # fmt: skip
     return shell(f"{line} 2>/dev/null || true")
+
+
+def search_of_all(task: Task) -> Task | None:
+    """A loop over a list that is not literal, each element of it a path, as one search of all
+    paths; None for other loops.
+    """
+    assert task.loop is not None
+    word, value = task.loop
+    control = task.keywords.get("loop_control") or {}
+    given = [one for one in ("paths", "path", "name") if one in task.args]
+    paths = only_expression(task.args[given[0]]) if given and is_template(value) else None
+    if not isinstance(control, dict) or control.get("index_var") or paths is None:
+        return None
+    variable = str(control.get("loop_var", "item"))
+    others = repr({key: one for key, one in task.args.items() if key != given[0]})
+    if path_of(paths) != (variable, []) or re.search(rf"\b{variable}\b", others):
+        return None
+    if word not in ("loop", "with_items", "with_flattened", "with_list"):
+        return None
+    whole = nodes.Filter(tree_of(value), "flatten", [], [], None, None)
+    args = {**task.args, given[0]: "{{ " + unparse(whole) + " }}"}
+    return replace(task, args=args, loop=None)
 
 
 def _join_in_command(arguments: Arguments, name: str, between: str, regex: bool) -> None:

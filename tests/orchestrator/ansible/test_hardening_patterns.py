@@ -17,7 +17,7 @@ def test_found_directories_keep_their_owner(tmp_path: Path) -> None:
         """,
     )
     assert [one.outcome for one in result.records] == ["converted", "converted"]
-    assert 'command: "chmod 0700 {{ item.path }}"\n' in text
+    assert 'command: "chmod 0700 {{ item.path | quote }}"\n' in text
     assert "owner: root" not in text
     check_valid(tmp_path / "site")
 

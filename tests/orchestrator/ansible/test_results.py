@@ -48,3 +48,47 @@ def test_the_defaults_of_new_users(tmp_path: Path) -> None:
     assert "not converted" not in {one.outcome for one in result.records}
     assert "useradd -D | grep INACTIVE={{ Data.days }} | cut -f2 -d=" in text
     check_valid(tmp_path / "site")
+
+
+def test_found_files_of_a_loop(tmp_path: Path) -> None:
+    """The results of `find` in a loop are lists of files: of literal paths, and of a variable."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - find: {paths: "{{ item }}", patterns: "*.conf"}
+          loop: [/etc/a, /etc/b]
+          register: found
+        - file: {path: "{{ item.1.path }}", state: absent}
+          with_subelements: ["{{ found.results }}", files]
+        - find: {paths: "{{ item }}", recurse: true}
+          loop: "{{ dirs }}"
+          register: many
+        - file: {path: "{{ item.path }}", mode: go-w}
+          with_items: "{{ many.results | map(attribute='files') | list }}"
+        """,
+        defaults__main="dirs: [/opt/a]\n",
+    )
+    assert "NOT CONVERTED" not in text
+    assert "find /etc/a -mindepth 1" in text
+    assert "find /etc/b -mindepth 1" in text
+    assert "{% for each in one.files %}" in text
+    assert """{{ [Data.dirs | flatten] | flatten | join(''" "'') }}" -mindepth 1""" in text
+    assert "| map(attribute=''files'') | list] | flatten(levels=2) }}" in text
+    assert 'command: "chmod go-w {{ item.path | quote }}"' in text
+    check_valid(tmp_path / "site")
+
+
+def test_results_of_find_by_element(tmp_path: Path) -> None:
+    """A search for each element of a variable is not converted if elements are told apart."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - find: {paths: "{{ item }}"}
+          loop: "{{ dirs }}"
+          register: many
+        - copy: {content: "{{ item.item }}", dest: "/x/{{ item.matched }}", mode: "0644"}
+          loop: "{{ many.results }}"
+        """,
+        defaults__main="dirs: [/opt/a]\n",
+    )
+    assert "NOT CONVERTED: the results of find for each element of a list" in text

@@ -2,9 +2,14 @@
 
 import posixpath
 import re
+import shlex
 from typing import Any
 
-from orchestrator.ansible.jinja.parsing import is_template
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja.parsing import is_template, parse_expression
+from orchestrator.ansible.jinja.unparse import unparse
+from orchestrator.ansible.jinja.value_expressions import text_expression
 from orchestrator.ansible.modules.files.attributes import (
     OF_ROOT,
     TIMES,
@@ -130,16 +135,17 @@ def _existing(context: Context, arguments: Arguments, path: str) -> list[Entry]:
     if relative and "X" in str(arguments.raw("mode")):
         raise NotConvertible("X of a mode, which depends on the file")
     mode = None if relative else arguments.mode("mode")
+    word = _word(path)
     words, wanted = [], []
     if owner is not None or group is not None:
         both = f"{owner or ''}:{group}" if group is not None else str(owner)
-        words.append(f"chown {both} {path}")
+        words.append(f"chown {both} {word}")
         signs = "%U" if group is None else "%G" if owner is None else "%U:%G"
         if any(one is not None and one.isdigit() for one in (owner, group)):
             signs = signs.replace("%U", "%u").replace("%G", "%g")
         wanted.append((signs, str(owner) if group is None else both.lstrip(":")))
     if mode is not None:
-        words.append(f"chmod {mode} {path}")
+        words.append(f"chmod {mode} {word}")
         wanted.append(("%a", mode.lstrip("0") or "0" if "{{" not in mode else _without_zero(mode)))
     made = []
     if relative:
@@ -156,7 +162,7 @@ def _existing(context: Context, arguments: Arguments, path: str) -> list[Entry]:
     properties: dict[str, Any] = {
         "command": " && ".join(words),
         "provider": "shell",
-        "unless": f"test \"$(stat -L -c '{pattern}' {path})\" = '{expected}'",
+        "unless": f"test \"$(stat -L -c '{pattern}' {word})\" = '{expected}'",
         "affects": [path],
     }
     if "{{" in path:
@@ -174,6 +180,15 @@ def _without_zero(mode: str) -> str:
 
 def _relative_mode(context: Context, path: str, mode: str, tests: list[str]) -> Entry:
     """``chmod`` with a relative mode, unless the bits are already set."""
-    test = f"find {path} -maxdepth 0 {' '.join(tests)} | grep -q ."
-    properties = {"command": f"chmod {mode} {path}", "unless": shell(test)}
+    word = _word(path)
+    test = f"find {word} -maxdepth 0 {' '.join(tests)} | grep -q ."
+    properties = {"command": f"chmod {mode} {word}", "provider": "shell", "unless": test}
     return context.exec(f"set the mode of {path}", properties)
+
+
+def _word(path: str) -> str:
+    """A path as a word of a shell; that of a file on the host may contain any character."""
+    if "{{" not in path:
+        return shlex.quote(path)
+    node = parse_expression(text_expression(path))
+    return f"{{{{ {unparse(nodes.Filter(node, 'quote', [], [], None, None))} }}}}"
