@@ -56,8 +56,8 @@ def rewrite(
         result.text = text
         result.problems.append((1, "a template with custom delimiters"))
         return result
-    parse_template(text)
-    writer = _Writer(scope.having(whole=True), path, result, _changed_names(text))
+    changed = _changed_names(text) - _shared_names(parse_template(text))
+    writer = _Writer(scope.having(whole=True), path, result, changed)
     if included:
         text = trailing_newline.of_included(text)
     elif "trim_blocks" not in header + own:
@@ -70,9 +70,35 @@ def rewrite(
 def _changed_names(text: str) -> set[str]:
     """The lists and maps of a template that it changes: each becomes the value of a namespace."""
     statements = [one.text.strip() for one in pieces(text) if one.kind == "statement"]
-    changed = {match[1] for one in statements if (match := _CHANGE.fullmatch(one))}
+    changed = {match[1] for one in statements if (match := _change_of(one))}
     made = {match[1] for one in statements if (match := _NEW_VALUE.fullmatch(one))}
     return changed & made
+
+
+def _change_of(statement: str) -> re.Match[str] | None:
+    """The parts of a statement that does nothing but change a list or a map."""
+    match = _CHANGE.fullmatch(statement)
+    if match is None:
+        return None
+    try:
+        call = parse_expression(statement[match.start(1) :])
+    except NotConvertible:
+        return None
+    method = call.node if isinstance(call, nodes.Call) else None
+    is_alone = isinstance(method, nodes.Getattr) and isinstance(method.node, nodes.Name)
+    return match if is_alone else None
+
+
+def _shared_names(tree: nodes.Template) -> set[str]:
+    """The names whose values are also those of other variables, or in lists and maps."""
+    values = [one.node for one in tree.find_all(nodes.Assign)]
+    values += [one.value for one in tree.find_all(nodes.Pair)]
+    values += [item for one in tree.find_all(nodes.List) for item in one.items]
+    values += [item for one in tree.find_all(nodes.Tuple) for item in one.items]
+    for call in tree.find_all(nodes.Call):
+        if isinstance(call.node, nodes.Getattr) and call.node.attr == "append":
+            values += call.args
+    return {one.name for one in values if isinstance(one, nodes.Name)}
 
 
 class _Writer:
@@ -120,7 +146,7 @@ class _Writer:
             self.scopes.append(self.scope)
 
     def _statement(self, text: str) -> str:
-        change = _CHANGE.fullmatch(text.strip())
+        change = _change_of(text.strip())
         if change is not None and change[1] in self.changed:
             return self._change(*change.groups())
         word, _, rest = text.partition(" ")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from jinja2 import Environment
 
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks
@@ -53,6 +54,30 @@ def test_a_list_that_the_template_does_not_make(tmp_path: Path) -> None:
     )
     assert [one.outcome for one in result.records] == ["not converted"]
     assert "line 1: the method append(), which changes a value" in text
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "{% do seen.append(x) if (x is defined) %}",
+        "{% do seen.append(x).append(x) %}",
+        "{% set other = seen %}{% do seen.append(x) %}{{ other | length }}",
+        "{% set other = [seen] %}{% do seen.append(x) %}{{ other | length }}",
+        "{% set all = [] %}{% do all.append(seen) %}{% do seen.append(x) %}{{ all | length }}",
+        "{% set all = {'of': seen} %}{% do seen.append(x) %}{{ all | length }}",
+    ],
+)
+def test_a_change_that_is_no_new_value(tmp_path: Path, statements: str) -> None:
+    """Neither a change under a condition nor one that another variable shows is converted."""
+    result, _ = convert_tasks(
+        tmp_path,
+        _TASK % "/t",
+        defaults__main="x: 1\n",
+        templates__t_DOT_j2="{% set seen = [] %}" + statements + "{{ seen | length }}\n",
+    )
+    (record,) = result.records
+    assert record.outcome == "not converted"
+    assert "which changes a value" in record.reasons[0]
 
 
 def test_a_template_that_a_variable_names(tmp_path: Path) -> None:
