@@ -21,6 +21,9 @@ from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
 
 _MAX_ROUNDS = 10
+# Of a name in notify, because the ways in which a name may consist of its parts multiply.
+_MAX_COMPUTED = 3  # parts
+_MAX_NAME = 200  # characters of a handler's name
 
 
 def read(tasks: list[Task | Block], role: str, base: Any) -> list[Handler]:
@@ -76,9 +79,12 @@ def _named(builder: Conversion, name: str) -> list[tuple[int, str]]:
     parts = outputs(name) if is_template(name) and not certain else None
     if parts is None:
         return [(index, "") for index in certain]
-    pattern = re.compile("".join(_pattern(one, builder.scope) for one in parts), re.DOTALL)
     names = {each for one in builder.handlers for each in (one.task.name, *one.topics)}
+    names = {each for each in names if len(each) <= _MAX_NAME}
     computed = [one for one in parts if not isinstance(one, nodes.TemplateData)]
+    if len(computed) > _MAX_COMPUTED:
+        return []
+    pattern = re.compile("".join(_pattern(one, builder.scope) for one in parts), re.DOTALL)
     found = []
     for one in sorted(names):
         match = pattern.fullmatch(one)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks
 
 _HANDLERS = """
@@ -71,3 +73,20 @@ def test_a_name_as_the_handler_has_it(tmp_path: Path) -> None:
     assert [one.outcome for one in result.records] == ["converted"] * 2
     assert 'subscribe: ["file#/etc/a"]' in text
     check_valid(tmp_path / "site")
+
+
+@pytest.mark.timeout(60)
+def test_a_name_of_many_parts(tmp_path: Path) -> None:
+    """The ways in which a handler's name may consist of them are not all tried."""
+    many = "x".join(f"{{{{ v{number} }}}}" for number in range(30))
+    result, _ = convert_tasks(
+        tmp_path,
+        f"""
+        - copy: {{content: x, dest: /etc/a, owner: root, group: root, mode: "0644"}}
+          notify: "{many}y"
+        """,
+        handlers__main=f"- name: {'x' * 200}\n  service: {{name: chrony, state: restarted}}\n",
+    )
+    (record,) = result.records
+    assert record.outcome == "check"
+    assert "is not in the role or play" in record.reasons[0]
