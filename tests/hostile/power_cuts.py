@@ -305,9 +305,9 @@ def run(seconds: float, seed: int) -> Figures:
                 changed, lost, found = push.cut(moment, cache)
                 broken += found
                 tried["cuts"] += 1
-                tried["in the middle"] += 0 < changed < _FILES
+                tried["cuts in the middle of a push"] += 0 < changed < _FILES
                 tried["blocks lost in the cache"] += lost
-                tried["changes on the disk by then"] += changed
+                tried["changes already on the disk"] += changed
                 if time.monotonic() >= deadline:
                     break
     return Figures(dict(tried), broken)
