@@ -113,6 +113,7 @@ class Context(object):
         self._adapters = files, accounts, commands
         self._read_only: Optional["Files"] = None
         self._overlay: Optional["HostOverlay"] = None
+        self._unplanned: Optional["HostOverlay"] = None  # shared until an action is called
         self._planned = False
         self.blobs = blobs
         self.cancellation = cancellation
@@ -276,11 +277,15 @@ class Context(object):
 
     def planned(self) -> "HostOverlay":
         """In a preview, the target with the planned changes, if any; read-only."""
-        return self._new_overlay() if self._overlay is None else self._overlay
+        if self._overlay is not None:
+            return self._overlay
+        if self._unplanned is None:
+            self._unplanned = self._new_overlay()
+        return self._unplanned
 
     def overlay_with(self, effects: Sequence[Effect]) -> "HostOverlay":
         """Return the target with these changes as well, for one read."""
-        overlay = self._new_overlay() if self._overlay is None else self._overlay.fork()
+        overlay = self.planned().fork()
         overlay.lay(tuple(effects), Uncertainty(), "")
         return overlay
 
@@ -340,7 +345,7 @@ class Context(object):
         if not effects:
             return
         if self._overlay is None:
-            self._overlay = self._new_overlay()
+            self._overlay = self.planned().fork()
         for clash in self._overlay.lay(tuple(effects), uncertainty, by):
             self.notice(
                 "warning",
@@ -401,6 +406,7 @@ class Context(object):
         """Record that an action was called, completely or not. Earlier answers of the host may be
         stale."""
         self.acted += 1
+        self._unplanned = None
 
     def progress(self, action: str) -> None:
         """Report what the resource is doing now, such as "installing nginx"."""

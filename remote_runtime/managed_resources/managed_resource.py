@@ -16,6 +16,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Tuple,
     Type,
     Union,
 )
@@ -86,7 +87,6 @@ class ManagedResource(object):
         self._refreshes = kind.refresh is not StateType.refresh
         self._keeps_part = kind.left is not StateType.left
         self._done: List[Effect] = []  # of the steps that ran on the overlay
-        self._machine_reader: Optional[HostReader] = None
 
     @property
     def _removes(self) -> bool:
@@ -97,12 +97,12 @@ class ManagedResource(object):
     def _reader(self, overlay: "Optional[HostOverlay]" = None) -> HostReader:
         """Return a reader of the host's current state, or of the overlay ``overlay``."""
         context = self.context
-        unplanned = overlay is None and context.overlay is None
-        if unplanned and (self._reads_machine or not context.noop):
-            if self._machine_reader is None:
-                self._machine_reader = context.one(_Machine).reader()
-            return self._machine_reader
-        return reader(context.planned() if overlay is None else overlay, context, overlay)
+        if overlay is not None:
+            return reader(overlay, context, overlay)
+        readers: _Readers = context.one(_Readers)
+        if context.overlay is None and (self._reads_machine or not context.noop):
+            return readers.machine()
+        return readers.planned()
 
     def _supported(self) -> HostReader:
         """A host that can be read, on which the resource can be managed."""
@@ -432,19 +432,27 @@ class ManagedResource(object):
         return ", ".join(w if i == 0 else w[:1].lower() + w[1:] for i, w in enumerate(words))
 
 
-class _Machine(object):
-    """The machine without planned changes, for reading only; all resources of a run share it."""
+class _Readers(object):
+    """Readers of the host, which all resources of a run share."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._readers: Dict[bool, HostReader] = {}  # of a resource in noop, and of others
+        self._machine: Dict[bool, HostReader] = {}  # for a resource in noop, and for others
+        self._planned: "Optional[Tuple[HostOverlay, HostReader]]" = None
 
-    def reader(self) -> HostReader:
-        """Return its reader for the current resource."""
+    def machine(self) -> HostReader:
+        """Return the reader of the machine, without planned changes, for the current resource."""
         noop = self._context.noop
-        if noop not in self._readers:
-            self._readers[noop] = reader(self._context, self._context)
-        return self._readers[noop]
+        if noop not in self._machine:
+            self._machine[noop] = reader(self._context, self._context)
+        return self._machine[noop]
+
+    def planned(self) -> HostReader:
+        """Return the reader of the machine with planned changes."""
+        overlay = self._context.planned()
+        if self._planned is None or self._planned[0] is not overlay:
+            self._planned = overlay, reader(overlay, self._context)
+        return self._planned[1]
 
 
 def _called(name: str, places: Sequence[Covers], lists: bool) -> Covers:

@@ -33,6 +33,17 @@ class Turns(unittest.TestCase):
             with shared.for_resource(item("t", "a", own=own), noop=True):
                 self.assertEqual(shared.commands is shared.user_commands, own)
 
+    def test_plans_do_not_change_what_is_unplanned(self) -> None:
+        """The target without planned changes stays so, whatever is planned or tried on it."""
+        shared = context(noop=True)
+        unplanned = shared.planned()
+        shared.overlay_with([PathEffect("/tried", "file")])
+        with shared.apart():
+            shared.expect([PathEffect("/planned", "file")], Uncertainty(), "file#/planned")
+            self.assertIsNot(shared.planned(), unplanned)
+        self.assertIs(shared.planned(), unplanned)
+        self.assertEqual(unplanned.layer.nodes, {})
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,7 +5,7 @@ from unittest import mock
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.mount.resource import Resource
 from remote_runtime.system.kernel import mounts
-from tests.remote_runtime.fakes import DirectoryTest, item, one
+from tests.remote_runtime.fakes import DirectoryTest, context, item, one
 from tests.remote_runtime.host.kinds import run
 from tests.texts import expect_text
 
@@ -68,6 +68,16 @@ class MountTest(DirectoryTest):
         self.assertEqual(preview["error"], event["error"])
         self.assertEqual(preview["changes"], event["changes"])
         return event
+
+    def test_a_preview_reads_the_mounts_once(self) -> None:
+        """Until an action is called, which a preview in a push sees."""
+        ctx = context(noop=True)
+        with mock.patch.object(mounts, "_mounted", side_effect=mounts._mounted) as read:
+            found = [ctx.planned().mounts.at(self.point) for _ in range(3)]
+            self.assertEqual((found, read.call_count), ([None] * 3, 1))
+            self.mounted(self.line())
+            ctx.has_acted()
+            self.assertIsNotNone(ctx.planned().mounts.at(self.point))
 
     def test_a_password_of_others(self) -> None:
         """A password in the table is in no event, and stays where only another field changes."""
