@@ -44,8 +44,10 @@ def convert_plays(project: Project, plays: list[Play], base: Path, title: str) -
     """Write site.yaml, and an additional manifest for each play that needs its own."""
     site = Manifest("site.yaml", [title])
     single = len(plays) == 1 and plays[0].hosts.strip() in ("all", "*") and not plays[0].when
+    every = {one.hosts.strip() for one in plays if not _is_local(one)}
     for play in plays:
-        if set(play.hosts.replace(",", ":").split(":")) <= _LOCAL:
+        project.play_hosts = _play_hosts(project, play, plays, len(every) == 1)
+        if _is_local(play):
             _keep_play(project, site, play, "it runs on the controller, not on hosts")
             continue
         try:
@@ -65,6 +67,10 @@ def convert_plays(project: Project, plays: list[Play], base: Path, title: str) -
         entry.tags = tags_of(play.keywords.get("tags"))
         site.items.append(entry)
     project.manifests.append(site)
+
+
+def _is_local(play: Play) -> bool:
+    return set(play.hosts.replace(",", ":").split(":")) <= _LOCAL
 
 
 def _unused(project: Project, name: str) -> str:
@@ -114,7 +120,7 @@ def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) 
     files = Files(play.path.parent, "")
     builder = Builder(
         manifest, Scope(values, late=values, files="files", templates="templates",
-                        fleet=project.fleet),
+                        fleet=project.fleet, play_hosts=project.play_hosts.get("", {})),
         files, project,
         first=not project.started, is_root=project.is_root, sources=sources,
     )  # fmt: skip
@@ -250,3 +256,66 @@ def _member(word: str, project: Project) -> str:
     if word in project.hosts.names() and word not in project.hosts.groups:
         return f"Host.name == {literal(word)}"
     return f"{literal(word)} in Host.groups"
+
+
+_PLAY_HOSTS = ("ansible_play_hosts", "ansible_play_hosts_all", "play_hosts")
+
+
+def _play_hosts(
+    project: Project, play: Play, plays: list[Play], is_same: bool
+) -> dict[str, dict[str, str]]:
+    """The names of the hosts of a play with their expression, for each role, and "" for the play.
+
+    A role that another play applies to other hosts has none. ``is_same``: all plays have the same
+    hosts.
+    """
+    text = _hosts_of(project, play.hosts)
+    if not text:
+        return {}
+    names = [*_PLAY_HOSTS, *([] if "serial" in play.keywords else ["ansible_play_batch"])]
+    found = dict.fromkeys(names, text)
+    others = [one for one in plays if one.hosts.strip() != play.hosts.strip()]
+    own = [*_applied_roles(project, [play])]
+    roles = [one for one in own if is_same or one not in _mentioned_roles(project, others, own)]
+    return {"": found, **dict.fromkeys(roles, found)}
+
+
+def _hosts_of(project: Project, pattern: str) -> str:
+    """The hosts of groups and single hosts; "" for other patterns."""
+    parts = []
+    for word in re.split(r"[:,]", pattern):
+        word = word.strip()
+        if word in ("all", "*"):
+            parts.append("Groups.all")
+        elif word in project.hosts.groups:
+            parts.append(f"Groups[{literal(word)}]")
+        elif word in project.hosts.names():
+            parts.append(literal([word]))
+        else:
+            return ""
+    return parts[0] if len(parts) == 1 else f"(({' + '.join(parts)}) | unique | list)"
+
+
+def _applied_roles(project: Project, plays: list[Play]) -> list[str]:
+    """The roles of plays, with their dependencies."""
+    waiting = [role_name(one) for play in plays for one in play.roles]
+    found: list[str] = []
+    while waiting:
+        name = waiting.pop(0)
+        if name in found:
+            continue
+        found.append(name)
+        role = project.role(name)
+        waiting += map(role_name, role.dependencies) if role is not None else ()
+    return found
+
+
+def _mentioned_roles(project: Project, plays: list[Play], names: list[str]) -> set[str]:
+    """The roles that other plays, or their roles, apply or may include by name."""
+    applied = _applied_roles(project, plays)
+    texts = [one.path.read_text(encoding="utf-8", errors="replace") for one in plays]
+    roles = [project.role(one) for one in applied]
+    texts += [one.sources() for one in roles if one is not None]
+    included = re.findall(r"(?:include|import)_role:?.*\n?.*", "\n".join(texts))
+    found = {one for one in names if any(one in line for line in included)}
+    return {*applied, *found}

@@ -58,6 +58,8 @@ class Project:
     started: bool = False
     environment: dict[str, Any] = field(default_factory=dict)
     fleet: Fleet = field(default_factory=Fleet)
+    # for each role, and "" for the play: the names of the play's hosts and their expressions
+    play_hosts: dict[str, dict[str, str]] = field(default_factory=dict)
     included: int = 0
     _roles: dict[str, Role | None] = field(default_factory=dict)
     _converted: dict[tuple[str, str], RoleManifest] = field(default_factory=dict)
@@ -111,7 +113,8 @@ class Project:
         _add_facts(values, tasks, role.path)
         builder = Builder(
             manifest, Scope(values, late=late, role=role.name, files=f"{word}/files",
-                            templates=f"{word}/templates", fleet=self.fleet),
+                            templates=f"{word}/templates", fleet=self.fleet,
+                            play_hosts=self.play_hosts.get(role.name, {})),
             files, self, role.name, not self.started, self.is_root, role.sources(),
         )  # fmt: skip
         builder.scope.locate = partial(look_up_file, files)
@@ -219,6 +222,7 @@ class Project:
             templates=builder.scope.templates,
             locate=builder.scope.locate,
             statements=template_text,
+            play_hosts=builder.scope.play_hosts,
         )
         inner = Builder(
             manifest, scope, builder.files, self, builder.role, False, builder.is_root,

@@ -322,7 +322,8 @@ def extracted(node: nodes.Filter, of: Translate, hostvars: Callable[[Any, list[A
         return None
     keys = [key for one in given[1:] for key in _literal_keys(one)]
     found = path_of(hostvars(nodes.Const(""), keys))
-    assert found is not None
+    if found is None:
+        raise NotConvertible("extract of a fact that ccm computes from others")
     more = [nodes.Const(key) for key in found[1][1:]]
     words = [*node.args[:start], nodes.Name("Hosts", "load"), *more]
     return nodes.Filter(of(node.node), node.name, words, [], None, None)

@@ -73,6 +73,7 @@ _UNKNOWN = frozenset(
         "ansible_config_file",
     ]
 )
+_ALL_HOSTS = "also hosts that are not selected, not reached, or failed"
 _SUCCESS = {
     "changed": "changed", "change": "changed", "failed": "failed", "failure": "failed",
     "succeeded": "succeeded", "success": "succeeded", "successful": "succeeded",
@@ -223,6 +224,9 @@ class _Translator:
             if name == "ansible_managed":
                 scope.uses.data.add(name)
             return members(expression(_MAGIC[name]), keys)
+        if name in scope.play_hosts:
+            scope.uses.uncertainties.append(_ALL_HOSTS)
+            return members(expression(scope.play_hosts[name]), keys)
         if name in _UNKNOWN:
             raise NotConvertible(f"ccm has no equivalent of {name}")
         if name in ("role_name", "ansible_role_name"):
@@ -328,11 +332,10 @@ class _Translator:
             word = "name" if keys[0] == "inventory_hostname" else "address"
             return members(nodes.Getattr(base, word, "load"), keys[1:])
         words = tuple(str(one).removeprefix("ansible_") for one in keys)
-        text = fact_names.SIMPLE.get(words, "")
-        plain = path_of(expression(text)) if text else None
-        if plain is not None and plain[0] == "Facts" and str(keys[0]).startswith("ansible_"):
-            self._note_uncertainty(words)
-            return members(nodes.Getattr(base, "facts", "load"), plain[1])
+        fact = fact_names.of_other_host(words, base)
+        if fact is not None and str(keys[0]).startswith("ansible_"):
+            self._note_uncertainty(words[: fact[1]])
+            return members(fact[0], keys[fact[1] :])
         self.scope.fleet.share(str(keys[0]))
         return members(nodes.Getattr(base, "vars", "load"), keys)
 

@@ -8,6 +8,7 @@ from jinja2 import nodes
 from orchestrator.ansible.jinja.filter_substitutes import filtered
 from orchestrator.ansible.jinja.parsing import expression, members, path_of
 from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.problems import NotConvertible
 
 INFO = "Facts.host.info"
@@ -258,6 +259,20 @@ def of_interface(words: tuple[str, ...]) -> str:
         f"(Facts.network.addresses | selectattr('interface', 'equalto', '{words[0]}') | "
         f"{kind}('ipv4') | map(attribute='address') | first)"
     )
+
+
+def of_other_host(words: tuple[str, ...], host: nodes.Expr) -> tuple[nodes.Expr, int] | None:
+    """A fact of another host, and how many words name it; None if its facts do not hold it."""
+    for size in range(len(words), 0, -1):
+        found = words[:size]
+        text = SIMPLE.get(found, "") or of_interface(found)
+        if len(found) == 1 and found[0] in TABLES:
+            fact, table = TABLES[found[0]]
+            text = f"{table!r}.get({fact}, {fact})"
+        if text:
+            parts = re.split(r"\bFacts\b", text)
+            return expression(f"{unparse(host)}.facts".join(parts)), size
+    return None
 
 
 NUMBERS = {"memfree_mb", "memtotal_mb", "swaptotal_mb", "processor_vcpus", "processor_nproc"}

@@ -151,6 +151,7 @@ class Scope:
     no_data: bool = False  # an entry of a hierarchy, which cannot read data
     whole: bool = False  # a whole template
     fleet: Fleet = field(default_factory=Fleet)
+    play_hosts: Mapping[str, str] = field(default_factory=dict)  # names of the play's hosts
 
     def having(self, **changes: Any) -> Scope:
         """The same scope with changes."""
