@@ -1,5 +1,6 @@
 """``include_vars`` in a loop over file names, which may skip missing files (controller)."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from orchestrator.ansible.jinja.parsing import (
     condition_tree,
     in_role,
     is_template,
+    names_in,
     only_expression,
     outputs,
     parts_of,
@@ -95,9 +97,23 @@ def _conditions(task: Task) -> tuple[list[Any], bool]:
                 if not _is_same(one.node, task):
                     raise NotConvertible("include_vars if another file exists")
                 optional = True
+            elif names_in(one) & _names_of_element(task):
+                raise NotConvertible("include_vars in a loop with a condition on the element")
             else:
                 kept.append(unparse(one))
     return kept, optional
+
+
+def _names_of_element(task: Task) -> set[str]:
+    """The variables that have the element of the loop, or a text with it."""
+    found: set[str] = set()
+    waiting = [_variable(task)]
+    while waiting:
+        found.add(waiting[-1])
+        word = re.compile(rf"\b{re.escape(waiting.pop())}\b")
+        readers = {name for name, value in task.variables.items() if word.search(repr(value))}
+        waiting += readers - found
+    return found
 
 
 def _is_same(node: nodes.Expr, task: Task) -> bool:

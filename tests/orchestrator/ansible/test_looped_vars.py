@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks
 
 _SYSTEM_ROLE = """
@@ -73,6 +75,25 @@ def test_a_test_of_another_file(tmp_path: Path) -> None:
     )
     assert [one.outcome for one in result.records] == ["not converted"]
     assert "NOT CONVERTED: include_vars if another file exists" in text
+
+
+@pytest.mark.parametrize("condition", ["item != 'b.yml'", "__file is search('b')"])
+def test_a_condition_on_the_element(tmp_path: Path, condition: str) -> None:
+    """It holds for some files only, so the task is not converted."""
+    result, _ = convert_tasks(
+        tmp_path,
+        f"""
+        - include_vars: "{{{{ item }}}}"
+          loop: [a.yml, b.yml]
+          vars: {{__file: "{{{{ item }}}}"}}
+          when: {condition}
+        """,
+        vars__a="v: 1\n",
+        vars__b="v: 2\n",
+    )
+    (record,) = result.records
+    assert record.outcome == "not converted"
+    assert record.reasons == ["include_vars in a loop with a condition on the element"]
 
 
 def test_the_first_task_file_of_several(tmp_path: Path) -> None:
