@@ -402,13 +402,15 @@ class Systemd(object):
         ):
             self.context.sleep(SETTLE_TIMEOUT)
         now = unit.status(full, self._shown(full))
-        if not now.running and not now.ends_by_itself:
-            raise UnsettledError(
-                "%s stopped immediately after it was %s: %s"
-                % (full, "reloaded" if verb == RELOAD else "started", now.words),
-                kind="service.failed",
-                output=self._log(full),
-            )
+        if not now.running:
+            log = self._log(full)
+            condition = unit.unmet_condition(log)
+            what = "%s did not start because %s" % (full, condition)
+            if not condition:
+                done = "reloaded" if verb == RELOAD else "started"
+                what = "%s stopped immediately after it was %s: %s" % (full, done, now.words)
+            if condition or not now.ends_by_itself:
+                raise UnsettledError(what, kind="service.failed", output=log)
         # The lifecycle counts this action next and looks at the unit then; this is that look.
         self._asked_at = self.context.acted + 1
 

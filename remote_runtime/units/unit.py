@@ -142,6 +142,22 @@ def status(unit: str, properties: Mapping[str, str]) -> Status:
     )
 
 
+def unmet_condition(log: str) -> str:
+    """Why systemd skipped the start of a unit, from ``systemctl status``; "" if it did not."""
+    lines = log.splitlines() or [""]
+    last = lines[-1].partition(" because of an unmet condition check (")[2]
+    if last:
+        return "%s is not met" % last.rstrip(").")
+    for line in lines:
+        text = line.strip(" \u2514\u251c\u2500|`-")
+        if text.endswith(" was not met"):
+            return "%s is not met" % text[: -len(" was not met")]
+    none = ("none of the trigger conditions were met", "no trigger condition checks were met.")
+    if lines[-1].rstrip().endswith(none[1]) or any(line.endswith(none[0]) for line in lines):
+        return "none of its conditions with | is met"
+    return ""
+
+
 def _known(unit: str, what: str, value: str, known: Tuple[str, ...]) -> str:
     if value not in known:
         raise ResourceError(

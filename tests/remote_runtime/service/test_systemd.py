@@ -222,6 +222,24 @@ class Acting(unittest.TestCase):
         self.assertIn("status=3", caught.exception.output)
         self.assertLessEqual(len(caught.exception.output.splitlines()), 25)
 
+    def test_a_condition_that_prevents_the_start(self):
+        """A unit that systemd skips is a failure that names the condition."""
+        log = (
+            "\u25cb ccm-fails.service\n  Condition: start condition failed at Mon; 1s ago\n"
+            "             \u2514\u2500 %s\n"
+        )
+        for line in (
+            "ConditionPathExists=/etc/x was not met",
+            "none of the trigger conditions were met",
+            "x was skipped because of an unmet condition check (ConditionPathExists=/etc/y).",
+            "x was skipped because no trigger condition checks were met.",
+        ):
+            commands = RecordedHost()
+            commands.on("systemctl status", Result(3, log % line, ""))
+            with self.assertRaises(ResourceError) as caught:
+                Plan(commands, ("ccm-fails", {})).carry_out()
+            expect_text(caught.exception.message, self)
+
     def test_a_socket_that_starts_what_was_stopped(self):
         """A socket that listens is a warning; one that does not, and a timer, are none."""
         for state, warned in (("active", True), ("inactive", False)):

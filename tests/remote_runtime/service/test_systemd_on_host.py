@@ -121,6 +121,10 @@ def test_units_that_cannot_run(debian: Host) -> None:
     fails = one(debian, "ccm-fails")
     assert "stopped immediately after it was started" in fails["error"][0]
     assert any("as intended" in line for line in fails["error"]), fails["error"]
+    unit = "[Unit]\nConditionPathExists=/nowhere\n[Service]\nExecStart=/bin/sleep 1000\n"
+    debian.write("/etc/systemd/system/ccm-skipped.service", unit)
+    skipped = one(debian, "ccm-skipped")
+    assert "did not start because ConditionPathExists=/nowhere is not met" in skipped["error"][0]
 
 
 def test_a_unit_without_an_install_section(debian: Host) -> None:
