@@ -46,7 +46,7 @@ def share(results: Iterable[Result]) -> str:
     knowable = [v for v in verdicts if v.kind == EXACT or not v.open]
     exact = sum(1 for v in knowable if v.kind == EXACT)
     percent = 100 * exact / len(knowable) if knowable else 100.0
-    return f"{exact} of {len(knowable)} predictable ones are certain and exact: {percent:.1f} %"
+    return f"{exact} of {len(knowable)} predictable ones are certain and exact: {percent:.1f}%"
 
 
 def write(page: Path, results: Sequence[Result]) -> None:
