@@ -40,6 +40,10 @@ from orchestrator.ansible.source.tasks import Block, Task, flat, inherit, listed
 
 _MAX_OMITTED = 4
 _FOUND_OUT = ("set_fact", "stat", "slurp", "getent", "service_facts", "package_facts")
+_ONLY_READ = (
+    *(*_FOUND_OUT, "include_vars", "debug", "assert", "fail", "meta", "setup", "find", "pause"),
+    *("wait_for", "wait_for_connection", "group_by", "add_host", "mount_facts"),
+)
 
 
 class Builder(Conversion):
@@ -145,6 +149,8 @@ class Builder(Conversion):
     def keep(self, task: Task, record: Record, reason: str) -> None:
         """Leave a task as a comment."""
         self.mark(record, KEPT, reason)
+        if task.module not in _ONLY_READ and not registered_results.is_reading(self, task):
+            self.has_gap = True
         lines = [f"NOT CONVERTED: {reason}", *self.original(task.path, task.line, task.end)]
         self.manifest.items.append(Comment(lines))
         for fact in task.args if task.module == "set_fact" else ():

@@ -101,6 +101,7 @@ class Conversion(ABC):
     emptied: set[str] = field(default_factory=set)  # empty variables that `set_fact` sets
     project_variables: set[str] = field(default_factory=set)  # variables that the project sets
     ended: list[str] = field(default_factory=list)  # conditions of all later tasks
+    has_gap: bool = False  # whether a task that is not converted may have changed a host
     is_rescued: bool = False  # whether something of the original follows a failure
     element: str = ""  # the variable of the loop that applies the manifest several times
     element_key: str = ""  # distinguishes its elements, as an expression
@@ -156,7 +157,8 @@ class Conversion(ABC):
     @property
     def is_untouched(self) -> bool:
         """Whether nothing has changed a host before this point."""
-        return self.first and not any(one.changes for one in self.manifest.entries())
+        changes = any(one.changes for one in self.manifest.entries())
+        return self.first and not changes and not self.has_gap
 
     def scope_of(self, task: Task, **changes: Any) -> Scope:
         """The scope of a task, with its variables."""

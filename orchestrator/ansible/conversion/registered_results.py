@@ -97,6 +97,7 @@ class Question:
     def __call__(self, scope: Scope) -> dict[str, Any]:
         """The lookup."""
         arguments = Arguments(keywords.arguments(self.task), scope, {})
+        found: dict[str, Any]
         if self.kind == "stat":
             found = {"stat": _stat_path(arguments)}
         elif self.kind == "uri":
@@ -106,6 +107,8 @@ class Question:
         else:
             found = self._command(scope, arguments)
         arguments.finish()
+        if _is_secret(self.task):
+            found["sensitive"] = True
         if "Asked." in str(found):
             raise NotConvertible("a lookup that reads the answer of another one")
         return found
@@ -271,7 +274,7 @@ def _page(task: Task, arguments: Arguments) -> dict[str, Any]:
         words += login if user is None or "default('')" not in user else [_if_set(user, login)]
     words.append(_word(arguments.required("url")))
     found: dict[str, Any] = {"command": " ".join(words)}
-    if password is not None or headers or task.keywords.get("no_log"):
+    if password is not None or headers:
         found["sensitive"] = True
     return found
 
@@ -360,6 +363,11 @@ def stat(builder: Conversion, task: Task, record: Record) -> None:
     note_reading(builder, task, record)
 
 
+def _is_secret(task: Task) -> bool:
+    """Whether the result of a task is masked."""
+    return text_rewriter.as_bool(task.keywords.get("no_log") or False) is not False
+
+
 def slurp(builder: Conversion, task: Task, record: Record) -> None:
     """``slurp``: a lookup of a file."""
     arguments = Arguments(keywords.arguments(task), builder.scope, {})
@@ -369,7 +377,8 @@ def slurp(builder: Conversion, task: Task, record: Record) -> None:
     if not name or task.loop is not None:
         raise NotConvertible("slurp in a loop, or without register")
     builder.scope.registers[name] = Register(
-        name, "file", task.name or "slurp", {"file": path},
+        name, "file", task.name or "slurp",
+        {"file": path, "sensitive": True} if _is_secret(task) else {"file": path},
         position=len(builder.manifest.entries()), certain=builder.is_untouched,
     )  # fmt: skip
     _note(builder, task, record, f"the answer is Asked.{name}")

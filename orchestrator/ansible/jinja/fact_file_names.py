@@ -6,6 +6,7 @@ from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names
 from orchestrator.ansible.jinja.fact_names import fact_of
+from orchestrator.ansible.jinja.filter_substitutes import filtered
 from orchestrator.ansible.jinja.parsing import outputs, path_of
 from orchestrator.ansible.problems import NotConvertible
 
@@ -28,11 +29,8 @@ def parts_of_name(name: str) -> list[tuple[str, str]]:
     parts = outputs(name)
     if parts is None:
         raise NotConvertible("a file name with statements")
-    flat: list[Any] = []
-    for one in parts:
-        flat += one.nodes if isinstance(one, nodes.Concat) else [one]
     found: list[tuple[str, str]] = []
-    for one in flat:
+    for one in [each for part in parts for each in _joined(part)]:
         cased = isinstance(one, nodes.Filter) and one.name in CASES
         inner = _whole_version(one.node if cased else one)
         if isinstance(inner, (nodes.TemplateData, nodes.Const)):
@@ -47,6 +45,23 @@ def parts_of_name(name: str) -> list[tuple[str, str]]:
             raise NotConvertible(f"a file name that depends on more than known facts: {name}")
         found.append((one.name if cased else "fact", fact))
     return found
+
+
+def _joined(node: Any) -> list[Any]:
+    """The parts of strings that are joined, also in ``(a ~ b) | lower``."""
+    if isinstance(node, nodes.Concat):
+        return [each for one in node.nodes for each in _joined(one)]
+    if isinstance(node, nodes.Add):
+        return [each for one in (node.left, node.right) for each in _joined(one)]
+    is_cased = isinstance(node, nodes.Filter) and node.name in ("lower", "upper")
+    if not is_cased or isinstance(node.node, (nodes.Name, nodes.Getattr, nodes.Getitem)):
+        return [node]
+    inner = _joined(node.node)
+    texts = [one.value if isinstance(one, nodes.Const) else None for one in inner]
+    return [
+        filtered(one, node.name) if text is None else nodes.Const(CASES[node.name](str(text)))
+        for one, text in zip(inner, texts, strict=True)
+    ]
 
 
 def has_known_facts(name: str) -> bool:

@@ -535,3 +535,24 @@ def test_facts_of_which_one_is_not_converted(tmp_path: Path) -> None:
     assert "# CHECK: now is not set: ccm has no fact like ansible_date_time.iso8601" in text
     assert 'path: "/srv/{{ Data.name }}"' in text
     check_valid(tmp_path / "site")
+
+
+def test_file_names_of_joined_facts(tmp_path: Path) -> None:
+    """A file name may join facts in parentheses, in lower case as a whole."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - include_tasks: "{{ item }}"
+          with_first_found:
+            - "{{ ('Setup-' ~ ansible_distribution ~ '-A12') | lower }}.yml"
+            - "setup-{{ (ansible_os_family + '') | lower }}.yml"
+        """,
+        **{
+            "tasks__setup-debian": "- command: echo 1\n",
+            "tasks__setup-debian-a12": "- command: echo 2\n",
+        },
+    )
+    assert "NOT CONVERTED" not in text
+    assert "echo 1" in text
+    assert "echo 2" in text
+    check_valid(tmp_path / "site")

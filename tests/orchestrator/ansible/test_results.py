@@ -92,3 +92,26 @@ def test_results_of_find_by_element(tmp_path: Path) -> None:
         defaults__main="dirs: [/opt/a]\n",
     )
     assert "NOT CONVERTED: the results of find for each element of a list" in text
+
+
+def test_lookups_after_a_task_that_is_not_converted(tmp_path: Path) -> None:
+    """A result that the original reads after a task that may change the host is marked."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - community.general.nmcli: {conn_name: web, state: present}
+        - command: wg genkey
+          register: key
+          changed_when: false
+          no_log: true
+        - slurp: {src: /etc/key}
+          register: old
+          no_log: true
+        - copy: {content: "{{ key.stdout }}{{ old.content | b64decode }}", dest: /x, mode: "0600"}
+        """,
+    )
+    assert "CHECK: the original fails if the command does" in text
+    assert "CHECK: Asked.key is answered before the first change" in text
+    assert "key: {command: wg genkey, sensitive: true}" in text
+    assert "old: {file: /etc/key, sensitive: true}" in text
+    check_valid(tmp_path / "site")
