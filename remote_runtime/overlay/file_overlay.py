@@ -37,6 +37,7 @@ class FileOverlay(object):
         self._shares: Dict[str, Tuple[int, int, int]] = {}  # of nodes: device, bytes, files
         self._sums: Dict[int, Tuple[int, int]] = {}  # of the shares, by device
         self._uncounted: Dict[str, None] = {}  # the nodes without a share
+        self._points: Dict[str, None] = {}  # the nodes where something is mounted
 
     def copy(self) -> "FileOverlay":
         """Return an independent copy."""
@@ -46,12 +47,15 @@ class FileOverlay(object):
         other._inodes = dict(self._inodes)
         other._inside = {directory: dict(names) for directory, names in self._inside.items()}
         other._shares, other._sums = dict(self._shares), dict(self._sums)
+        other._points = dict(self._points)
         return other
 
     def _set_node(self, path: str, node: Node) -> None:
         self._uncount(path)
         self.nodes[path] = node
         self._uncounted[path] = None
+        if node.mount is not None:
+            self._points[path] = None
         while path.strip("/"):
             directory, name = os.path.split(path)
             names = self._inside.setdefault(directory, {})
@@ -60,15 +64,27 @@ class FileOverlay(object):
             names[name] = None
             path = directory
 
+    def _drop(self, path: str) -> None:
+        """Drop a node."""
+        self._uncount(path)
+        del self.nodes[path]
+
     def _uncount(self, path: str) -> None:
-        """Stop counting a node."""
+        """Stop counting a node, and what is mounted there."""
+        self._points.pop(path, None)
         self._uncounted.pop(path, None)
-        self._add_usage(self._shares.pop(path, (0, 0, 0)), -1)
+        if path in self._shares:
+            self._add_usage(self._shares.pop(path), -1)
 
     def _add_usage(self, share: Tuple[int, int, int], sign: int) -> None:
         device, size, count = share
         sizes, counts = self._sums.get(device, (0, 0))
         self._sums[device] = (sizes + sign * size, counts + sign * count)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is planned."""
+        return not (self.nodes or self.remounted)
 
     def find(self, path: str, follow: bool) -> ResolvedPath:
         """Resolve a path through the layer and the host; with ``follow``, a link at its end is
@@ -85,7 +101,7 @@ class FileOverlay(object):
                 at = os.path.dirname(at)
                 hidden, since = self.is_hidden(at), self._settled_since(at)
                 continue
-            full = os.path.join(at, part)
+            full = at.rstrip("/") + "/" + part
             node = self.nodes.get(full)
             if node is not None:
                 laid, since = True, max(since, node.counts_since(bool(waiting)))
@@ -141,13 +157,19 @@ class FileOverlay(object):
         node = self.nodes.get(path)
         return self._node_of_other_name(path) if node is None and not hidden else node
 
+    def at(self, path: str) -> ResolvedPath:
+        """Return what ``find`` does for a path without links, but no times."""
+        hidden = self.is_hidden(path)
+        node = self.node(path, hidden)
+        return ResolvedPath(path, node, node is None and not hidden, node is not None, 0)
+
     def is_hidden(self, path: str) -> bool:
         """Return whether the host's content below a path without links is ignored."""
         while path.strip("/"):
             node = self.nodes.get(path)
             if node is not None:
                 return node.opaque
-            path = os.path.dirname(path)
+            path = path.rpartition("/")[0]
         return False
 
     def mount(self, effect: MountEffect, since: int, by: str) -> None:
@@ -163,8 +185,7 @@ class FileOverlay(object):
             self._set_node(path, node._replace(device=-since, once=True, mount=effect))
             self._record_parents(os.path.dirname(path), since, by)
         elif old is not None and old.mount is not None:
-            self._uncount(path)
-            del self.nodes[path]
+            self._drop(path)
 
     def _resolve_parent(self, path: str) -> str:
         """Return a path without links in its parents."""
@@ -175,10 +196,9 @@ class FileOverlay(object):
         """Return the planned file system that contains a path without links; None for one of the
         host.
         """
-        while path.strip("/"):
-            node = self.nodes.get(path)
-            if node is not None and node.mount is not None:
-                return node.mount
+        while self._points and path.strip("/"):
+            if path in self._points:
+                return self.nodes[path].mount
             path = os.path.dirname(path)
         return None
 
@@ -218,9 +238,10 @@ class FileOverlay(object):
 
     def mount_points(self, path: str) -> List[str]:
         """Return the planned mount points at a path and below it."""
+        if not self._points:
+            return []
         place = self._resolve_parent(path)
-        mounts = [at for at, node in self.nodes.items() if node.mount is not None]
-        return sorted(at for at in mounts if is_within(at, place))
+        return sorted(point for point in self._points if is_within(point, place))
 
     def below(self, path: str) -> List[str]:
         """Return the names directly below a directory for which the layer has something."""
@@ -265,10 +286,15 @@ class FileOverlay(object):
         # Only a directory is changed where a link leads to; all else replaces the link.
         planned_path = self.find(effect.path, follow=effect.kind == "directory")
         path = planned_path.path
-        node = self._planned_node(effect, planned_path)._replace(since=since, by=by)
-        unsure = not sure and effect.kind == "directory" and self._may_be_new(planned_path)
-        node = node._replace(firm=effect.firm, once=effect.once, part=effect.part)
-        node = node._replace(unsure=unsure, via=tuple(link for link, _ in planned_path.links))
+        node = self._planned_node(effect, planned_path)._replace(
+            since=since,
+            by=by,
+            firm=effect.firm,
+            once=effect.once,
+            part=effect.part,
+            unsure=not sure and effect.kind == "directory" and self._may_be_new(planned_path),
+            via=tuple(link for link, _ in planned_path.links),
+        )
         others = self.others(path)
         for other in [path, *others]:
             if effect.kind in ("absent", "file", "symlink"):
@@ -286,7 +312,7 @@ class FileOverlay(object):
 
     def _may_be_new(self, planned_path: ResolvedPath) -> bool:
         """Return whether an uncertain effect may create the directory."""
-        old = planned_path.node or self._host_node(planned_path)
+        old = self._current(planned_path)
         return old is None or old.kind != "directory" or old.unsure
 
     def _node_of_other_name(self, path: str) -> Optional[Node]:
@@ -298,11 +324,10 @@ class FileOverlay(object):
     def _record_parents(self, path: str, since: int, by: str) -> None:
         """Record that the parents of an existing path are directories."""
         while path.strip("/"):
-            planned_path = self.find(path, follow=False)
-            node = planned_path.node
-            if node is not None and node.kind != "absent":
+            there = self.at(path)
+            if there.node is not None and there.node.kind != "absent":
                 return
-            if node is None and planned_path.there and os.path.lexists(path):
+            if there.node is None and there.there and os.path.lexists(path):
                 return
             node = self._new_node("directory", path)
             self._set_node(path, node._replace(since=since, by=by, implied=True))
@@ -311,7 +336,7 @@ class FileOverlay(object):
     def _planned_node(self, effect: PathEffect, resolved: ResolvedPath) -> Node:
         if effect.kind in ("absent", UNTOLD):
             return Node(effect.kind)
-        old = resolved.node or self._host_node(resolved)
+        old = self._current(resolved)
         same = old is not None and old.kind == effect.kind
         if old is None or not same:
             old = self._new_node(effect.kind, resolved.path)
@@ -332,8 +357,9 @@ class FileOverlay(object):
         group.
         """
         mode = {"directory": 0o755, "file": 0o644, "symlink": 0o777}.get(kind, 0)
-        new = Node(kind, mode, os.geteuid(), os.getegid(), device=self._device(path))
         above = self._nearest_directory(path)
+        device = above.device if above is not None and above.device else self._device(path)
+        new = Node(kind, mode, os.geteuid(), os.getegid(), device=device)
         if above is None or not above.mode & stat.S_ISGID:
             return new
         inherited = stat.S_ISGID if kind == "directory" else 0
@@ -343,16 +369,18 @@ class FileOverlay(object):
         """Return the innermost directory above a path that will exist."""
         while path.strip("/"):
             path = os.path.dirname(path)
-            planned_path = self.find(path, follow=False)
-            node = planned_path.node or self._host_node(planned_path)
+            node = self._current(self.at(path))
             if node is not None and node.kind != "absent":
                 return node
         return None
 
+    def _current(self, resolved: ResolvedPath) -> Optional[Node]:
+        """Return the planned node, or that of the host, without changes."""
+        if resolved.node is not None:
+            return resolved.node
+        return self._host_node(resolved) if resolved.there else None
+
     def _host_node(self, resolved: ResolvedPath) -> Optional[Node]:
-        """Return the current path of the host, as a node without changes."""
-        if not resolved.there:
-            return None
         try:
             status = self._files.status(resolved.path)
         except ResourceError:
@@ -396,5 +424,4 @@ class FileOverlay(object):
                 below = os.path.join(directory, name)
                 directories.append(below)
                 if below in self.nodes:
-                    self._uncount(below)
-                    del self.nodes[below]
+                    self._drop(below)

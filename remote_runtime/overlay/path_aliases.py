@@ -25,7 +25,7 @@ class Mounts(object):
     def __init__(self, table: str = _TABLE) -> None:
         self._table = table
         self._shared: Optional[Dict[str, List[_Mount]]] = None
-        self._all: List[_Mount] = []
+        self._at: Dict[str, _Mount] = {}  # by the mount point; of several, the last
 
     def others(self, path: str) -> List[str]:
         """Return the other paths, without links, for the same file or directory."""
@@ -46,18 +46,17 @@ class Mounts(object):
         return result
 
     def _of(self, path: str) -> Optional[_Mount]:
-        """Return the mount that contains a path: the innermost one; of several at one place, the
-        last."""
-        around = [mount for mount in self._all if is_within(path, mount.point)]
-        return max(reversed(around), key=lambda mount: len(mount.point), default=None)
+        """Return the innermost mount that contains a path."""
+        while path not in self._at and path.strip("/"):
+            path = path.rpartition("/")[0]
+        return self._at.get(path or "/")
 
     def _read(self) -> Dict[str, List[_Mount]]:
+        result: Dict[str, List[_Mount]] = {}
         for fields in [line.split(b" ") for line in content_of(self._table).split(b"\n")[:-1]]:
             device, root, point = (unescape(os.fsdecode(field)) for field in fields[2:5])
-            self._all.append(_Mount(device, root, point))
-        result: Dict[str, List[_Mount]] = {}
-        for mount in self._all:
-            result.setdefault(mount.device, []).append(mount)
+            self._at[point] = mount = _Mount(device, root, point)
+            result.setdefault(device, []).append(mount)
         return {device: mounts for device, mounts in result.items() if len(mounts) > 1}
 
 

@@ -9,9 +9,20 @@ from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect
 from remote_runtime.overlay import file_overlay
 from remote_runtime.overlay.file_overlay import FileOverlay
+from remote_runtime.overlay.planned_nodes import ResolvedPath
 from remote_runtime.system.files import Files
 from remote_runtime.system.preconditions import PAGE
 from tests.remote_runtime.fakes import DirectoryTest
+
+
+class Counting(FileOverlay):
+    """Counts the paths that it resolves."""
+
+    resolved = 0
+
+    def find(self, path: str, follow: bool) -> ResolvedPath:
+        self.resolved += 1
+        return super().find(path, follow)
 
 
 class LayerTest(DirectoryTest):
@@ -42,6 +53,16 @@ class LayerTest(DirectoryTest):
         self.assertEqual(next(iter(self.layer.nodes)), self.path("real/f"))
         self.assertEqual([self.kind(n + "/f") for n in ("real", "link", "later")], ["file"] * 3)
         self.assertEqual((self.kind("later", False), self.kind("later")), ("symlink", "host"))
+
+    def test_a_change_resolves_its_path_once(self) -> None:
+        """The directories above a path without links are not resolved again."""
+        self.layer = layer = Counting(Files())
+        os.mkdir(self.path("d"))
+        for name, kind in (("d/f", "file"), ("d/l", "symlink"), ("new/sub/f", "file")):
+            before = layer.resolved
+            self.put(name, kind, target="x")
+            self.assertEqual(layer.resolved, before + 1, name)
+        self.assertEqual([self.kind(n) for n in ("new", "new/sub/f")], ["directory", "file"])
 
     def test_a_path_through_nothing(self) -> None:
         """Where directories are not there yet, too, a node has the one name that has no ``..``."""
