@@ -179,21 +179,25 @@ class Preconditions(object):
     def spare(self) -> FreeSpace:
         """The space that is left after all planned writes."""
         with CheckErrors("inspect", self.spot.path):
-            system = os.statvfs(self.spot.directory)
-            free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
-            inodes = system.f_ffree if os.geteuid() == 0 else system.f_favail
-            size, files = self.spot.planned
-            return FreeSpace(
-                os.stat(self.spot.directory).st_dev,
-                free * (system.f_frsize or PAGE) - size if system.f_blocks else None,
-                inodes - files if system.f_files else None,
-            )
+            return self._spare(os.statvfs(self.spot.directory))
+
+    def _spare(self, system: os.statvfs_result) -> FreeSpace:
+        free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
+        inodes = system.f_ffree if os.geteuid() == 0 else system.f_favail
+        size, files = self.spot.planned
+        return FreeSpace(
+            os.stat(self.spot.directory).st_dev,
+            free * (system.f_frsize or PAGE) - size if system.f_blocks else None,
+            inodes - files if system.f_files else None,
+        )
 
     def _enter(self, action: str, size: int) -> None:
         """Check for write permission and space for a new name in the directory."""
         if is_too_long(self.spot.path) or has_long_name(self.spot.path):
             raise self._failure(action, errno.ENAMETOOLONG)
-        self._writable(action, self.spot.directory)
+        system = os.statvfs(self.spot.directory)
+        if system.f_flag & _READ_ONLY:
+            raise self._failure(action, errno.EROFS)
         if self.spot.direct:
             self._permitted(action, self.spot.missing > 0)
             number = _of_kernel(self.spot.directory)
@@ -201,8 +205,8 @@ class Preconditions(object):
                 raise self._failure(action, number)
         elif self.spot.writable is False:
             raise self._failure(action, errno.EACCES)
-        block = os.statvfs(self.spot.directory).f_frsize or PAGE
-        if not self.spare().holds(-(-size // block) * block, 1 + self.spot.missing):
+        block = system.f_frsize or PAGE
+        if not self._spare(system).holds(-(-size // block) * block, 1 + self.spot.missing):
             raise self._failure(action, errno.ENOSPC)
 
     def _writable(self, action: str, path: str) -> None:
@@ -279,23 +283,26 @@ def at(
     decides. See ``PathState`` for the rest, and ``Preconditions`` for ``emptied``.
     """
     directory = within or _nearest_directory(os.path.dirname(real))
-    missing = os.path.dirname(real)[len(directory.rstrip("/")) :].count("/")
-    direct = os.path.isdir(directory)
-    there = real if counts and os.path.lexists(real) else ""
-    spot = PathState(
-        path,
-        _nearest_directory(directory),
-        direct=direct,
-        there=there,
-        planned=planned,
-        names=names,
-    )
+    on_host = _nearest_directory(directory)
     if gid is None:
         with CheckErrors("inspect", path):
-            status = os.stat(spot.directory)
+            status = os.stat(on_host)
         gid = status.st_gid if status.st_mode & stat.S_ISGID else -1
-    spot = spot._replace(shared=shared, writable=writable, missing=missing, gid=gid)
-    spot = spot._replace(intended=intended, real=real, points=points)
+    spot = PathState(
+        path,
+        on_host,
+        direct=on_host == directory,
+        there=real if counts and os.path.lexists(real) else "",
+        planned=planned,
+        shared=shared,
+        writable=writable,
+        missing=os.path.dirname(real)[len(directory.rstrip("/")) :].count("/"),
+        gid=gid,
+        intended=intended,
+        names=names,
+        real=real,
+        points=points,
+    )
     return Preconditions(spot, emptied)
 
 
