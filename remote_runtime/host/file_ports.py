@@ -66,7 +66,7 @@ class FileReader(object):
     def lstat(self, path: str) -> Optional[Node]:
         """Return the node at the path itself, None if there is none."""
         node = self._adapter.look(path)
-        if node is None or node.kind != "symlink":
+        if node is None or node.kind != "symlink" or node.target:
             return node
         return node._replace(target=self._adapter.link(path))
 

@@ -39,8 +39,14 @@ class OverlayFiles(ReadOnly, Files):
         self._walk = PlannedWalk(layer, self._rights)
 
     def _find(self, path: str, follow: bool) -> ResolvedPath:
+        """Resolve a path that is read; while nothing is planned, the host resolves it."""
+        if self._layer.is_empty and not self._unknown_regions:
+            return ResolvedPath(path, None, True, False, 0)
+        return self._resolve(path, follow)
+
+    def _resolve(self, path: str, follow: bool) -> ResolvedPath:
         planned_path = self._layer.find(path, follow)
-        if not self._host.is_own(path):
+        if self._unknown_regions and not self._host.is_own(path):
             self._unknown_regions.record_read(
                 "path", planned_path.path, self._is_there(planned_path), planned_path.since
             )
@@ -169,7 +175,8 @@ class OverlayFiles(ReadOnly, Files):
             raise self._unreported(path, node)
         size = node.content.size if node.content is not None else 0
         identity = (node.device, -node.since, size, 0, 0)
-        return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
+        attributes = node.mode, node.uid, node.gid
+        return Status(node.kind, *attributes, size, 0, identity, target=node.target)
 
     def real(self, path: str) -> str:
         """See the base class. The host is queried unless a planned symlink or directory is on the
@@ -347,7 +354,7 @@ class OverlayFiles(ReadOnly, Files):
         the way."""
         from remote_runtime.system import preconditions
 
-        resolved_path = self._find(path, follow)
+        resolved_path = self._resolve(path, follow)
         kept = resolved_path.node is not None and not resolved_path.node.opaque
         counts = resolved_path.there or kept
         within = self._directory_above(resolved_path.path)
@@ -379,10 +386,10 @@ class OverlayFiles(ReadOnly, Files):
         """Return the nearest directory above a path without links that will exist."""
         above = os.path.dirname(path)
         while above.strip("/"):
-            planned_path = self._layer.find(above, follow=False)
-            if planned_path.node is None and planned_path.there and os.path.isdir(above):
+            there = self._layer.at(above)
+            if there.node is None and there.there and os.path.isdir(above):
                 break
-            if planned_path.node is not None and planned_path.node.kind == "directory":
+            if there.node is not None and there.node.kind == "directory":
                 break
             above = os.path.dirname(above)
         return above

@@ -79,7 +79,7 @@ class UnknownRegions(object):
         self._elsewhere: Dict[str, List[LinkedAction]] = {}  # by the last part of the tail
 
     def __bool__(self) -> bool:
-        return bool(self._all)
+        return bool(self._all or self._elsewhere)
 
     def copy(self) -> "UnknownRegions":
         """Return an independent copy."""
@@ -98,6 +98,8 @@ class UnknownRegions(object):
         The resources that mention the thing come first, then the nearest: of several equal
         uncertainties, the first one is reported.
         """
+        if not self:
+            return
         places = [value]
         if kind == "path" and self._all:
             places += self._others(value)

@@ -5,6 +5,7 @@ import os
 import struct
 import unittest
 from typing import Any
+from unittest import mock
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
@@ -39,6 +40,22 @@ class WorldFilesTest(DirectoryTest):
         self.assertIsNone(self.context.files.status(self.path("d", name[1:])))
         error = failure_of(self.context.files.status, self.path("d", name))
         expect_text(error.message, self)
+
+    def test_nothing_is_resolved_until_something_is_planned(self) -> None:
+        """Until then, the host alone reads a path, through links as well."""
+        os.mkdir(self.path("d"))
+        self.write("d/f", b"x")
+        os.symlink("d", self.path("l"))
+        overlay = self.context.planned()
+        with mock.patch.object(overlay.layer, "find", wraps=overlay.layer.find) as find:
+            files = overlay.files
+            self.assertEqual(files.read(self.path("l/f"), 9), b"x")
+            self.assertEqual(files.real(self.path("l/f")), self.path("d/f"))
+            self.assertTrue(files.is_directory(self.path("l")))
+            self.assertEqual(find.call_count, 0)
+            overlay.lay((PathEffect(self.path("d/f"), "absent"),), Uncertainty(), "t#a")
+            self.assertFalse(files.is_there(self.path("l/f")))
+        self.assertGreater(find.call_count, 0)
 
     def test_a_reader_is_of_its_turn(self) -> None:
         """It yields what was there when it was made, whatever comes later."""
