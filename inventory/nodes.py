@@ -21,7 +21,7 @@ _KIND_NAMES = {
     "int": "a number",
     "float": "a number",
     "bool": "true or false",
-    "null": "nothing",
+    "null": "null",
     "timestamp": "a date",
 }
 

@@ -107,10 +107,8 @@ def observed_site(
         declared.raw.update(given)
         complaints = [(wrong.message, wrong.hint) for wrong in type_.name_complaints(name.text)]
         if not complaints:
-            about = type_.hint_for("name")
-            complaints = [
-                (text, about) for key, text in type_.check(name.text, {**given}) if key == "name"
-            ]
+            checked = type_.check(name.text, {**given})
+            complaints = [(text, "") for key, text in checked if key == "name"]
         for text, hint in complaints:
             problems.append(Problem(f"{declared.id}: {text}", name.position, hint))
         if provider and provider not in type_.providers:
@@ -135,7 +133,7 @@ def _problems_of_properties(type_: Type, properties: dict[str, Any]) -> list[Pro
             problems.append(Problem(f"{type_.name} has no property {key!r} here", None, hint))
         else:
             problems += [
-                Problem(complaint.message, None, complaint.hint or type_.hint_for(key))
+                Problem(complaint.message, None, complaint.hint)
                 for complaint in kind.complaints(value)
             ]
     return problems

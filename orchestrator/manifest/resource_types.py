@@ -201,8 +201,8 @@ class Type:
         )
 
     def hint_for(self, key: str) -> str:
-        """The purpose of a property in one sentence, as the default hint of a problem. ``name`` is
-        the name of a resource.
+        """The purpose of a property in one sentence, as the hint for a missing or masked value.
+        ``name`` is the name of a resource.
         """
         kind = self._name if key == "name" else self.properties.get(key)
         about = summary(str(kind.schema.get("description", ""))) if kind else ""

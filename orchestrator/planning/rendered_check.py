@@ -9,6 +9,7 @@ from orchestrator.expressions.template import Template
 from orchestrator.language.value_types import as_text
 from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
 from orchestrator.manifest.checks.health_rules import health_problems
+from orchestrator.manifest.checks.schema_errors import rule_message
 from orchestrator.manifest.declared_resource import DeclaredResource
 from remote_runtime.errors import Problem
 
@@ -97,7 +98,7 @@ def check_final(
         problems.append(("provider", _problem(declared, "provider", message=message, hint="")))
     for key, message in type_.check(name, values):
         if key not in open_:
-            text = message if key in ("", "name") else f"{key}: {message}"
+            text = rule_message(key, message)
             problems.append((key, _problem(declared, key, message=text, hint="")))
     return problems
 
@@ -121,7 +122,8 @@ def _problem(
 ) -> Problem:
     """``path``: the position in the property; ``within`` only decides which part may be secret."""
     if declared.hides(key, path or within):
-        message, hint = f"{key} has a value that is not allowed (masked)", ""
-    hint = hint or declared.type.hint_for(key)
+        message, hint = f"{key} has a masked value that is not allowed", declared.type.hint_for(key)
+    elif not key:
+        hint = hint or declared.type.hint_for(key)
     where = declared.where((key, *path) if key else ())
     return Problem(f"{declared.id}: {message}", where, hint, "plan")

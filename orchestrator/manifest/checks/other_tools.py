@@ -91,6 +91,8 @@ def property_hint(word: str, known: list[str]) -> str:
     """The ccm equivalent of another tool's property; "" for an unknown word."""
     if word == "notify":
         return "add subscribe to the resource that reacts"
+    if word == "path" and "file" in known:
+        return "use the property file"
     if word in _NAMES:
         return f"the name of a resource is its key: - NAME: {{...}}; properties: {', '.join(known)}"
     if word == "become":

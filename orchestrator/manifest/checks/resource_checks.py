@@ -11,7 +11,7 @@ from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
 from orchestrator.manifest.checks.health_rules import health_problems
 from orchestrator.manifest.checks.other_tools import property_hint
 from orchestrator.manifest.checks.references import REFERENCES, unrendered
-from orchestrator.manifest.checks.schema_errors import SchemaError, suggestion
+from orchestrator.manifest.checks.schema_errors import SchemaError, rule_message, suggestion
 from orchestrator.manifest.declared_resource import Control, DeclaredResource
 from orchestrator.manifest.resource_types import PropertyType, Type
 from orchestrator.manifest.value_compiler import (
@@ -171,11 +171,10 @@ def _check(declared: DeclaredResource, problems: list[Problem]) -> None:
     for key, message in type_.check(declared.name_node.text, declared.raw):
         known = isinstance(declared.name, str) if key == "name" else key not in declared.templated
         if known:
-            text = message if key in ("", "name") else f"{key}: {message}"
+            text, hint = rule_message(key, message), "" if key else type_.hint_for(key)
             if declared.hides(key, ()):
-                text = f"{key} has a value that is not allowed (masked)"
-            where, hint = declared.where((key,)), type_.hint_for(key)
-            problems.append(Problem(f"{declared.id}: {text}", where, hint))
+                text, hint = f"{key} has a masked value that is not allowed", type_.hint_for(key)
+            problems.append(Problem(f"{declared.id}: {text}", declared.where((key,)), hint))
 
 
 def _report(
@@ -192,10 +191,10 @@ def _report(
             problems.append(unrendered(declared, str(path[0]), scalar.text, scalar.position))
             continue
         if path and declared.hides(str(path[0]), path[1:]):
-            message = f"{_name(path)} has a value that is not allowed (masked)"
-            hint = ""  # the one of the complaint may show the value
+            message = f"{_name(path)} has a masked value that is not allowed"
+            hint = declared.type.hint_for(str(path[0]))  # the complaint's may show the value
             if complaint.wants_text:
-                message, hint = f"{_name(path)} must be text (masked)", "quote it"
+                message, hint = f"{_name(path)} must be text (its value is masked)", "quote it"
         elif kind_of_text := _not_a_boolean(scalar):
             hint = hint or kind_of_text
         elif complaint.wants_text and scalar is not None:
@@ -207,7 +206,7 @@ def _report(
             hint = refusal or f'quote it: "{scalar.text}"'
             kind = "input" if refusal else "input.quote"
         missing = "" if path else complaint.missing
-        hint = hint or declared.type.hint_for(str(path[0]) if path else missing)
+        hint = hint or ("" if path else declared.type.hint_for(missing))
         text = f"{declared.id}: {message}"
         problems.append(Problem(text, declared.where(path), hint=hint, kind=kind, missing=missing))
 

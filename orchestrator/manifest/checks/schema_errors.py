@@ -16,7 +16,7 @@ _KINDS = {
     "boolean": "true or false",
     "array": "a list",
     "object": "a map",
-    "null": "nothing",
+    "null": "null",
 }
 _LIMITS = {
     "minimum": "must be at least {}",
@@ -32,7 +32,7 @@ _LIMITS = {
     "multipleOf": "must be a multiple of {}",
 }
 _MAX_HINT_LENGTH = 160
-_WORD = r"[A-Za-z0-9/][A-Za-z0-9_./=-]{0,59}"
+_WORD = r"[A-Za-z0-9/][A-Za-z0-9_./=#-]{0,59}"
 _ONE_OF_THEM = "use exactly one of them"
 _REQUIRED = r"'(.*)' is a required property\Z"
 
@@ -139,6 +139,12 @@ def summary(description: str) -> str:
     """The first sentence of a description, as a hint; "" if it is long."""
     first = re.split(r"\.(?:\s+(?=[A-Z])|$)", description.replace("`", ""), maxsplit=1)[0]
     return _lowered(first) if len(first) <= _MAX_HINT_LENGTH else ""
+
+
+def rule_message(key: str, message: str) -> str:
+    """The message of a type's own rule, which names the property once."""
+    named = key in ("", "name") or message.startswith(f"{key} ")
+    return message if named else f"{key}: {message}"
 
 
 def whole_number(name: str, value: float) -> SchemaError:

@@ -64,6 +64,25 @@ def test_properties_of_other_tools(tmp_path: Path, text: str, hint: str) -> None
     assert "did you mean" not in problems[0].hint
 
 
+def test_the_path_of_a_wait_is_its_file(tmp_path: Path) -> None:
+    """A type with a file property is not told to put the path into its name."""
+    problems = refused_resource(tmp_path, "- wait: [{up: {path: /x}}]")
+    assert "use the property file" in [problem.hint for problem in problems]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- mount: [{/usr: {ensure: absent}}]", "/usr cannot be unmounted; the host needs it"),
+        ("- user: [{anna: {uid: -1}}]", "uid must be at least 0, not '-1'"),
+    ],
+)
+def test_a_rule_that_says_it_all_has_no_hint(tmp_path: Path, text: str, message: str) -> None:
+    """The description of a property is no advice for a value that has the right form."""
+    problems = refused_resource(tmp_path, text)
+    assert [(one.message.partition(": ")[2], one.hint) for one in problems] == [(message, "")]
+
+
 @pytest.mark.parametrize(
     "text",
     [
