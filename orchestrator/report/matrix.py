@@ -22,6 +22,7 @@ from orchestrator.report.unfinished_resources import UnfinishedResources
 NANOSECOND = 1e-9
 # The worst first: a resource that two manifests of a run share has one cell.
 RANK = ("failed", "skipped", "changed", "stable")
+_SHOWN = ("failed", "changed", "skipped", "stable")  # the order of totals
 
 
 class Cell(NamedTuple):
@@ -136,9 +137,7 @@ class Grid:
         )
 
     def statuses(self) -> dict[str, int]:
-        """The number of resources for each status, worst first; ``apply`` resources are
-        not counted.
-        """
+        """The number of resources for each status; ``apply`` resources are not counted."""
         if not self._whole:
             return self._statuses_of_results()
         numbers = Counter(
@@ -147,11 +146,11 @@ class Grid:
             for name, cell in cells.items()
             if not is_apply(name)
         )
-        return {status: numbers[status] for status in RANK if numbers[status]}
+        return {status: numbers[status] for status in _SHOWN if numbers[status]}
 
     def _statuses_of_results(self) -> dict[str, int]:
         tallies = [result.tally.shown for result in self.results.values()]
-        numbers = {status: sum(getattr(tally, status) for tally in tallies) for status in RANK}
+        numbers = {status: sum(getattr(tally, status) for tally in tallies) for status in _SHOWN}
         return {status: number for status, number in numbers.items() if number}
 
     def findings(self, status: str) -> list[Finding]:

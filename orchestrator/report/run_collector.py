@@ -270,7 +270,7 @@ def entry_of(
         message = f"{DRIFTS[drift['by']]}; {message}"
     if event.get("prediction") in UNCERTAINTIES:
         reason = event.get("prediction_reason") or "no reason given"
-        uncertainty = f"{UNCERTAINTIES[event['prediction']]}: {reason}"
+        uncertainty = f"{UNCERTAINTIES[event['prediction']]} ({reason})"
     due = event.get("due_since", "")
     if due == event.get("run_id"):
         due = ""  # pending since this same run, which has a warning about it

@@ -10,6 +10,7 @@ from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import (
     CUT_OFF,
     DEFECT,
+    FAILED,
     INTERRUPTED,
     NOT_STARTED,
     OK,
@@ -341,5 +342,5 @@ def host_line(result: HostResult, noop: bool) -> str:
         message = "; ".join(result.message.splitlines())
         word = f"{word}: {one_line(message, MAX_REASON)}{told}"
     elif text:
-        word = f"{word}: {text}"
+        word = text if word == FAILED and result.tally.failed else f"{word}: {text}"
     return f"{word} ({duration_text(result.seconds)})"

@@ -81,7 +81,7 @@ def exists(path: str, what: str) -> Expectation:
         path,
         find=lambda host: kind(host, path, follow=True),
         holds=lambda found: bool(found != "nothing"),
-        tell=lambda host, _: "nothing there",
+        tell=lambda host, _: "nothing",
         gate=True,
     )
 

@@ -103,7 +103,9 @@ class Shell:
                 return [self._next(together) for together in sizes]
             except BaseException as error:
                 # Answers are identified by their order alone, so all must be read.
-                self._broken = f"the connection to {self._host} was lost: {error}"
+                self._broken = f"the connection to {self._host} was lost"
+                if getattr(error, "kind", "") != "transport.lost":  # it says no more
+                    self._broken += f": {error}"
                 self._link.close()
                 if isinstance(error, UnreachableError):
                     raise UnreachableError(self._broken, "transport.lost") from error
@@ -164,9 +166,9 @@ class Shell:
             try:
                 data = self._link.receive(max(0.0, end - time.monotonic()))
             except TimeoutError:
-                raise UnreachableError("it no longer responds") from None
+                raise UnreachableError("the host no longer responds") from None
             if not data:
-                raise UnreachableError("it closed the session")
+                raise UnreachableError("the host closed the session")
             self._buffer += data
         found = bytes(self._buffer[:count])
         del self._buffer[:count]

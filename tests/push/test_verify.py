@@ -236,7 +236,7 @@ def test_a_host_that_is_gone(ccm: Ccm, lab: Lab, converged: Host, tmp_path: Path
     assert block.startswith("  failed   connection\n")
     assert "127.0.0.1 port 9: connection refused" in block
     assert "web1  9 passed" in done.stdout
-    assert "1 host unreachable" in done.stdout
+    assert "(1 unreachable)" in done.stdout
     failed = [
         c for c in ElementTree.parse(report).iter("testcase") if c.find("failure") is not None
     ]

@@ -46,7 +46,7 @@ def test_the_run_goes_on_once_it_is_so(target: Target) -> None:
     assert preview.code == 0, preview.output
     told = " ".join(preview.stdout.split())
     assert "would wait#ready wait until" in told
-    assert "assumed: the condition is not met yet: the file does not exist" in told
+    assert "assumed (the condition is not met yet: the file does not exist" in told
     assert target.event(preview, "file#after")["prediction"] == "assumed"
     push = begun(target, "2m", "--stall-timeout", "1")
     time.sleep(3)

@@ -256,7 +256,10 @@ def _totals(grid: Grid) -> str:
     count = grid.statuses()
     total = sum(count.values())
     parts = [f"{number:,} {shown_status(word, grid.noop)}" for word, number in count.items()]
-    ended = duration_text(about["end"] - about["start"]) if about["end"] else "did not finish"
+    seconds = duration_text(about["end"] - about["start"]) if about["end"] else ""
+    ended = f"Took {seconds}" if seconds else "Did not finish"
+    until = grid.source.until
+    ended = f"{until[:1].upper()}{until[1:]}" if until else ended
     counts = host_counts(grid.results.values(), grid.noop)
     ends = [f"{number:,} {words}" for _, words, number in counts if number]
     remaining = len(grid.hosts) - len(grid.results)
@@ -266,7 +269,7 @@ def _totals(grid: Grid) -> str:
     source = grid.source
     run = f"{source.kind.capitalize()} {code(source.run_id)}"
     by = source.origin.words
-    return f"{hosts}; {resources}, {source.until or ended}. {run}{f', {inline(by)}' if by else ''}."
+    return f"{hosts}. {resources}. {ended}. {run}{f', {inline(by)}' if by else ''}."
 
 
 def _counted(number: int, noun: str, parts: list[str]) -> str:

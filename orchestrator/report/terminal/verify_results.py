@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from orchestrator.report.host_names import named
-from orchestrator.report.terminal.style import Style, can_redraw
+from orchestrator.report.terminal.style import Style, can_redraw, wrapped
 
 if TYPE_CHECKING:
     from orchestrator.verify.assessment import Assessment, Outcome
@@ -64,6 +64,7 @@ class Verification:
         self._out = out
         self._blocks = blocks
         self._style = style
+        self._width = style.width if out.isatty() else 0
         self._verbose = verbose
         self._quiet = quiet
         self._taken: dict[str, list[Outcome]] = {}
@@ -86,7 +87,7 @@ class Verification:
         if len(assessment.warnings) > _MAX_WARNINGS:
             self._write([f"and {len(assessment.warnings) - _MAX_WARNINGS} more warnings"])
         for text in assessment.refused:
-            self._write([self._style("failed", "refused"), *_indented(text, 2)])
+            self._write([self._style("failed", "refused"), *self._indented(text, 2)])
         self._write(
             ["", *self._sum(assessment, seconds)]
             if not self._quiet
@@ -134,11 +135,19 @@ class Verification:
     def _block(self, status: str, label: str, text: str) -> Iterator[str]:
         role = _WORDS.get(status, "faint")
         yield f"  {self._style(role, status):<8} {label}"
-        yield from _indented(text, 11)
+        yield from self._indented(text, 11)
+
+    def _indented(self, text: str, columns: int) -> list[str]:
+        """The lines of a text after so many spaces; on a terminal, long lines are wrapped."""
+        lines = text.splitlines()
+        if self._width:
+            lines = [part for one in lines for part in wrapped(one, self._width - columns) or [""]]
+        return [" " * columns + line if line else "" for line in lines]
 
     def _sum(self, assessment: Assessment, seconds: float | None) -> list[str]:
         role = "ok" if assessment.exit_code == 0 else "failed"
-        took = "" if seconds is None else f" in {seconds:.1f} s"
+        until = "after" if assessment.interrupted else "in"
+        took = "" if seconds is None else f" {until} {seconds:.1f} s"
         lines = [f"{self._style(role, sum_of(assessment))}{took}"]
         if assessment.not_run:
             stopped = "interrupted" if assessment.interrupted else "stopped at the first failure"
@@ -164,13 +173,12 @@ def sum_of(assessment: Assessment) -> str:
         f"{assessment.count(status)} {status}" for status in _WORDS if assessment.count(status)
     ]
     counts = counts or ["nothing to check"]
-    if assessment.unreached:
-        counts.append(f"{_count(len(assessment.unreached), 'host')} unreachable")
     if assessment.not_run:
         counts.append(f"{sum(assessment.not_run.values())} not run")
     if assessment.interrupted:
         counts.append("interrupted")
-    return f"{_count(assessment.hosts, 'host')}: {', '.join(counts)}"
+    lost = f" ({len(assessment.unreached)} unreachable)" if assessment.unreached else ""
+    return f"{_count(assessment.hosts, 'host')}{lost}: {', '.join(counts)}"
 
 
 def shared_failures(assessment: Assessment) -> dict[tuple[str, str], list[str]]:
@@ -185,10 +193,6 @@ def shared_failures(assessment: Assessment) -> dict[tuple[str, str], list[str]]:
 
 def _failure(outcome: Outcome) -> tuple[str, str]:
     return outcome.label, outcome.text
-
-
-def _indented(text: str, columns: int) -> list[str]:
-    return [" " * columns + line if line else "" for line in text.splitlines()]
 
 
 def _count(number: int, noun: str) -> str:

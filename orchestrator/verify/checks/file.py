@@ -54,7 +54,7 @@ def _same(path: str, source: str) -> Expectation:
 
     def tell(host: Host, found: tuple[str, str]) -> str:
         """The difference as text."""
-        return f"{shown_hash(found[0])}, the source has {shown_hash(found[1])}"
+        return f"{shown_hash(found[0])}; the source has {shown_hash(found[1])}"
 
     return Expectation(
         "content",

@@ -27,7 +27,7 @@ def test_trouble_comes_first_and_changes_have_their_diffs() -> None:
     """Totals, hosts in trouble, failures, then changes of which hosts, once each."""
     text = markdown(mixed_run())
     assert text.startswith(
-        "## Push of `site.yaml`\n\n8 hosts: 1 failed, 1 unreachable, 6 changed; 73 "
+        "## Push of `site.yaml`\n\n8 hosts: 1 failed, 1 unreachable, 6 changed. 73 "
     )
     assert text.index("does not answer") < text.index("### Failures") < text.index("### Changes")
     assert "- `file#/etc/motd` on `web[1-7]` (7 hosts)\n  ```diff\n" in text
@@ -103,7 +103,7 @@ def test_many_hosts_make_no_long_word() -> None:
     assert max(map(len, text.split())) <= 100
     kept = Kept("h1", run_id="20260921T133641Z-aaaaaa")
     kept.event("h1", "/x")
-    assert "\n1 host: 1 unchanged; 1 resource: 1 unchanged, " in markdown(kept.end())
+    assert "\n1 host: 1 unchanged. 1 resource: 1 unchanged. " in markdown(kept.end())
 
 
 def test_failures_are_told_once() -> None:

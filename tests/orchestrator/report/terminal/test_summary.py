@@ -155,7 +155,7 @@ def test_what_does_not_fit_behind_a_resource_stands_below_it() -> None:
     told.end("web1")
     lines = told.summary().splitlines()
     at = lines.index("    would    file#/etc/x")
-    assert lines[at + 1].startswith("        create, uncertain: a reason")
+    assert lines[at + 1].startswith("        create, uncertain (a reason")
     assert max(map(len, lines)) <= 100
 
 
@@ -466,7 +466,7 @@ def test_plain_lines_count_hosts() -> None:
     told.end("web2", seconds=75.0)
     assert told.out.getvalue().splitlines() == [
         "web1: failed file#/x: no more",
-        "[1/2] web1: failed: 1 failed (2.00 s)",
+        "[1/2] web1: 1 failed (2.00 s)",
         "[2/2] web2: nothing to do (1 min 15 s)",
     ]
 

@@ -101,5 +101,5 @@ def test_an_uncertain_resource_without_a_change() -> None:
         told.end("web1")
         text = told.summary(everything=verbose)
         assert "2 unchanged; 1 uncertain" in text
-        assert ("unchanged file#/x  uncertain: why" in text) is verbose
+        assert ("unchanged file#/x  uncertain (why)" in text) is verbose
         assert "file#/sure" not in text
