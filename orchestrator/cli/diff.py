@@ -84,10 +84,12 @@ def _lines(
     yield f"1  {headline(first)}"
     yield f"2  {headline(second)}"
     groups = group_hosts(by_host)
+    noun = first.kind
+    previews = (bool(first.about["noop"]), bool(second.about["noop"]))
     for hosts, differences in groups:
         yield ""
         yield style("title", named(hosts, style.width - 24))
-        yield from (f"    {_line(one, style)}" for one in differences)
+        yield from (f"    {_line(one, style, noun, previews)}" for one in differences)
     differing = sum(len(hosts) for hosts, _ in groups)
     yield ""
     all_hosts = f"{len(by_host):,} host{'s' * (len(by_host) != 1)}"
@@ -97,15 +99,17 @@ def _lines(
         yield f"nothing differs on {all_hosts}"
 
 
-def _line(entry: "Difference", style: "Style") -> str:
+def _line(entry: "Difference", style: "Style", noun: str, previews: tuple[bool, bool]) -> str:
+    """A difference as text; ``previews``: whether the first and the second run are previews."""
     from orchestrator.report.differences import FIRST, HASH, OUTCOME, SECOND
     from orchestrator.report.summary_texts import shorten, shown_status
     from orchestrator.support.plain_text import one_line
 
     who = one_line(entry.resource) or "the host"
     if entry.what in (FIRST, SECOND):
-        status = shown_status(entry.before or entry.after)
-        return f"{who}  {entry.what}{f', {status}' if status else ''}"
+        status = shown_status(entry.before or entry.after, previews[entry.what == SECOND])
+        where = f"only in the {'first' if entry.what == FIRST else 'second'} {noun}"
+        return f"{who}  {where}{f', {status}' if status else ''}"
     if HASH.search(entry.before) or HASH.search(entry.after):
         return f"{who}  {entry.what} differs"
     before, after = shorten(entry.before), shorten(entry.after)
@@ -114,7 +118,8 @@ def _line(entry: "Difference", style: "Style") -> str:
             f"{who}  {entry.what}: {before or after}; only in the {'first' if before else 'second'}"
         )
     if entry.what == OUTCOME:
-        return f"{who}  {shown_status(before)} → {style(_role(after), shown_status(after))}"
+        words = [shown_status(*one) for one in zip((before, after), previews, strict=True)]
+        return f"{who}  {words[0]} → {style(_role(after), words[1])}"
     return f"{who}  {entry.what}: {before} | {after}"
 
 

@@ -49,7 +49,7 @@ class PlanFilePush:
         check_request(request)
         self._check_options(plan.record)
         self._check_time(plan.record)
-        require_id(plan, required.expect)
+        require_id(plan, required.expect, f"ccm plan show {path} shows what it would do")
         approvers = self._approvers(text, plan.record["manifest"])
         if approvers:
             self._reporter.note(f"approved by {', '.join(approvers)}")
@@ -240,12 +240,12 @@ def require_digest(path: str, text: bytes, expected: str | None) -> None:
         )
 
 
-def require_id(plan: PlanFile, expected: str | None) -> None:
-    """PlanError if another plan was expected."""
+def require_id(plan: PlanFile, expected: str | None, hint: str) -> None:
+    """PlanError with this hint if another plan was expected."""
     if expected is not None and plan.id != expected:
         raise PlanError(
-            f"the plan now has the ID {plan.id}, not {one_line(expected, 80)}: nothing was changed",
-            hint="ccm plan shows what the new plan would do",
+            f"the plan has the ID {plan.id}, not {one_line(expected, 80)}: nothing was changed",
+            hint=hint,
         )
 
 

@@ -56,7 +56,7 @@ def push_expected(request: RunRequest, reporter: Reporter) -> RunResult:
         result = _preview(flow, _DAY)
     if result.plan is None:
         return result
-    require_id(result.plan, request.plan.expect)
+    require_id(result.plan, request.plan.expect, "ccm plan shows what the new plan would do")
     return PlanPush(result.plan, request._replace(data=flow.request.data), reporter).run()
 
 

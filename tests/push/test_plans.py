@@ -310,7 +310,7 @@ def test_a_push_that_expects_a_plan(local: Target) -> None:
     words = ["-i", str(local.inventory), "-l", NAME, "--expect"]
     refused = push(local.ccm, *words, "0" * 64, name="site.yaml")
     assert (refused.code, local.names()) == (1, []), refused.output
-    assert f"the plan now has the ID {identity}" in refused.stderr
+    assert f"the plan has the ID {identity}" in refused.stderr
     done = push(local.ccm, *words, identity, name="site.yaml")
     assert done.code == 0, done.output
     assert local.names() == ["a", "b", "fired"]
@@ -327,7 +327,7 @@ def test_a_plan_is_shown_in_every_form(local: Target) -> None:
     assert shown.code == 0, shown.output
     assert shown.stdout.startswith("## Preview of `site.yaml`")
     identity = json.loads((ccm.scratch / "change.plan").read_text())["id"]
-    assert "1 unchanged, valid until 20" in shown.stdout
+    assert "1 unchanged. Valid until 20" in shown.stdout
     assert f"Plan `{identity}`, " in shown.stdout
     assert "```diff" in shown.stdout
     page = (ccm.scratch / "plan.html").read_text()
@@ -336,7 +336,7 @@ def test_a_plan_is_shown_in_every_form(local: Target) -> None:
     assert "hunter2secret" not in shown.stdout + page
     differ = ccm.run("plan", "diff", "change.plan", "later.plan")
     assert differ.code == 0, differ.output
-    assert f"file#{local.directory}/a  changed → unchanged" in differ.stdout
+    assert f"file#{local.directory}/a  would change → unchanged" in differ.stdout
     same = ccm.run("plan", "diff", "change.plan", "change.plan", "--json")
     assert json.loads(same.stdout)["hosts"] == {NAME: []}
 
