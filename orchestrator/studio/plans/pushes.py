@@ -132,9 +132,10 @@ class Pushes:
             if plan.summary.id in running:
                 raise UsageError("the plan is being pushed", hint="wait until that push has ended")
             if len(running) >= MAX_AT_ONCE:
+                number = len(running)
                 raise UsageError(
-                    f"{len(running)} plans are being pushed",
-                    hint="wait until one of these pushes has ended",
+                    f"{number} plan{' is' if number == 1 else 's are'} being pushed",
+                    hint="wait until a push has ended",
                 )
             self._latest[plan.summary.id] = push
         policy = self._stored_plans.policy

@@ -50,8 +50,8 @@ def test_a_flapping_host_that_is_well_now_is_not_in_trouble(state: Path) -> None
     site = Site(state)
     browser = site.log_in()
     assert "hosts 2 flapping 1 fine 1" in words(browser, "/")
-    assert "OK. Flapping since" in words(browser, "/hosts/web2")
-    assert "OK since 2026-09-21 14:13" in words(browser, "/hosts/web1")
+    assert "fine. Flapping since" in words(browser, "/hosts/web2")
+    assert "fine since 2026-09-21 14:13" in words(browser, "/hosts/web1")
     site.close()
 
 
