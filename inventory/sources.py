@@ -92,6 +92,9 @@ def is_program(path: str) -> bool:
 
 def _require(path: str) -> None:
     """InputError if the file does not exist, with a hint if the word may be a host."""
+    if not path:
+        hint = "specify a file, a program or names of hosts"
+        raise InputError([Problem("the name of the inventory is empty", None, hint)])
     if os.path.lexists(path) or "/" in path or host_name_fault(path) is not None:
         return
     hint = f"write a single host with a comma: -i {path},"

@@ -30,7 +30,7 @@ def find_command(words: list[str]) -> tuple[str, Any, list[str]]:
 def build_parser(name: str, command: Any) -> Parser:
     """The parser of one command, with its example at the end of the help."""
     example = "\n".join(f"  {line}" for line in command.EXAMPLE.strip().splitlines())
-    parser = Parser(prog=f"ccm {name}", description=command.HELP, epilog=f"example:\n{example}")
+    parser = Parser(prog=f"ccm {name}", description=command.HELP, epilog=f"examples:\n{example}")
     parser.config_scope = getattr(command, "config_scope", default_scope)
     command.configure(parser)
     return parser
@@ -65,7 +65,7 @@ def overview(commands: Iterable[str]) -> str:
         "",
         "'ccm COMMAND --help' shows its options; 'ccm --version' shows the version.",
         "",
-        "example:",
+        "examples:",
         "  ccm push -i hosts.yaml --noop site.yaml     # what would change",
         "  ccm push -i hosts.yaml site.yaml            # change it",
     ]

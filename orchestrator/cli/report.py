@@ -136,8 +136,9 @@ def _check(args: argparse.Namespace, saved: "SavedRun") -> None:
     stdout = [f"--{name}" for name in FORMS if getattr(args, name) == "-"]
     stdout += [f"--{name}" for name in ("json", "events") if getattr(args, name)]
     if len(stdout) > 1:
+        both = "both" if len(stdout) == 2 else "all"
         raise UsageError(
-            f"{' and '.join(stdout)} cannot all write to stdout", hint="use files for the others"
+            f"{' and '.join(stdout)} cannot {both} write to stdout", hint="use files for the others"
         )
     if args.host and (stdout or any(getattr(args, name) for name in FORMS)):
         raise UsageError(

@@ -64,7 +64,7 @@ def add_inventory(
         metavar="PATTERN",
         action="append",
         help="select hosts: web:&prod:!web3, globs, @file, failed, remaining, run:ID:failed;"
-        " repeatable" + ("; required; all selects every host" if limited else ""),
+        " repeatable" + ("; required (-l all selects every host)" if limited else ""),
     )
     add_history(
         parser,

@@ -89,7 +89,7 @@ class JsonFile:
             raise RegistrationError(f"{self.shown} cannot be read: {reason}") from error
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             hint = "restore it, or specify another file with --registration"
-            message = f"{self.shown} is not a registrations file: {error}"
+            message = f"{self.shown} is not a registrations file: {_flaw(error)}"
             raise RegistrationError(message, hint=hint) from error
 
     def _write(self, entries: Iterable[Registration]) -> None:
@@ -120,3 +120,14 @@ class JsonFile:
             yield
         finally:
             os.close(descriptor)
+
+
+def _flaw(error: Exception) -> str:
+    """Why a document cannot be read."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is not JSON (line {error.lineno}, column {error.colno})"
+    if isinstance(error, KeyError):
+        return f"the key {error} is missing"
+    if isinstance(error, TypeError):
+        return "a map or a list is missing"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)

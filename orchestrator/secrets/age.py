@@ -13,6 +13,7 @@ from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.key_sources import AGE_IDENTITY
 
 EXTRA_HINT = "install it with: pip install 'ccm-push[secrets]'"
+PRIVATE = "a private key"
 NO_IDENTITY = f"set secrets.age.identity in ccm.yaml, or {AGE_IDENTITY}"
 _LIMIT = 1 << 20
 _SSH = ("ssh-ed25519 ", "ssh-rsa ")
@@ -85,7 +86,7 @@ def _named(text: str) -> str:
     never shown.
     """
     if "SECRET-KEY" in text.upper() or "PRIVATE KEY" in text:
-        return "a private key"
+        return PRIVATE
     return repr(text[:60])
 
 
@@ -102,6 +103,8 @@ def recipients_of(entries: Sequence[str], directory: str = "") -> list[str]:
                 lines = [line.strip() for line in file]
         except (OSError, UnicodeDecodeError) as error:
             message = f"{_named(entry)} is neither a public key nor a readable file of public keys"
+            if _named(entry) == PRIVATE:
+                message = "a recipient is a private key; expected a public key or a file of them"
             raise SecretError(message, hint="check secrets.age.recipients") from error
         result += [line for line in lines if line and not line.startswith("#")]
     return list(dict.fromkeys(result))

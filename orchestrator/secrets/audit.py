@@ -54,7 +54,8 @@ def audit(directory: Path, files: Sequence[str], keys: KeySources) -> Audit:
         try:
             lines = readers_of(data, _short(path), keys)
         except SecretError as error:
-            broken.append(f"{_short(path)}: {error}")
+            text, name = str(error), _short(path)
+            broken.append(text if text.startswith(f"{name} ") else f"{name}: {text}")
             continue
         readers += [f"{_short(path)}: {line}" for line in lines]
     broken += _bad_references(texts, keys)

@@ -48,8 +48,8 @@ def spans_of(text: str, name: str) -> Spans:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        at = f" (line {mark.line + 1})" if mark else ""
-        raise SecretError(f"{name} is not YAML{at}", hint="fix it, or restore it") from error
+        at = f"line {mark.line + 1} of " if mark else ""
+        raise SecretError(f"{at}{name} is not valid YAML", hint="fix or restore it") from error
     collection = Spans({}, {}, set(), set())
     if root is None:
         collection.maps[()] = (len(text), 0)

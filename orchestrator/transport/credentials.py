@@ -86,7 +86,7 @@ class Credentials:
     def _password(self, what: str, kind: str, variable: str, ask: bool) -> Password | None:
         command = self._environ.get(variable + COMMAND_SUFFIX)
         if ask:
-            source = functools.partial(self._asked, what)
+            source = functools.partial(self._asked, what, variable)
         elif self._environ.get(variable):
             source = functools.partial(self._environ.__getitem__, variable)
         elif command:
@@ -97,13 +97,12 @@ class Credentials:
 
         return Password(what, kind, source)
 
-    def _asked(self, what: str) -> str:
+    def _asked(self, what: str, variable: str) -> str:
         if self._prompt is None:
             raise UsageError(
                 f"cannot prompt for {what}: there is no terminal",
                 hint=(
-                    f"set {SSH_PASSWORD} or {BECOME_PASSWORD}, or the same name with "
-                    f"{COMMAND_SUFFIX} to a command"
+                    f"set {variable}, or set {variable}{COMMAND_SUFFIX} to a command that prints it"
                 ),
             )
         text = self._prompt(f"{what[4:]}: ")

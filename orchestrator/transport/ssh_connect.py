@@ -228,8 +228,9 @@ class Dialer:
             )
             return Tunnel(channel)
         except BROKEN as error:
+            reason = error.text if isinstance(error, paramiko.ChannelException) else error
             raise UnreachableError(
-                f"cannot connect from {last.label} to {route.address} port {route.port}: {error}",
+                f"cannot connect from {last.label} to {route.address} port {route.port}: {reason}",
                 "transport.connect",
                 hint=f"is it up, and does sshd on {last.label} allow AllowTcpForwarding?",
             ) from error

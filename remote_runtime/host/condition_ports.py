@@ -120,7 +120,7 @@ class ConditionReader(object):
 
     def _command(self, command: "Command") -> ConditionResult:
         commands = self._commands()
-        commands.require_start(command, "the command")
+        commands.require_start(command, "command")
         result = commands.look(command)
         if result.timed_out:
             return ConditionResult(False, "it timed out", result.tail())

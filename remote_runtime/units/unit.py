@@ -176,9 +176,9 @@ def _failure(properties: Mapping[str, str]) -> str:
 
 
 def _words(active: str, properties: Mapping[str, str]) -> str:
-    words = active
+    details = []
     if properties.get("SubState") not in ("", None, active):
-        words += " (%s)" % properties["SubState"]
+        details.append(properties["SubState"])
     if properties.get("Result") not in ("", None, "success"):
-        words += ", result %s" % properties["Result"]
-    return words
+        details.append("result %s" % properties["Result"])
+    return "%s (%s)" % (active, ", ".join(details)) if details else active

@@ -89,7 +89,7 @@ def test_validate_contacts_no_server(place: Place) -> None:
     place.ccm.environment["CCM_NATS"] = "nats://127.0.0.1:1"
     found = place.ccm.run("validate", "-i", "hosts.yaml", "site.yaml")
     assert found.code == 0, found.output
-    assert "2 of 4 resources of 2 hosts were checked, 2 need the key-value store" in found.stdout
+    assert "2 of 4 resources of 2 hosts were checked; 2 need the key-value store" in found.stdout
     also = place.ccm.run("validate", *WORDS)
     assert also.code == 0, also.output
     assert "kv://CCM/site was not checked" in also.stderr

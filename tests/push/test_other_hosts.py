@@ -193,7 +193,7 @@ def test_commands_without_a_push_use_what_is_kept(reads: Ccm, tmp_path: Path) ->
     check = ("validate", "-i", "hosts.yaml", "-l", "web", "site.yaml")
     unknown = reads.run(*check)
     assert unknown.code == 0, unknown.output
-    assert "0 of 2 resources of 2 hosts were checked, 2 need facts" in unknown.stdout
+    assert "0 of 2 resources of 2 hosts were checked; 2 need facts" in unknown.stdout
     rendered = reads.run("render", "-i", "hosts.yaml", "-l", "web1", "site.yaml")
     assert rendered.code == 0, rendered.output
     assert f"linux {EVIL} none" in rendered.stdout

@@ -106,7 +106,7 @@ def _note_shared(project: Project) -> None:
 def _why_not_shared(name: str, value: Any) -> str:
     """Return why a variable cannot be in the inventory, where other hosts can read it, or ""."""
     if name in _FACTS:
-        return "in the inventory, it would hide facts of this name"
+        return "the inventory cannot set it, because it would hide the facts of this name"
     if is_password_variable(name):
         return "an inventory never contains passwords"
     if isinstance(value, Vaulted):

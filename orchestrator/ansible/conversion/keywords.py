@@ -40,7 +40,7 @@ def refuse(task: Task, is_root: bool) -> None:
     elsewhere = words.get("delegate_to")
     own = _host_of(elsewhere) is not None and (task.is_once or _host_of(elsewhere) == "")
     if elsewhere is not None and not (local or own or (anywhere and task.is_local)):
-        reason = " without run_once: each host delegates this to the other one, with its own values"
+        reason = " without run_once: each host of the play delegates this, with its own values"
         named = _host_of(elsewhere) is not None or task.is_local or is_template(elsewhere)
         raise NotConvertible(
             f"delegate_to: {elsewhere}{reason if named and not task.is_once else ''}"

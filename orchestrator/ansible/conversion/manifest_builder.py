@@ -320,7 +320,7 @@ class Builder(Conversion):
         self.manifest.assertions.append(
             {"that": that, "message": text_rewriter.plain_text(message)}
         )
-        text = "elements with other keys than those of the project are refused by ccm.assert"
+        text = "ccm.assert refuses elements with keys that the project does not use"
         self.mark(record, CHECK, text)
         for one in found[:1]:
             one.checks.append(text)

@@ -213,10 +213,8 @@ def _role(project: Project, builder: Builder, value: Any, play: Play) -> None:
         entry.conditions = [text_rewriter.condition(one, builder.scope) for one in conditions]
         entry.tags = tags_of(variables.get("tags"))
     except NotConvertible as error:
-        builder.manifest.items.append(
-            Comment([f"NOT CONVERTED: the role {name}: {error.reason}", f"  {value}"])
-        )
-        project.notes.append(f"{builder.manifest.path}: the role {name}: {error.reason}")
+        builder.manifest.items.append(Comment([f"NOT CONVERTED: {error.reason}", f"  {value}"]))
+        project.notes.append(f"{builder.manifest.path}: {error.reason}")
         return
     builder.manifest.items.append(entry)
 

@@ -59,9 +59,10 @@ def report_text(records: list[Record], notes: list[str], files: list[str]) -> st
     """The report as text."""
     figures = coverage(records)
     found = [
-        f"{figures['tasks']} tasks: {figures['converted']} converted, {figures['check']} to check, "
+        f"{_counted(figures['tasks'], 'task')}: {figures['converted']} converted, "
+        f"{figures['check']} to check, "
         f"{figures['not_converted']} not converted ({figures['percent']}% converted or to check)",
-        f"{len(files)} files written",
+        f"{_counted(len(files), 'file')} written",
     ]
     if records:
         width = max(len(name) for name in figures["modules"])
@@ -80,3 +81,7 @@ def report_text(records: list[Record], notes: list[str], files: list[str]) -> st
     if notes:
         found += ["", "Notes:", *(f"  {one_line(note)}" for note in notes)]
     return "\n".join(found) + "\n"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

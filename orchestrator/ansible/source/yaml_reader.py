@@ -196,13 +196,11 @@ def read_text(path: Path) -> str:
     """The text of a file; InputError if it cannot be read."""
     try:
         if not path.is_file():  # a pipe or a device has no end
-            raise bad_input(f"{path}: not a file", hint="check the path")
+            raise bad_input(f"{path} is not a file", hint="check the path")
         if not is_readable(path):
-            raise bad_input(
-                f"{path}: is outside the project", hint="copy the file into the project"
-            )
+            raise bad_input(f"{path} is outside the project", hint="copy the file into the project")
         if path.stat().st_size > MAX_BYTES:
-            raise bad_input(f"{path}: larger than 4 MiB", hint="split the file")
+            raise bad_input(f"{path} is larger than 4 MiB", hint="split the file")
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise bad_input(f"{path}: not UTF-8 text", hint="save the file as UTF-8") from error

@@ -69,7 +69,7 @@ def greet_then(
     active host waits for another. If ``then`` raises NeedAnswersError, the host answers the
     lookups, and ``then`` is called again.
     """
-    with link.within(GREETING, "hello and facts"):
+    with link.within(GREETING, "facts"):
         try:
             hello = check_hello(link.message(), link.nonce, link.runtime)
             link.runs_as(hello["uid"])

@@ -136,12 +136,13 @@ class SiteCheck:
             f"{n} need{'s' if n == 1 else ''} {NEEDS[kind]}" for kind, n in _counted(self.unknown)
         ]
         if self.deferred:
-            have = "has" if self.deferred == 1 else "have"
-            words.append(f"{self.deferred} {have} templates that are rendered only during the run")
+            have = f"{self.deferred} {'has' if self.deferred == 1 else 'have'}"
+            have = "it has" if self.known == total == 1 else have
+            words.append(f"{have} templates that are rendered only during the run")
         for kind, count in _counted(self.unchecked_assertions):
             need = "assertion needs" if count == 1 else "assertions need"
             words.append(f"{count} {need} {NEEDS[kind]}")
-        text = ", ".join(words)
+        text = "; ".join(words)
         if not self.unseen:
             return text
         from orchestrator.planning.site.unknown_manifests import in_words

@@ -89,10 +89,10 @@ def _undecided(directives: Directives, settled: Collection[str]) -> list[Problem
             names.append(line.key)
     return [
         Problem(
-            f"ccm cannot evaluate 'Match {condition.value}', and {', '.join(names)} of this "
-            "host depend on it",
+            f"ccm cannot evaluate 'Match {condition.value}', which may set {', '.join(names)} for "
+            "this host",
             condition.where,
-            "set them for this host above that line, or in the inventory",
+            "set this for the host above that line, or in the inventory",
             UNDECIDED,
         )
         for condition, names in lines.items()

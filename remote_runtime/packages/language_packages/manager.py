@@ -90,7 +90,7 @@ class EnvironmentManager(PackageManager):
 
     def unsupported_reason(self, properties: Properties) -> str:
         if not any(properties.get(key) for key in self.keys):
-            return "it requires %s" % " or ".join(self.keys)
+            return "it requires the property %s" % " or ".join(self.keys)
         return self._lacking(properties)
 
     def _lacking(self, properties: Properties) -> str:

@@ -75,7 +75,7 @@ class Resource(ActionStateType):
         return True
 
     def require(self, host: "HostReader") -> None:
-        host.commands.require_start(self._command(), "the command")
+        host.commands.require_start(self._command(), "command")
 
     def act(self, host: "Host") -> None:
         """See the base class. The command runs up to ``tries`` times, or until the path ``creates``

@@ -77,7 +77,7 @@ def test_every_command_has_help_with_an_example(
     assert ended.value.code == 0
     text = capsys.readouterr().out
     assert f"usage: ccm {name}" in text
-    assert f"example:\n  ccm {name}" in text
+    assert f"examples:\n  ccm {name}" in text
 
 
 def every_parser() -> Iterator[Parser]:

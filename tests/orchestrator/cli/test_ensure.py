@@ -182,7 +182,7 @@ def test_help_has_the_properties_and_an_example(
     assert ended.value.code == 0
     text = capsys.readouterr().out
     assert f"properties of {name}:" in text
-    assert f"example:\n  ccm ensure {name} " in text
+    assert f"examples:\n  ccm ensure {name} " in text
 
 
 def test_a_resource_is_spelt_as_it_is_read() -> None:

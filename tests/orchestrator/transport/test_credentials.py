@@ -95,7 +95,7 @@ def test_a_command_that_fails_says_why() -> None:
 
 def test_without_a_terminal_a_prompt_is_a_usage_error() -> None:
     """The error names the variables that serve instead."""
-    with pytest.raises(UsageError, match="CCM_BECOME_PASSWORD"):
+    with pytest.raises(UsageError, match="CCM_SSH_PASSWORD_COMMAND"):
         Credentials(ask_pass=True, environ={}).prepare()
 
 

@@ -191,7 +191,7 @@ def test_a_child_whose_data_needs_facts(tmp_path: Path) -> None:
     found = check(tmp_path, PARENT)
     assert found.problems == []
     assert found.summary == (
-        "1 of 5 resources of 1 host was checked, 4 need facts that only a host reports; not "
+        "1 of 5 resources of 1 host was checked; 4 need facts that only a host reports; not "
         "checked: the child manifests of apply#again.yaml and apply#each-{{ item }}, which need "
         "facts that only a host reports"
     )
