@@ -45,8 +45,11 @@ class Candidate:
 
 def include_vars(builder: Conversion, task: Task, record: Record) -> None:
     """Files of variables, as entries of the hierarchy."""
-    if task.args.get("dir") is not None or task.args.get("name") is not None:
-        raise NotConvertible("include_vars with dir or name")
+    if task.args.get("dir") is not None:
+        raise NotConvertible("include_vars with dir")
+    if task.args.get("name") is not None:
+        _note_named(builder, task, record)
+        return
     if task.loop is not None and not task.loop[0].endswith("first_found"):
         _in_loop(builder, task, record)
         return
@@ -56,6 +59,60 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
     fine = _may_find_none(task)
     said = _of_names(builder, task, record=record, names=names, first_found=first_found, fine=fine)
     builder.report(task, record, said or "not needed: the role has none of these files")
+
+
+_EACH_KEY = re.compile(r"""\{\{\s*item\.key\s*\}\}["']?\s*:\s*["']?\{\{\s*item\.value\s*\}\}""")
+_UNSET_KEY = (
+    *("item.key not in vars", "not item.key in vars", "vars[item.key] is not defined"),
+    *("vars[item.key] is undefined", "not vars[item.key] is defined"),
+)
+
+
+def _note_named(builder: Conversion, task: Task, record: Record) -> None:
+    """Variables in a map, which a later task sets one by one. NotConvertible for other uses."""
+    name = str(task.args["name"])
+    builder.scope.uses.broken[name] = f"{name}, a map of all variables of a file"
+    if not _EACH_KEY.search(builder.sources) or is_template(name):
+        raise NotConvertible("include_vars with name")
+    builder.named[name] = task
+    builder.report(task, record, "its variables are set by a later task")
+
+
+def set_each(builder: Conversion, task: Task, record: Record) -> None:
+    """``set_fact`` of each variable in a map that ``include_vars`` has read. NotConvertible."""
+    try:
+        _set_each(builder, task, record)
+    except NotConvertible:
+        for one in builder.named.values():
+            note_broken(builder, one)
+        raise
+
+
+def _set_each(builder: Conversion, task: Task, record: Record) -> None:
+    value = task.loop[1] if task.loop is not None else ""
+    node: Any = only_expression(value) if is_template(value) else None
+    if isinstance(node, nodes.Filter) and node.name == "dict2items":
+        node = node.node
+    path = path_of(node) if node is not None else None
+    file_task = builder.named.get(path[0]) if path is not None and not path[1] else None
+    given = {key: one for key, one in task.args.items() if key != "cacheable"}
+    if file_task is None or not _EACH_KEY.fullmatch("".join(f"{k}:{v}" for k, v in given.items())):
+        raise NotConvertible("set_fact with a computed name")
+    when = [" ".join(str(one).split()) for one in listed(task.keywords.get("when"))]
+    weak = [one for one in when if one in _UNSET_KEY]
+    own = listed(file_task.keywords.get("when"))
+    if any("item" in one for one in when if one not in weak):
+        raise NotConvertible("set_fact with a computed name, under a condition on it")
+    whole = file_task.with_keywords(
+        when=[*own, *[one for one in when if one not in weak and one not in own]]
+    )
+    whole.args = {key: one for key, one in file_task.args.items() if key != "name"}
+    if _conditions(builder, whole)[1] and not any(map(is_template, _names(whole)[0])):
+        raise NotConvertible("set_fact with a computed name, under a condition")
+    before = len(builder.includes)
+    include_vars(builder, whole, record)
+    for choice in builder.includes[before:]:
+        choice.weak = bool(weak)
 
 
 def _with_known_facts(builder: Conversion, record: Record, names: list[str]) -> list[str]:

@@ -42,11 +42,13 @@ class Handler:
 class Choice:
     """A list of variable files; a host uses the first file that exists.
 
-    ``order`` is the entry of the hierarchy; ``files`` maps its results to the values.
+    ``order`` is the entry of the hierarchy; ``files`` maps its results to the values. A ``weak``
+    one sets only what nothing else sets.
     """
 
     order: str
     files: dict[str, Map] = field(default_factory=dict)
+    weak: bool = False
 
 
 class Roles(Protocol):
@@ -91,6 +93,7 @@ class Conversion(ABC):
     cache_valid: str = ""
     facts: dict[str, list[tuple[Any, list[Any], Task]]] = field(default_factory=dict)
     includes: list[Choice] = field(default_factory=list)
+    named: dict[str, Task] = field(default_factory=dict)  # include_vars by the name of its map
     stack: list[str] = field(default_factory=list)
     environment: dict[str, Any] = field(default_factory=dict)
     tasks: dict[tuple[str, int], Task] = field(default_factory=dict)

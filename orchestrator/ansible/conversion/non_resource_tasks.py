@@ -217,7 +217,8 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
     if not given:
         raise NotConvertible("set_fact without a name")
     if any(is_template(name) for name in given):
-        raise NotConvertible("set_fact with a computed name")
+        included_vars.set_each(builder, task, record)
+        return
     plain_task = reassigned_facts.of_empty_default(builder, task, list(given))
     needed = any(
         reassigned_facts.is_needed(builder, task, name, one) for name, one in given.items()

@@ -254,7 +254,8 @@ class Project:
     def _inherited(self, role_manifest: RoleManifest, variables: dict[str, Any]) -> list[str]:
         """The variables of the play that the role reads and that nothing in the role overrides."""
         stronger = set(role_manifest.plan.own) | set(role_manifest.builder.facts)
-        stronger |= {k for c in role_manifest.builder.includes for m in c.files.values() for k in m}
+        includes = [one for one in role_manifest.builder.includes if not one.weak]
+        stronger |= {k for c in includes for m in c.files.values() for k in m}
         read = role_manifest.builder.scope.uses.data | set(role_manifest.builder.manifest.data)
         return [
             key

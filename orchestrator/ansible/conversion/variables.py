@@ -101,7 +101,8 @@ class _Writer:
             for entry, values in choice.files.items():
                 target = overrides.setdefault(entry, {})
                 for key, value in values.items():
-                    self._value(target, key, value)
+                    if not choice.weak or not (key in self.plan.defaults or key in self.plan.own):
+                        self._value(target, key, value)
         facts = self._facts()
         missing = self._close()
         uncertain_variables.spread(
@@ -323,8 +324,9 @@ class _Writer:
             order.append(FACTS)
             kept[FACTS] = facts
         for choice in reversed(self.builder.includes):
-            order.append(choice.order)
             kept.update({entry: overrides[entry] for entry in choice.files})
+            if not choice.weak:
+                order.append(choice.order)
         if own:
             order.append(OWN)
             kept[OWN] = own
@@ -334,6 +336,7 @@ class _Writer:
             if keys:
                 order.append(layer.order)
                 first |= keys
+        order += [one.order for one in reversed(self.builder.includes) if one.weak]
         first |= {key for values in kept.values() for key in values}
         first |= set(set(self.manifest.data) & (set(self.plan.passed) | self._collections()))
         self.manifest.order = list(dict.fromkeys(order))

@@ -556,3 +556,50 @@ def test_file_names_of_joined_facts(tmp_path: Path) -> None:
     assert "echo 1" in text
     assert "echo 2" in text
     check_valid(tmp_path / "site")
+
+
+_NAMED = """
+- include_vars: {file: "{{ item }}", name: os_vars}
+  with_first_found: ["{{ ansible_os_family }}.yml"]
+- set_fact: {"{{ item.key }}": "{{ item.value }}"}
+  when: item.key not in vars
+  with_dict: "{{ os_vars }}"
+- package: {name: "{{ pkg }}"}
+- service: {name: "{{ svc }}", state: started}
+- command: "echo {{ os_vars.pkg }}"
+"""
+
+
+def test_variables_that_are_set_unless_the_user_does(tmp_path: Path) -> None:
+    """A file of variables that only set what nothing else sets is weaker than the inventory."""
+    _, site = convert(
+        tmp_path,
+        {
+            "site.yml": "- {hosts: all, roles: [ssh], vars: {pkg: own}}\n",
+            "hosts": "web1 svc=sshd\n",
+            "roles/ssh/tasks/main.yml": _NAMED,
+            "roles/ssh/defaults/main.yml": "mode: strict\n",
+            "roles/ssh/vars/Debian.yml": "pkg: openssh\nsvc: ssh\nmode: lax\n",
+        },
+    )
+    text = (site / "roles/ssh.yaml").read_text()
+    order = ["host:{{ Host.name }}", "vars:{{ Facts.host.info.platformFamily }}"]
+    positions = [text.index(f'- "{one}"') for one in order]
+    assert positions == sorted(positions)
+    assert "pkg: openssh" in text
+    assert "svc: ssh" in text
+    assert "lax" not in text  # a default is set, too
+    assert "NOT CONVERTED: os_vars, a map of all variables of a file" in text
+    assert "inherit_data: [pkg]" in (site / "site.yaml").read_text()
+    check_valid(site)
+
+
+def test_variables_that_are_set_one_by_one_under_a_condition(tmp_path: Path) -> None:
+    """A condition on the key is not converted, and then nothing reads these variables."""
+    _, text = convert_tasks(
+        tmp_path,
+        _NAMED.replace("item.key not in vars", "item.key.startswith('ssh')"),
+        vars__Debian="pkg: openssh\nsvc: ssh\n",
+    )
+    assert "NOT CONVERTED: pkg of “include_vars”, which is not converted" in text
+    assert "\n    - service:" not in text
