@@ -15,7 +15,7 @@ from remote_runtime.overlay.planned_walk import PlannedWalk, closed
 from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.errno_messages import many_names, refusal
 from remote_runtime.system.files import Files, Reader
-from remote_runtime.system.paths import Status, has_long_name, is_too_long
+from remote_runtime.system.paths import Status, has_long_name, is_too_long, joined
 from remote_runtime.system.read_only_files import ReadOnly
 from remote_runtime.system.walk import has_acl
 
@@ -72,6 +72,12 @@ class OverlayFiles(ReadOnly, Files):
         """Do the same for a file that we read."""
         resolved_path = self._walked(path, follow, "read")
         self._require_own_name(path, resolved_path)
+        return resolved_path
+
+    def _file(self, path: str, follow: bool) -> ResolvedPath:
+        """Do the same, and record the uncertainty of its content."""
+        resolved_path = self._read(path, follow)
+        self._unknown_regions.record_read("content", resolved_path.path, True, resolved_path.since)
         return resolved_path
 
     def _require_own_name(self, path: str, resolved: ResolvedPath) -> None:
@@ -276,8 +282,7 @@ class OverlayFiles(ReadOnly, Files):
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
         """Return the hash of the planned bytes, or of the host's file, which is uncertain after
         earlier changes."""
-        resolved_path = self._read(path, follow)
-        self._unknown_regions.record_read("content", resolved_path.path, True, resolved_path.since)
+        resolved_path = self._file(path, follow)
         if resolved_path.node is not None:
             return self._content(path, resolved_path.node).sha256
         return self._host.sha256(resolved_path.path if resolved_path.laid else path, known, follow)
@@ -292,8 +297,7 @@ class OverlayFiles(ReadOnly, Files):
 
     def reader(self, path: str, follow: bool = False) -> Reader:
         """See the base class. Planned bytes come from the plan, all others from the host's file."""
-        resolved_path = self._read(path, follow)
-        self._unknown_regions.record_read("content", resolved_path.path, True, resolved_path.since)
+        resolved_path = self._file(path, follow)
         if resolved_path.node is not None:
             return self._content(path, resolved_path.node).chunks
         return self._host.reader(resolved_path.path if resolved_path.laid else path, follow)
@@ -314,7 +318,13 @@ class OverlayFiles(ReadOnly, Files):
         self, path: str, limit: int, follow: bool = False, known: Optional[Status] = None
     ) -> bytes:
         """See the base class; the found file may be planned."""
-        return super().read(path, limit, follow)
+        resolved_path = self._file(path, follow)
+        if resolved_path.node is not None:
+            content = self._content(path, resolved_path.node)
+            return joined(content.chunks(), path, limit)
+        return self._host.read(
+            resolved_path.path if resolved_path.laid else path, limit, follow, known
+        )
 
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
         return self.reader(path, follow)()

@@ -24,7 +24,7 @@ from typing import (
 from remote_runtime.errors import ResourceError
 from remote_runtime.stdlib_light.sha256_digest import sha256
 from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure, many_names
-from remote_runtime.system.paths import Status, links, stamp, status_of
+from remote_runtime.system.paths import Status, joined, links, stamp, status_of
 from remote_runtime.system.walk import (
     READ,
     Directory,
@@ -258,14 +258,7 @@ class Files(object):
             latest = self.walker.read_latest(path, known.size, known.identity)
             if latest is not None:
                 return latest
-        data = b""
-        for block in self.blocks(path, follow):
-            data += block
-            if len(data) > limit:
-                raise ResourceError(
-                    "%s is larger than %d bytes" % (path, limit), kind="resource.file.size"
-                )
-        return data
+        return joined(self.blocks(path, follow), path, limit)
 
     def fetch(self, path: str) -> None:
         """In a preview, get the bytes of a planned file if only their hash is known: see

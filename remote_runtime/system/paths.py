@@ -2,7 +2,9 @@
 
 import os
 import stat
-from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
+from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Tuple
+
+from remote_runtime.errors import ResourceError
 
 _MAX_LENGTH = 3800  # bytes of a path to which a name can still be added
 _MAX_NAME_LENGTH = 255  # bytes
@@ -62,6 +64,18 @@ def content_of(path: str) -> bytes:
             return file.read()
     except OSError:
         return b""
+
+
+def joined(blocks: Iterable[bytes], path: str, limit: int) -> bytes:
+    """The bytes of a file; ``ResourceError`` for more than ``limit``."""
+    data = b""
+    for block in blocks:
+        data += block
+        if len(data) > limit:
+            raise ResourceError(
+                "%s is larger than %d bytes" % (path, limit), kind="resource.file.size"
+            )
+    return data
 
 
 def write_all(descriptor: int, data: bytes) -> None:

@@ -11,6 +11,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect, UnknownEffect, below, everything
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.walk import Walker
 from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 from tests.remote_runtime.fakes import ROOT, DirectoryTest, context, failure_of, item
 from tests.texts import expect_text
@@ -70,6 +71,16 @@ class WorldFilesTest(DirectoryTest):
         self.expect("f", "absent")
         read = [b"".join(reader()) for reader in readers]
         self.assertEqual(read, [b"host", b"host", b"one", b"two"])
+
+    def test_a_file_of_the_host_is_looked_up_once(self) -> None:
+        """Its content is read where its status was."""
+        path = self.write("f", b"host")
+        self.expect("other", "file", content=Text(""))
+        files = self.context.files
+        status = files.status(path, follow=True)
+        with mock.patch.object(Walker, "place") as place:
+            self.assertEqual(files.read(path, 100, follow=True, known=status), b"host")
+        place.assert_not_called()
 
     def expect(self, name: str, kind: str, **said: Any) -> None:
         effect = PathEffect(self.path(name), kind, **said)
