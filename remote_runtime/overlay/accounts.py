@@ -119,7 +119,10 @@ class OverlayAccounts(Accounts):
         return self._entries("group", {group.name: group for group in self._host.groups()})
 
     def groups_of(self, user: str) -> Sequence[str]:
-        return [group.name for group in self.groups() if user in group.members]
+        if self._changes_groups():
+            return [group.name for group in self.groups() if user in group.members]
+        self._unknown_regions.record_read("group", "*", True)
+        return self._host.groups_of(user)
 
     def _entries(self, kind: str, entries: Dict[str, Any]) -> Sequence[Any]:
         table = self.tables.get(kind)
@@ -210,8 +213,11 @@ class OverlayAccounts(Accounts):
         """Return whether the user is planned, or a change of a group may change its groups."""
         if ("user", user) in self.planned or "user" in self.tables:
             return True
-        groups = "group" in self.tables or any(kind == "group" for kind, _ in self.planned)
-        return groups and not user.isdigit() and self._host.is_local("user", user)
+        return self._changes_groups() and not user.isdigit() and self._host.is_local("user", user)
+
+    def _changes_groups(self) -> bool:
+        """Return whether a change of a group is planned."""
+        return "group" in self.tables or any(kind == "group" for kind, _ in self.planned)
 
     def identity(self, user: Optional[str] = None, group: Optional[str] = None) -> Identity:
         """See the base class. ``Unknowable`` for an account that only the push creates, and for

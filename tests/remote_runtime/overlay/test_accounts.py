@@ -1,12 +1,13 @@
 """Who is there once files of accounts are planned."""
 
 import unittest
-from typing import Optional
+from typing import Optional, Sequence
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import AccountEffect, PathEffect, UnknownEffect, below
 from remote_runtime.system.account_files import Group, User
+from remote_runtime.system.accounts import Accounts
 from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
 from tests.remote_runtime.fakes import context, item, run_items
 
@@ -59,6 +60,16 @@ class AccountsTest(unittest.TestCase):
         )
         self.assertEqual([event["error"] for event in events], [[], []])
         self.assertEqual([event["status"] for event in events], ["changed", "stable"])
+
+    def test_the_groups_of_a_user_on_the_host(self) -> None:
+        """While no group is planned, the host has them by user."""
+
+        class ByUser(Accounts):
+            def groups_of(self, user: str) -> Sequence[str]:
+                return ["of " + user]
+
+        accounts = context(noop=True, accounts=ByUser()).planned().accounts
+        self.assertEqual(accounts.groups_of("anna"), ["of anna"])
 
     def test_the_members_of_groups(self) -> None:
         """Groups of the planned file have its members; those that it lacks are gone."""
