@@ -1,7 +1,7 @@
 """The module type: a kernel module, now and at the next boot (target; ``check`` on both sides)."""
 
 import os
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.host.ports import Host, HostReader
@@ -31,11 +31,12 @@ class Resource(StateType):
         """See the base class. Return whether it is loaded, loads at boot or is blacklisted, and its
         options in modprobe.d.
         """
+        rules = self._text(host, self._options_file).split("\n")
         state: Dict[str, Any] = {
             "loaded": host.kernel.is_loaded(self.name),
             "boot": self._text(host, self._load_file) == self._wanted_load,
-            "options": self._options(host),
-            "blacklist": self._is_blacklisted(host),
+            "options": self._options(rules),
+            "blacklist": self._is_blacklisted(rules),
         }
         lives, wanted = self.properties.get("live", True), self.properties.get("blacklist", False)
         gone = not (state["boot"] or state["options"] or (state["loaded"] and lives))
@@ -97,16 +98,15 @@ class Resource(StateType):
             return ""
         return host.files.read(path).decode("utf-8", "replace")
 
-    def _options(self, host: HostReader) -> str:
-        for line in self._text(host, self._options_file).split("\n"):
-            words = line.split()
+    def _options(self, rules: Sequence[str]) -> str:
+        for rule in rules:
+            words = rule.split()
             if words[:2] == ["options", self.name]:
                 return " ".join(words[2:])
         return ""
 
-    def _is_blacklisted(self, host: HostReader) -> bool:
-        lines = self._text(host, self._options_file).split("\n")
-        return any(line.split() == ["blacklist", self.name] for line in lines)
+    def _is_blacklisted(self, rules: Sequence[str]) -> bool:
+        return any(rule.split() == ["blacklist", self.name] for rule in rules)
 
     @staticmethod
     def _put(host: Host, path: str, line: str) -> None:
