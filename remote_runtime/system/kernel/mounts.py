@@ -65,18 +65,18 @@ class MountTable(object):
         self._swaps: List[str] = []
 
     def _read(self) -> None:
-        if self._acted() != self._read_at:
-            self.forget()
-            self._read_at = self._acted()
-
-    def forget(self) -> None:
-        """Discard the cached table."""
-        self._all, self._swaps, self._read_at = list(_mounted()), list(_swaps()), -1
+        if self._acted() == self._read_at:
+            return
+        self._all, self._swaps, self._read_at = list(_mounted()), list(_swaps()), self._acted()
         self._table = None
         self._points, self._devices = {}, {}
         for one in self._all:
             self._points.setdefault(one.point, []).append(one)
             self._devices.setdefault(one.device, one)
+
+    def forget(self) -> None:
+        """Discard the cached table."""
+        self._read_at = -1
 
     def all(self) -> Sequence[MountEntry]:
         """The mounts in the order in which they were mounted."""
@@ -151,6 +151,7 @@ class MountTable(object):
         """
         if mounted.type.startswith(_OF_PARTS):
             return True
+        self._read()
         first = self._devices.get(mounted.device, mounted)
         shared = mounted.type in ("tmpfs", "ramfs") and first != mounted
         return mounted.root == "/" and not shared
