@@ -40,10 +40,10 @@ from remote_runtime.overlay.planned_mounts import PlannedMounts
 from remote_runtime.overlay.planned_nodes import UNTOLD
 from remote_runtime.overlay.predicted_files import OverlayFiles
 from remote_runtime.overlay.uncertainty import LinkedAction, Note, UnknownRegions
-from remote_runtime.overlay.user_commands import OverlayCommands
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
+    from remote_runtime.overlay.user_commands import OverlayCommands
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.files import Files
     from remote_runtime.system.process.commands import Commands
@@ -87,7 +87,7 @@ class HostOverlay(object):
         self._open(layer, UnknownRegions(note, layer.others))
 
     def _open(self, layer: FileOverlay, unknown_regions: UnknownRegions) -> None:
-        files, accounts, commands = self._adapters
+        files, accounts, _ = self._adapters
         self.layer = layer
         self.unknown_regions = unknown_regions
         self.files = OverlayFiles(files, layer, unknown_regions)
@@ -95,15 +95,24 @@ class HostOverlay(object):
         self.kernel = OverlayKernel(self.files, unknown_regions)
         self.mounts = PlannedMounts(self.files, layer, unknown_regions)
         self.crontabs = OverlayCrontabs(self._host_crontabs, layer, unknown_regions, self.accounts)
-        self.commands = OverlayCommands(
-            commands,
-            layer,
-            files=self.files,
-            accounts=self.accounts,
-            unknown_regions=unknown_regions,
-            beyond=self._beyond_files,
-            unverified_packages=self._unverified_packages,
-        )
+        self._commands: "Optional[OverlayCommands]" = None
+
+    @property
+    def commands(self) -> "OverlayCommands":
+        """Runs commands of the user on the predicted host."""
+        if self._commands is None:
+            from remote_runtime.overlay.user_commands import OverlayCommands
+
+            self._commands = OverlayCommands(
+                self.host_commands,
+                self.layer,
+                files=self.files,
+                accounts=self.accounts,
+                unknown_regions=self.unknown_regions,
+                beyond=self._beyond_files,
+                unverified_packages=self._unverified_packages,
+            )
+        return self._commands
 
     @property
     def host_commands(self) -> "Commands":

@@ -8,12 +8,12 @@ from remote_runtime.effects import MountEffect
 from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.kernel import mounts
-from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import MountEntry, MountTable
 from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
+    from remote_runtime.system.kernel.fstab import Entry
 
 
 class PlannedMounts(MountTable):
@@ -56,7 +56,7 @@ class PlannedMounts(MountTable):
             if above != point and is_within(point, above)
         )
 
-    def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
+    def is_source(self, mounted: MountEntry, wanted: "Entry") -> bool:
         """See the base class. The source of a planned mount is as in fstab, so the texts are
         compared.
         """

@@ -1,6 +1,5 @@
 """Unknown effects of earlier actions in a preview (target)."""
 
-import re
 from typing import Callable, Dict, List, NamedTuple, Sequence
 
 from remote_runtime.effects import UnknownEffect
@@ -22,6 +21,8 @@ class UnknownRegion(NamedTuple):
         """Return whether the resource mentions the name of a thing."""
         if kind not in _NAMES or not value:
             return False
+        import re
+
         name = value.rpartition(".")[0] or value if kind == "unit" else value
         pattern = r"(?<![A-Za-z0-9_])%s(?![A-Za-z0-9_])" % re.escape(name)
         return re.search(pattern, "%s\n%s" % (self.by, self.effect.text)) is not None

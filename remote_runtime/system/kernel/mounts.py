@@ -15,13 +15,12 @@ from typing import (
     Tuple,
 )
 
-from remote_runtime.system.kernel import fstab
-from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.mount_escapes import unescape
 from remote_runtime.system.paths import content_of, is_within
 
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
+    from remote_runtime.system.kernel.fstab import Entry
 
 PROC = "/proc"
 ETC = "/etc"
@@ -128,8 +127,10 @@ class MountTable(object):
         except OSError:
             return False  # another init, or no table
 
-    def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
+    def is_source(self, mounted: MountEntry, wanted: "Entry") -> bool:
         """Return whether the mount corresponds to an entry."""
+        from remote_runtime.system.kernel import fstab
+
         device = wanted.device
         if fstab.is_binding(wanted.options):
             return self._is_seen(mounted, os.path.realpath(device))

@@ -1,5 +1,6 @@
 """What a run on a target has to load."""
 
+import grp
 import hashlib
 import importlib
 import io
@@ -94,6 +95,14 @@ def test_what_a_push_needs_is_loaded_while_its_plan_is_made(tmp_path: Path) -> N
 def test_a_converged_run_imports_nothing_heavy(tmp_path: Path) -> None:
     """From its start to its end a run that changes nothing does without the costly modules."""
     assert imported(converged(tmp_path), "stable", tmp_path, noop=True) & HEAVY == set()
+
+
+def test_a_preview_of_a_group_imports_nothing_heavy(tmp_path: Path) -> None:
+    """So does one that reads the overlay, as a preview does for most types."""
+    resources = [{"type": "group", "name": grp.getgrgid(0).gr_name, "properties": {}}]
+    found = imported(resources, "stable", tmp_path, noop=True)
+    assert "remote_runtime.overlay.host_overlay" in found
+    assert found & HEAVY == set()
 
 
 def test_a_run_that_writes_files_imports_nothing_heavy(tmp_path: Path) -> None:
