@@ -10,9 +10,11 @@ from remote_runtime.reporting import text_diff
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.system.process.commands import Commands
 
 MAX_DOWNLOADED = 64 << 20  # bytes, of one transaction
 MAX_UNPACKED = 256 << 20
+MAX_SHARE = 2  # at most 1/2 of the free space for temporary files
 MAX_SHOWN = 8 << 20  # bytes of a package's files that a diff may show
 TIMEOUT = 60.0  # seconds for a download, and for unpacking
 
@@ -41,6 +43,11 @@ class Packages(object):
         ``ValueError``."""
         raise NotImplementedError
 
+    def unpacked_size(self, path: str) -> int:
+        """Return the bytes that a package unpacks to, at most a little more than allowed.
+        ``ValueError``."""
+        raise NotImplementedError
+
 
 class FromFile(Packages):
     """A package file on the host; ``unpack`` is that of ``kind``."""
@@ -52,6 +59,10 @@ class FromFile(Packages):
         os.symlink(self._path, os.path.join(directory, "package" + self.suffix))
 
     def unpack(self, path: str, directory: str) -> Contents:
+        """Read the package, unless it is too large: no index has its size."""
+        unpacked = self._kind.unpacked_size(path)
+        if not _fits([Indexed("", "", sha256="", size=0, unpacked=unpacked)]):
+            raise ValueError("it is too large")
         return self._kind.unpack(path, directory)
 
 
@@ -241,7 +252,24 @@ class Probe(object):
             pass  # then it is unknown, as the prediction reports
 
 
+def counted(commands: "Commands", script: str, path: str) -> int:
+    """Return how many bytes a shell script prints for a package, at most a little more than
+    allowed. ``ValueError``."""
+    argv = ("sh", "-c", script + ' | head -c "$2" | wc -c', "ccm", path, str(MAX_UNPACKED + 1))
+    printed = commands.run(argv, timeout=TIMEOUT).stdout.strip()
+    if not printed.isdigit() or int(printed) == 0:
+        raise ValueError("it cannot be unpacked")
+    return int(printed)
+
+
 def _fits(wanted: Sequence[Indexed]) -> bool:
-    """Return whether these may be downloaded and unpacked for a preview."""
-    unpacked = sum(i.unpacked for i in wanted)
-    return sum(i.size for i in wanted) <= MAX_DOWNLOADED and unpacked <= MAX_UNPACKED
+    """Return whether these may be downloaded and unpacked for a preview, and enough room for
+    temporary files of others remains.
+    """
+    import tempfile
+
+    size, unpacked = sum(i.size for i in wanted), sum(i.unpacked for i in wanted)
+    if size > MAX_DOWNLOADED or unpacked > MAX_UNPACKED:
+        return False
+    free = os.statvfs(tempfile.gettempdir())
+    return size + unpacked <= free.f_bavail * free.f_frsize // MAX_SHARE

@@ -16,6 +16,8 @@ from remote_runtime.system.paths import MAX_LINKS, is_too_long, stamp
 
 LINK = "resource.file.link"  # the kind of the error over one that is not to be trusted
 _PATH = getattr(os, "O_PATH", 0)  # needs no right to read; only Linux has it
+# Of procfs and tracefs: reading takes what others wait for, or never ends.
+_LIKE_DEVICES = ("kmsg", "kcore", "pagemap", "trace_pipe", "trace_pipe_raw", "vmcore")
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _STEP = (_PATH or os.O_RDONLY) | os.O_NOFOLLOW
 _HELD = 32  # open directories, limited by the descriptors of a process
@@ -133,15 +135,18 @@ class Place(NamedTuple):
             _admit(self.by, self.path, status)
 
     def require_openable(self, action: str) -> None:
-        """``ResourceError`` for a device, FIFO or socket that would be read. Opening one may
-        already change the machine, such as /dev/watchdog. /dev/null is empty: links to it replace
-        many files of settings. ``OSError``
+        """``ResourceError`` for a device, FIFO or socket that would be read, or a file of the
+        kernel that is like one. Opening one may already change the machine, such as /dev/watchdog.
+        /dev/null is empty: links to it replace many files of settings. ``OSError``
         """
         if self.path == os.devnull:
             return
         at = self.directory.descriptor
         kind = stat.S_IFMT(os.stat(self.name, dir_fd=at, follow_symlinks=False).st_mode)
-        if action == "read" and kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
+        is_device = kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
+        if self.name in _LIKE_DEVICES and os.statvfs(at).f_blocks == 0:  # the kernel's own files
+            is_device = True
+        if action == "read" and is_device:
             raise ResourceError(
                 "could not read %s: it is not a regular file" % self.path,
                 kind="resource.file.kind",

@@ -10,12 +10,13 @@ from remote_runtime.packages.apt import simulation as apt_simulation
 from remote_runtime.packages.dpkg import package_contents as deb_contents
 from remote_runtime.packages.dpkg.package_contents import Contents
 from remote_runtime.packages.package_info import VersionChange
-from remote_runtime.packages.package_inspection import TIMEOUT, Indexed, Packages
+from remote_runtime.packages.package_inspection import TIMEOUT, Indexed, Packages, counted
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.system.process.commands import Result
 
+_TARS = '{ dpkg-deb --ctrl-tarfile "$1"; dpkg-deb --fsys-tarfile "$1"; }'
 ARCHIVES = "/var/cache/apt/archives"
 # Failures that do not depend on whether the network works at that moment.
 _FINAL = re.compile(r"404 +Not Found|File not found|Hash Sum mismatch|unexpected size|No such file")
@@ -57,6 +58,9 @@ class Debs(Packages):
         if self._context.commands.run(argv, timeout=TIMEOUT).code != 0:
             raise ValueError("dpkg-deb cannot unpack it")
         return deb_contents.read(directory)
+
+    def unpacked_size(self, path: str) -> int:
+        return counted(self._context.commands, _TARS, path)
 
 
 def _not_fetched(result: "Result") -> CcmError:

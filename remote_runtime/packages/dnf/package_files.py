@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Callable, Dict, Sequence
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.packages.dpkg.package_contents import Contents
-from remote_runtime.packages.package_inspection import TIMEOUT, Indexed, Packages
+from remote_runtime.packages.package_inspection import TIMEOUT, Indexed, Packages, counted
 from remote_runtime.packages.rpm import package_contents as rpm_contents
 
 if TYPE_CHECKING:
@@ -54,6 +54,9 @@ class Rpms(Packages):
         if not header or run(rpm_contents.unpacking(path, directory), timeout=TIMEOUT).code != 0:
             raise ValueError("rpm cannot unpack it")
         return rpm_contents.Header(header).contents(directory)
+
+    def unpacked_size(self, path: str) -> int:
+        return counted(self._context.commands, 'rpm2cpio "$1"', path)
 
     def _read(self, paths: Sequence[str]) -> Dict[str, str]:
         """Return rpm's output about the header of each RPM; nothing if one cannot be read."""

@@ -13,7 +13,13 @@ from remote_runtime.packages.dpkg import database as dpkg_database
 from remote_runtime.packages.dpkg import new_users
 from remote_runtime.packages.dpkg import triggers as dpkg_triggers
 from remote_runtime.packages.dpkg.installed_packages import Installations, InstalledPackage
-from remote_runtime.packages.dpkg.package_contents import CONFIG, TRIGGERS, Contents, Member
+from remote_runtime.packages.dpkg.package_contents import (
+    CONFIG,
+    TRIGGERS,
+    Contents,
+    Member,
+    may_be,
+)
 from remote_runtime.packages.maintainer_scripts import account_commands as script_accounts
 from remote_runtime.packages.maintainer_scripts import conditional_expressions as script_tests
 from remote_runtime.packages.maintainer_scripts import maintscript_helper, script_sequence
@@ -269,7 +275,8 @@ class DebEffects(TransactionEffects):
             return
         if status is not None and status.kind != "file":
             return  # dpkg warns and leaves it alone
-        if status is not None and files.sha256(member.path, status) == member.sha256:
+        same = status is not None and may_be(member, status.size)
+        if same and files.sha256(member.path, status) == member.sha256:
             return
         came_with = registered.get(member.path, _NEW)
         if status is None and (came_with == _NEW or self._rules.forces("confmiss")):

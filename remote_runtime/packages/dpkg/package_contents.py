@@ -14,6 +14,7 @@ from remote_runtime.content import Chunks, Content
 from remote_runtime.stdlib_light.sha256_digest import sha256
 
 MAX_MEMBERS = 20000
+MAX_SIZE = 1 << 30  # bytes of all files, with the holes of sparse ones
 MAX_DEPTH = 100  # directories of one path,
 MAX_DIRECTORIES = 20 * MAX_MEMBERS  # and of all paths together
 MAX_TEXT = 16 << 10  # bytes of one text that is kept, a conffile or a unit,
@@ -32,6 +33,7 @@ _MAX_DATA = 64 << 10  # bytes of the texts below these
 _KINDS = ("file", "directory", "symlink", "something")
 _MAX_LENGTH = 4096
 _BLOCK = 1 << 16
+_SMALL = 1 << 16  # bytes of a file that is always hashed
 
 
 class Member(NamedTuple):
@@ -55,6 +57,13 @@ class Member(NamedTuple):
     owner: str = ""
     group: str = ""
     config: str = ""
+
+
+def may_be(member: Member, size: int) -> bool:
+    """Return whether a file of the host with this size may have the content of a member. Another
+    host may have reported the member, and a large file would take long to hash.
+    """
+    return size <= _SMALL or size == member.size
 
 
 ContentReader = Callable[[str], Optional[bytes]]
@@ -134,6 +143,8 @@ def parse(form: Any) -> Contents:
         raise ValueError("a script of a package is too long or not text")
     if sum(map(len, [*scripts.values(), *(member.text for member in parsed_members)])) > MAX_TEXTS:
         raise ValueError("the texts of a package are too long")
+    if sum(member.size for member in parsed_members) > MAX_SIZE:
+        raise ValueError("the files of a package are too large")
     if sum(member.path.count("/") for member in parsed_members) > MAX_DIRECTORIES:
         raise ValueError("the paths of a package are too long")
     return Contents(parsed_members, conffiles, scripts)
@@ -216,7 +227,7 @@ def members_below(root: str, own: Callable[[str], bool]) -> List[Member]:
     ``OSError``, ``ValueError``.
     """
     members: List[Member] = []
-    _walk(root, "", own, members)
+    _walk(root, "", own=own, members=members, size=0)
     first: Dict[Tuple[int, int], str] = {}
     for at, member in enumerate(members):
         if member.kind == "file":
@@ -243,7 +254,10 @@ def _with_data(root: str, members: List[Member]) -> List[Member]:
     return [m._replace(text=texts[m.path]) if m.path in texts else m for m in members]
 
 
-def _walk(root: str, below: str, own: Callable[[str], bool], members: List[Member]) -> None:
+def _walk(
+    root: str, below: str, *, own: Callable[[str], bool], members: List[Member], size: int
+) -> int:
+    """Append the members below a directory; return ``size`` plus their bytes."""
     _check_depth(below)
     for name in sorted(os.listdir(root + below)):
         path = "%s/%s" % (below, name)
@@ -251,9 +265,13 @@ def _walk(root: str, below: str, own: Callable[[str], bool], members: List[Membe
             raise ValueError("more than %d files" % MAX_MEMBERS)
         status = os.lstat(root + path)
         if own(path):
+            size += status.st_size
+            if size > MAX_SIZE:
+                raise ValueError("files of more than %d bytes" % MAX_SIZE)
             members.append(_found(root, path, status))
         if stat.S_ISDIR(status.st_mode):
-            _walk(root, path, own, members)
+            size = _walk(root, path, own=own, members=members, size=size)
+    return size
 
 
 def _found(root: str, path: str, status: os.stat_result) -> Member:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _OCTAL = re.compile(r"[0-7]{3,4}\Z")
 _LIMIT = 1 << 16  # bytes of a file that is read
+_MAX_COPIED = 64 << 20  # bytes of a file that is hashed
 _MAX_DIRECTORIES = 100  # of one path
 _MAX_LOOKED_UP = 50_000  # directories of all paths that one script has looked up
 _PRINTING = ("echo", "printf", "cat", ":")
@@ -29,6 +30,8 @@ class Copy(Content):
     """The content of a copy: the bytes of the original file, as far as they are known."""
 
     def __init__(self, path: str, status: "Status", files: "Files") -> None:
+        if status.size > _MAX_COPIED:  # another host may have reported the script
+            raise Unknowable("%s is too large to be read in a preview" % path)
         self.sha256, self.size = files.sha256(path, status), status.size
         self._path, self._data = path, b""
         if status.size <= _LIMIT:

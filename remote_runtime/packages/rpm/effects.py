@@ -9,7 +9,12 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.packages import presets
 from remote_runtime.packages.apt.effects import TransactionEffects, declared_accounts
 from remote_runtime.packages.dpkg.installed_packages import InstalledPackage, units_below
-from remote_runtime.packages.dpkg.package_contents import UNIT_DIRECTORIES, Contents, Member
+from remote_runtime.packages.dpkg.package_contents import (
+    UNIT_DIRECTORIES,
+    Contents,
+    Member,
+    may_be,
+)
 from remote_runtime.packages.dpkg.package_units import BOOTED, Units
 from remote_runtime.packages.maintainer_scripts import script_sequence
 from remote_runtime.packages.maintainer_scripts.script_sequence import Run
@@ -237,7 +242,8 @@ class RpmEffects(TransactionEffects):
             self._unclear(path)
             return
         new = self._file(member, package)
-        same = status.kind == "file" and files.sha256(path, status) == member.sha256
+        same = status.kind == "file" and may_be(member, status.size)
+        same = same and files.sha256(path, status) == member.sha256
         if same or (known and not self._differs(path, status, registered[path])):
             self._effects.append(new)
         elif known and registered[path] == HASHED + member.sha256:

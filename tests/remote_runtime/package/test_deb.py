@@ -196,6 +196,7 @@ class Reading(unittest.TestCase):
             {**form, "members": [["/etc", "directory", -1, *member[3:]]]},
             {**form, "members": [["/etc", "directory", True, *member[3:]]]},
             {**form, "members": [member[:3]]},
+            {**form, "members": [[*member[:5], deb_contents.MAX_SIZE + 1, *member[6:]]]},
             {**form, "conffiles": [7]},
             {**form, "scripts": {"postinst": 7}},
             {**form, "scripts": {"md5sums": ""}},

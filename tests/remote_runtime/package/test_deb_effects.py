@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 import unittest
+from unittest import mock
 
 from remote_runtime.effects import PackageEffect, PathEffect, UnknownEffect
 from remote_runtime.packages.dpkg.effects import DebEffects
@@ -113,6 +114,13 @@ class Conffiles(Host):
             (["confold", "confask", "confnew"], taken),
         ):
             self.assertEqual(self.told(("a", "1", "2"), forced=forced), found, forced)
+
+    def test_a_large_file(self):
+        """A file of another size than the package's is not read unless it is small."""
+        self.bring(NEW, "stray")
+        os.truncate(self.path("stray"), 1 << 20)
+        with mock.patch.object(self.context.files, "sha256", side_effect=AssertionError):
+            self.assertEqual(self.told(("a", "1", "2")), {"stray.dpkg-dist": NEW})
 
     def test_what_lay_beside(self):
         """Of the two files beside it dpkg leaves the one that it has just made."""

@@ -3,6 +3,7 @@
 import os
 import time
 import unittest
+from unittest import mock
 
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect
@@ -218,6 +219,14 @@ fi
         self.assertEqual(effect.content.read(), b"x")
         wanted = PathEffect(self.path("copy"), "file", 0o755, 0, 0)
         self.assertEqual(effect._replace(content=None), wanted)
+
+    def test_a_copy_of_a_large_file(self):
+        """A file of more than 64 MiB is not read; the content of its copy is unknown."""
+        there = self.write("there", b"")
+        os.truncate(there, (64 << 20) + 1)
+        with mock.patch.object(self.context.files, "sha256", side_effect=AssertionError):
+            (effect,) = self.told("cp %s %s" % (there, self.path("copy"))).effects
+        self.assertEqual((effect.path, effect.content), (self.path("copy"), None))
 
     def test_a_copy_that_keeps_attributes(self):
         """Mode and owner are those of what is copied, the rights of its group among them."""

@@ -227,6 +227,16 @@ class DeviceTest(DirectoryTest):
         self.assertTrue(names)
         self.assertTrue({"fifo", "zero"}.isdisjoint(names))
 
+    @unittest.skipUnless(os.access("/proc/kmsg", os.R_OK), "needs the kernel's log")
+    def test_files_of_the_kernel_that_are_like_devices(self) -> None:
+        """The kernel's log is not read, because others would miss the lines; a file of the same
+        name is."""
+        os.symlink("/proc/kmsg", self.path("link"))
+        for path in ("/proc/kmsg", self.path("link")):
+            error = failure_of(Files().read, path, 10, True)
+            self.assertEqual(error.kind, "resource.file.kind", path)
+        self.assertEqual(Files().read(self.write("kmsg", b"mine"), 10), b"mine")
+
 
 class PrivateDirectoryTest(DirectoryTest):
     def test_any_depth(self) -> None:
