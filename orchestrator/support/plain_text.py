@@ -79,6 +79,15 @@ def plain(text: str) -> str:
     return re.sub(_UNSAFE, "", text.replace("\r\n", "\n"))
 
 
+def with_marks(text: str) -> str:
+    """Return plain text with U+FFFD in place of what is removed: if the text is a path, the rest of
+    it could be another path.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub(_UNSAFE, "\ufffd", text.replace("\r\n", "\n"))
+
+
 def one_line(text: str, limit: int = 400) -> str:
     """Return plain text of one line, at most ``limit`` characters."""
     line = " ".join(plain(text).split())

@@ -17,12 +17,15 @@ from orchestrator.ansible.source.tasks import Task
 _KINDS = {"file": "-type f", "directory": "-type d", "link": "-type l", "any": ""}
 _COMMA = nodes.Const(",")
 _OR = "-o -name"
+_ONE_LINE = '! -path "*[[:cntrl:]]*"'  # else a user could put any path on a line of its own
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SIZES = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
 def found_files(arguments: Arguments) -> str:
-    """Return a command that lists the paths that the module finds, one per line. NotConvertible."""
+    """Return a command that lists the paths that the module finds, one per line, without those with
+    control characters. NotConvertible.
+    """
     arguments.refuse("contains", "read_whole_file", "mode", "exact_mode", "encoding", "limit",
                  unless=(False, True))  # fmt: skip
     arguments.refuse("age_stamp", unless=("mtime",))
@@ -52,7 +55,7 @@ def found_files(arguments: Arguments) -> str:
     line = words(
         "find", "-L" if arguments.flag("follow", default=False) else "", paths, "-mindepth 1",
         f"-maxdepth {depth}" if depth else "", _KINDS[kind], either, *excluded, hidden,
-        _age(arguments), _size(arguments),
+        _age(arguments), _size(arguments), _ONE_LINE,
     )  # fmt: skip
     return shell(f"{line} 2>/dev/null || true")
 

@@ -7,7 +7,7 @@ controller.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.support.plain_text import one_line, plain_json_value, plain_value
+from orchestrator.support.plain_text import one_line, plain_json_value, plain_value, with_marks
 from remote_runtime.errors import CcmError, ProtocolError
 from remote_runtime.protocol import wire
 from remote_runtime.version import VERSION
@@ -112,7 +112,8 @@ def _answer(entry: Any) -> Answer:
         raise ProtocolError("an answer is neither text nor a number", kind="protocol.answers")
     if "error" in entry:
         return {"error": one_line(str(entry["error"]))}
-    answer: Answer = plain_value(entry)
+    marked = {key: with_marks(one) if isinstance(one, str) else one for key, one in entry.items()}
+    answer: Answer = plain_value(marked)
     return answer
 
 

@@ -1,6 +1,11 @@
 """Results of tasks that their arguments determine, and of commands that only read."""
 
+import os
+import shlex
+import subprocess
 from pathlib import Path
+
+import yaml
 
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks
 
@@ -76,6 +81,27 @@ def test_found_files_of_a_loop(tmp_path: Path) -> None:
     assert "| map(attribute=''files'') | list] | flatten(levels=2) }}" in text
     assert 'command: "chmod go-w {{ item.path | quote }}"' in text
     check_valid(tmp_path / "site")
+
+
+def test_names_that_contain_a_line(tmp_path: Path) -> None:
+    """A user cannot have `find` list the path of somebody else, by a directory with a newline."""
+    searched = tmp_path / "searched"
+    (searched / "x\n" / "etc").mkdir(parents=True)
+    for path in ("a", "x\n/etc/passwd"):
+        (searched / path).touch()
+    _, text = convert_tasks(
+        tmp_path,
+        f"""
+        - find: {{paths: {searched}, recurse: true}}
+          register: old
+        - file: {{path: "{{{{ item.path }}}}", state: absent}}
+          loop: "{{{{ old.files }}}}"
+        """,
+    )
+    argv = shlex.split(yaml.safe_load(text)["ccm"]["ask"]["old"]["command"])
+    as_on_a_host = {**os.environ, "LC_ALL": "C"}
+    printed = subprocess.run(argv, check=True, capture_output=True, text=True, env=as_on_a_host)
+    assert printed.stdout.splitlines() == [f"{searched}/a"]
 
 
 def test_results_of_find_by_element(tmp_path: Path) -> None:

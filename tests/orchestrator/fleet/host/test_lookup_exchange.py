@@ -38,7 +38,8 @@ def answered(script: Callable[[FarEnd], Any], *rounds: dict[str, Any]) -> HostFa
 
 
 def test_a_host_is_asked_all_at_once() -> None:
-    """And answers over the same link; facts and answers are there in the end."""
+    """And answers over the same link; facts and answers are there in the end. What a text may not
+    contain leaves a mark, so that no path becomes another one."""
     received: list[Any] = []
 
     def script(far: FarEnd) -> None:
@@ -47,7 +48,8 @@ def test_a_host_is_asked_all_at_once() -> None:
         far.say("notice", level="info", text="hm")
         far.say("answers", answers=[{"exists": False}, {"error": "denied\x07 there"}])
         received.append(far.await_message("ask")["questions"])
-        far.say("answers", answers=[{"exit_code": 0, "stdout": "a\x1bb\tc\n"}])
+        text = "a\x1bb\tc\r\n/tmp/.\x01./.\x1b[m./.\u200e./.\udcff./etc"
+        far.say("answers", answers=[{"exit_code": 0, "stdout": text}])
 
     more = {"c": {"kind": "command", "of": "x"}}
     found = answered(script, QUESTIONS, more)
@@ -56,7 +58,8 @@ def test_a_host_is_asked_all_at_once() -> None:
     assert found.answers is not None
     assert found.answers["a"] == {"exists": False}
     assert found.answers["b"] == {"error": "denied there"}
-    assert found.answers["c"]["stdout"] == "ab\tc\n"
+    marked = "/.\ufffd." * 4
+    assert found.answers["c"]["stdout"] == f"a\ufffdb\tc\n/tmp{marked}/etc"
 
 
 def test_who_needs_nothing_is_not_asked() -> None:
