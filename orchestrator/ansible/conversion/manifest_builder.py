@@ -1,5 +1,6 @@
 """Converts the tasks of one role or play to the resources of one manifest (controller)."""
 
+import re
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -393,9 +394,8 @@ class Builder(Conversion):
         omits: dict[str, bool],
         extra: dict[str, Any] | None = None,
     ) -> list[Entry]:
-        conditions = read_conditions(
-            listed(task.keywords.get("when")), scope, self.manifest.entries()
-        )
+        when = listed(task.keywords.get("when"))
+        conditions = read_conditions(when, scope, self.manifest.entries())
         if conditions.never:
             self.mark(
                 record, record.outcome, "the condition is never true on a host that ccm manages"
@@ -415,6 +415,7 @@ class Builder(Conversion):
                 raise NotConvertible("default(omit) without a loop") from None
             raise
         arguments.finish()
+        context.require_quoted(entries, self._is_answer)
         if loop is not None:
             loop.absent |= arguments.omissions.absent
             as_list = partial(self.as_list, task.name or task.module)
@@ -448,6 +449,19 @@ class Builder(Conversion):
         """An expression together with the value of data that it names."""
         known = self.manifest.data.get(expression.removeprefix("Data."))
         return expression if known is None else f"{expression} {known.value}"
+
+    def _is_answer(self, name: str) -> bool:
+        """Whether data contains answers of the host, perhaps by a fact that a task sets."""
+        seen, left = set[str](), {name}
+        while left:
+            one = left.pop()
+            seen.add(one)
+            datum = self.manifest.data.get(one)
+            found = set(re.findall(r"\w+", repr([value for value, *_ in self.facts.get(one, ())])))
+            if (datum and "Asked." in str(datum.value)) or found & self.scope.registers.keys():
+                return True
+            left |= (found & self.facts.keys()) - seen
+        return False
 
     def _context(
         self, task: Task, scope: Scope, loop: Loop | None, extra: dict[str, Any] | None

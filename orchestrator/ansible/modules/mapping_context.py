@@ -61,6 +61,9 @@ DIRECTORIES = frozenset(
 )
 """Directories that every host has, or that contain only files."""
 
+_OWN_COMMANDS = ("command", "shell", "raw", "script")  # modules whose words are the original's
+_COMMANDS = ("command", "unless", "onlyif")
+
 
 @dataclass
 class Files:
@@ -177,6 +180,20 @@ class Context:
     def exec(self, title: str, properties: dict[str, Any], sensitive: bool = False) -> Entry:
         """A command with the name of the task, or with this title if it has none."""
         return Entry("exec", self.unique(self.title(title)), properties, sensitive=sensitive)
+
+    def require_quoted(self, entries: list[Entry], is_answer: Callable[[str], bool]) -> None:
+        """NotConvertible if a shell would read an answer of the host as more than one word: a user
+        there may choose it, such as the name of a file. ``is_answer`` tells it of data.
+        """
+        if self.task.module in _OWN_COMMANDS:
+            return
+        commands = [one.properties for one in entries if one.type in ("exec", "wait")]
+        texts = [str(one.get(name, "")) for one in commands for name in _COMMANDS]
+        for one in re.findall(r"\{\{(.*?)\}\}", "\n".join(texts), re.DOTALL):
+            answered = "Asked." in one or (self.on_found and re.search(r"\bitem\b", one))
+            answered = answered or any(map(is_answer, re.findall(r"\bData\.(\w+)", one)))
+            if answered and not one.rstrip().endswith("| quote"):
+                raise NotConvertible("a command with text that only the host has")
 
     def user(self) -> dict[str, Any]:
         """The property ``user`` of a command that does not run as root."""

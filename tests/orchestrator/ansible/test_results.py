@@ -141,3 +141,30 @@ def test_lookups_after_a_task_that_is_not_converted(tmp_path: Path) -> None:
     assert "key: {command: wg genkey, sensitive: true}" in text
     assert "old: {file: /etc/key, sensitive: true}" in text
     check_valid(tmp_path / "site")
+
+
+def test_names_that_a_shell_would_run(tmp_path: Path) -> None:
+    """What a user of the host may choose is one word of a command; a command in which it would not
+    be is not converted."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - find: {paths: /srv, file_type: directory}
+          register: old
+        - file: {path: "{{ item.path }}", state: directory, recurse: true, owner: a, mode: "0755"}
+          loop: "{{ old.files }}"
+        - unarchive: {src: "{{ item.path }}", dest: /opt, remote_src: true}
+          loop: "{{ old.files }}"
+        - sefcontext: {target: "{{ item.path }}", setype: x_t}
+          loop: "{{ old.files }}"
+        - set_fact: {newest: "{{ old.files[0].path }}"}
+        - unarchive: {src: "{{ newest }}", dest: /opt, remote_src: true}
+        - command: "gzip {{ item.path }}"
+          loop: "{{ old.files }}"
+        """,
+    )
+    assert text.count("NOT CONVERTED: a command with text that only the host has") == 3
+    assert "chown -R a {{ item.path | quote }} && chmod -R 0755 {{ item.path | quote }}" in text
+    assert 'onlyif: "find {{ item.path | quote }} ! -user a' in text
+    assert result.records[-1].outcome != "not converted"
+    check_valid(tmp_path / "site")

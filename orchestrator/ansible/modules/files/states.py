@@ -99,21 +99,23 @@ def _below(
     context: Context, path: str, *, owner: str | None, group: str | None, mode: str
 ) -> Entry:
     """Return a resource that sets what ``recurse`` sets in a directory, if it differs."""
+    word = _word(path)
     words: list[str] = []
     tests: list[str] = []
     if owner is not None or group is not None:
-        words.append(f"chown -R {owner or ''}{':' + group if group is not None else ''} {path}")
+        words.append(f"chown -R {owner or ''}{':' + group if group is not None else ''} {word}")
         for name, value in (("user", owner), ("group", group)):
             tests += [f"! -{name} {value}"] if value is not None else []
     if mode:
-        words.append(f"chmod -R {mode} {path}")
+        words.append(f"chmod -R {mode} {word}")
         if re.fullmatch(r"[0-7]+", mode):
             tests.append(f"! -type l ! -perm {mode}")
         else:
             context.check("the mode of the directory's content is set on each push")
             tests.append("-true")
-    test = f"find {path} {' -o '.join(tests)} | grep -q ."
-    properties = {"command": " && ".join(words), "provider": "shell", "onlyif": shell(test)}
+    test = f"find {word} {' -o '.join(tests)} | grep -q ."
+    properties = {"command": " && ".join(words), "provider": "shell"}
+    properties["onlyif"] = shell(test) if word == path else test
     return context.exec(f"set the content of {path}", properties)
 
 
