@@ -55,9 +55,8 @@ class NatsStream:
     are sent in batches.
     """
 
-    def __init__(self, place: StreamAddress, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, place: StreamAddress) -> None:
         self._place = place
-        self._clock = clock
         self.shown = place.shown
 
     def publish(self, entries: Sequence[Registration]) -> None:
@@ -108,7 +107,7 @@ class NatsStream:
             await messages.unsubscribe()
             return found
 
-        now = self._clock()
+        now = time.time()
         found = [entry for entry in self._run(work) if entry is not None]
         return in_order([e for e in found if query.selects(e) and e.is_valid(now)])
 

@@ -43,10 +43,10 @@ UNCHANGED = "unchanged"  # what people read for "stable"
 AD_HOC = ("run", "fetch")  # commands that ask for answers, not for a state
 
 
-def shorten(value: str, limit: int = MAX_VALUE) -> str:
-    """One line of a value; hashes are cut to 12 digits, text to ``limit`` characters."""
+def shorten(value: str) -> str:
+    """One line of a value; hashes are cut to 12 digits, text to ``MAX_VALUE`` characters."""
     line = " ".join(re.sub(_HASH, r"\1", value).split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return line if len(line) <= MAX_VALUE else line[: MAX_VALUE - 1] + "…"
 
 
 def brief_change(change: ChangeLine) -> str:

@@ -148,9 +148,9 @@ class Outcome(object):
 class EventMaker(object):
     """Creates the events of one run; ``mask`` hides the run's secrets."""
 
-    def __init__(self, mask: Mask, ids: Optional[EventIds] = None) -> None:
+    def __init__(self, mask: Mask) -> None:
         self._mask = mask
-        self.ids = ids or EventIds()
+        self.ids = EventIds()
         self._secrets_of: Tuple[Optional[Item], List[str]] = (None, [])  # of the latest item
 
     def _mask_of(self, item: Item) -> Mask:

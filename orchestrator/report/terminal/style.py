@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Mapping
 from typing import TextIO
 
 _CODES = {
@@ -26,16 +25,16 @@ _CODES = {
 NARROWEST, WIDEST = 40, 120
 
 
-def wants_colour(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+def wants_colour(stream: TextIO) -> bool:
     """Whether to use color: the terminal is not dumb, and NO_COLOR is not set."""
-    if environment.get("NO_COLOR") or environment.get("TERM") == "dumb":
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return stream.isatty()
 
 
-def can_redraw(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+def can_redraw(stream: TextIO) -> bool:
     """Whether a view can be redrawn in place: the terminal can move its cursor."""
-    return stream.isatty() and environment.get("TERM", "dumb") != "dumb"
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def width_of(stream: TextIO) -> int:

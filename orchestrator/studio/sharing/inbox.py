@@ -60,21 +60,19 @@ class RunInbox:
         keep: int = KEEP,
         max_stored: int = MAX_STORED_BYTES,
         indexed: Indexed = lambda hosts: {},
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._runs = state / "runs"
         self._hosts_of = hosts_of
         self._keep = keep
         self._indexed = indexed
         self._usage = TokenUsage(self._runs, max_stored)
-        self._clock = clock
         self._lock = threading.RLock()
         self._active: dict[str, _ActiveRun] = {}
 
     def begin(self, token: Token, run_id: str, text: bytes) -> dict[str, int]:
         """Begin or continue a run; return the sizes of its files."""
         self._check_right(token)
-        now = self._clock()
+        now = time.time()
         begin = start_time_of(run_id)
         if begin is None:
             raise RefusalError(400, "the ID of the run is invalid")
@@ -216,7 +214,7 @@ class RunInbox:
             self._require_room(len(text))
             os.mkdir(self._runs / run_id, 0o700)
             with self._opened(run_id) as directory:
-                owner = {"name": token.name, "token": token.id, "at": self._clock()}
+                owner = {"name": token.name, "token": token.id, "at": time.time()}
                 _write(directory, OWNER, json.dumps(owner).encode("ascii") + b"\n")
                 _write(directory, RUN_FILE, text)
         self._usage.add(token.name, len(text))
@@ -318,7 +316,7 @@ class RunInbox:
 
     def _hold(self, token: Token, run_id: str) -> None:
         """Acquire the lock that shows readers that a run is in progress."""
-        now = self._clock()
+        now = time.time()
         if run_id in self._active:
             self._active[run_id].last_received = now
             return
@@ -334,7 +332,7 @@ class RunInbox:
             os.close(self._active.pop(run_id).handle)
 
     def _sweep(self) -> None:
-        now = self._clock()
+        now = time.time()
         for run_id, active in list(self._active.items()):
             if now - active.last_received > SILENCE:
                 self._let_go(run_id)

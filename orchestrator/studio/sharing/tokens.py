@@ -12,7 +12,6 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,9 +44,8 @@ class Token(NamedTuple):
 class TokenFile:
     """The tokens, read again when the file changes. UsageError for an unusable file."""
 
-    def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, directory: Path) -> None:
         self.path = directory / FILE
-        self._clock = clock
         self._stamp: tuple[int, int] | None = None
         self._tokens: dict[str, Token] = {}
 
@@ -87,7 +85,7 @@ class TokenFile:
         token = self.tokens().get(found[1]) if found else None
         if token is None or not hmac.compare_digest(token.hash, _hash(text)):
             return None
-        if token.expires is not None and self._clock() >= token.expires:
+        if token.expires is not None and time.time() >= token.expires:
             return None
         return token
 
@@ -106,7 +104,7 @@ class TokenFile:
                 f"the token {name} already exists",
                 hint=f"remove it first: ccm studio token rm {name}",
             )
-        number, now = secrets.token_hex(6), self._clock()
+        number, now = secrets.token_hex(6), time.time()
         text = f"ccm_{number}_{secrets.token_urlsafe(32)}"
         expires = None if lifetime is None else now + lifetime
         made = Token(number, name, _hash(text), groups, reads_only, created=now, expires=expires)

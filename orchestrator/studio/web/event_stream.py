@@ -25,9 +25,8 @@ Look = Callable[[], tuple[int, bool]]
 class LiveStreams:
     """The open streams, whose number is limited."""
 
-    def __init__(self, pause: float = PAUSE) -> None:
+    def __init__(self) -> None:
         self._open = Counter[str]()
-        self._pause = pause
 
     def is_full(self, user: str) -> bool:
         """Whether a user has reached the limit of open streams."""
@@ -42,7 +41,7 @@ class LiveStreams:
             """The stream has ended."""
             self._open[user] -= 1
 
-        return _Stream(_changes(look, self._pause), release)
+        return _Stream(_changes(look), release)
 
 
 class _Stream(StreamingResponse):
@@ -60,14 +59,14 @@ class _Stream(StreamingResponse):
             self._release()
 
 
-async def _changes(look: Look, pause: float) -> AsyncIterator[str]:
+async def _changes(look: Look) -> AsyncIterator[str]:
     version, goes_on = look()
     yield "retry: 3000\n\n"
     loop: Any = asyncio.get_running_loop()
     end = loop.time() + MAX_SECONDS
     said = loop.time()
     while goes_on and loop.time() < end:
-        await asyncio.sleep(pause)
+        await asyncio.sleep(PAUSE)
         latest, goes_on = look()
         if latest != version:
             version, said = latest, loop.time()

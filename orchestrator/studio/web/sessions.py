@@ -116,19 +116,18 @@ class LoginLinks:
 class FailedLogins:
     """Counts failed logins, by address and in total."""
 
-    def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._failures: list[tuple[float, str]] = []
         self._lock = threading.Lock()
 
     def add(self, address: str) -> None:
         """Count a failed login."""
         with self._lock:
-            self._failures.append((self._clock(), address))
+            self._failures.append((time.monotonic(), address))
 
     def wait(self, address: str) -> float:
         """The number of seconds until the address may log in again; 0 if it may now."""
-        now = self._clock()
+        now = time.monotonic()
         with self._lock:
             self._failures = [one for one in self._failures if now - one[0] < PERIOD]
             every = [at for at, _ in self._failures]

@@ -17,8 +17,8 @@ class RebootCoverage(object):
     ``table`` is the text of fstab at the reboot, None if it is unknown.
     """
 
-    def __init__(self, table: Optional[str], mounts: str = _MOUNTS) -> None:
-        self._table, self._mounts = table, mounts
+    def __init__(self, table: Optional[str]) -> None:
+        self._table = table
         self._points: Optional[List[str]] = None
 
     def __call__(self, kind: str, value: str, present: bool) -> bool:
@@ -33,7 +33,7 @@ class RebootCoverage(object):
         if self._points is None:
             table = _fields(self._table or "")
             kept = [fields[1] for fields in table if fields[2] != "tmpfs"]
-            mounted = [fields[1] for fields in _fields(os.fsdecode(content_of(self._mounts)))]
+            mounted = [fields[1] for fields in _fields(os.fsdecode(content_of(_MOUNTS)))]
             gone = [point for point in mounted if point != "/" and point not in kept]
             come = [fields[1] for fields in table if fields[1] not in mounted]
             swaps = [fields[0] for fields in table if fields[2] == "swap"]

@@ -13,7 +13,7 @@ _DROP_INS = ("usr/share/dnf5/libdnf.conf.d", "etc/dnf/libdnf5.conf.d")
 _REPOSITORIES = ("etc/yum.repos.d", "etc/distro.repos.d", "etc/dnf/repos.override.d")
 _LOCKS = "etc/dnf/plugins/versionlock.list"  # of dnf 4's plugin
 _NEW_LOCKS = "etc/dnf/versionlock.toml"  # of dnf 5
-_PLUGIN = "usr/lib*/python3*/*-packages/dnf-plugins/versionlock.py"
+_PLUGIN = "/usr/lib*/python3*/*-packages/dnf-plugins/versionlock.py"
 _KEYS = ("exclude", "excludepkgs")
 _LOCKED_NAME = re.compile(r"^\s*name\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
 
@@ -38,11 +38,11 @@ def is_locked(name: str, root: str = "/") -> bool:
     return any(_names(pattern, name) for _, pattern in _locks(root))
 
 
-def can_lock(root: str = "/") -> bool:
+def can_lock() -> bool:
     """Return whether the plugin of dnf 4 that locks versions is installed."""
     import glob
 
-    return bool(glob.glob(os.path.join(root, _PLUGIN)))
+    return bool(glob.glob(_PLUGIN))
 
 
 def not_removed_error(what: str, name: str, root: str = "/") -> ResourceError:
