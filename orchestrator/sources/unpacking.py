@@ -11,12 +11,18 @@ from typing import NamedTuple
 
 from orchestrator.sources.address import SourceError
 from orchestrator.support.plain_text import one_line
-from remote_runtime.archives.member_reader import MemberContent, TarStream
+from remote_runtime.archives.member_filter import DIRECTORY, FILE, Member
+from remote_runtime.archives.member_reader import members
 
 MAX_UNPACKED = 64 << 20
 MAX_MEMBERS = 10_000
 _MAX_PART_LENGTH, _MAX_PATH_LENGTH = 255, 1024  # bytes
 _HEADERS = 3 * 512 * MAX_MEMBERS
+
+# What a broken archive raises.
+_BROKEN = (
+    tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError, RecursionError,
+)  # fmt: skip
 
 
 class File(NamedTuple):
@@ -26,59 +32,31 @@ class File(NamedTuple):
     is_program: bool
 
 
-class _Bounded(io.RawIOBase):
-    """The unpacked data of a stream, up to a maximum number of bytes."""
-
-    def __init__(self, data: bytes, maximum: int) -> None:
-        self._stream = gzip.GzipFile(fileobj=io.BytesIO(data))
-        self._left = maximum
-        self._position = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Read; ``_TooLargeError`` once more bytes result than are allowed."""
-        found = self._stream.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
-        self._left -= len(found)
-        self._position += len(found)
-        if self._left < 0:
-            raise _TooLargeError
-        return found
-
-    def tell(self) -> int:
-        """The number of bytes read."""
-        return self._position
-
-
-class _TooLargeError(Exception):
-    """The archive unpacks to more than the allowed size."""
-
-
 def files_of(data: bytes, display_name: str) -> dict[str, File]:
     """The files of a gzip-compressed tar archive by their paths; SourceError.
 
     Only files and directories below the archive's own directory are accepted.
     """
     found: dict[str, File] = {}
+    left = MAX_UNPACKED
     try:
-        for number, (member, content) in enumerate(_members(data)):
+        for number, member in enumerate(_members(data, display_name)):
             if number >= MAX_MEMBERS:
                 raise _refused(display_name, f"it has more than {MAX_MEMBERS:,} members")
             path = _path(member, display_name)
-            if member.isdir():
+            left -= member.size
+            if left < 0:
+                raise _too_large(display_name)
+            if member.kind == DIRECTORY:
                 continue
             if path in found or not path:
                 raise _refused(
                     display_name, f"{one_line(path, 80)!r} is in it twice or has no name"
                 )
-            found[path] = File(content.read(member.size), bool(member.mode & 0o100))
+            found[path] = File(member.content().read(member.size), bool(member.mode & 0o100))
             if len(found[path].data) != member.size:
                 raise EOFError
-    except _TooLargeError as error:
-        text = f"it unpacks to more than {MAX_UNPACKED >> 20} MiB"
-        raise _refused(display_name, text) from error
-    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError) as error:
+    except _BROKEN as error:
         raise _refused(display_name, "it is not a complete gzip-compressed tar archive") from error
     for path in found:
         for above in _above(path):
@@ -89,20 +67,16 @@ def files_of(data: bytes, display_name: str) -> dict[str, File]:
     return found
 
 
-def _members(data: bytes) -> Iterator[tuple[tarfile.TarInfo, MemberContent]]:
-    """The members of an archive, each with its content, which is read before the next one.
-
-    Read as a stream: nothing is read twice, and no member has the position of another.
-    """
-    stream = TarStream(_Bounded(data, MAX_UNPACKED + _HEADERS))
-    archive = tarfile.TarFile(fileobj=stream, mode="r")  # type: ignore[arg-type]  # it has what tarfile calls
-    while True:
-        stream.begin_member()
-        member = archive.next()
-        if member is None:
-            return
-        archive.members = []  # type: ignore[attr-defined]  # they are not needed again
-        yield member, MemberContent(stream, member)
+def _members(data: bytes, display_name: str) -> Iterator[Member]:
+    """The members of an archive, each with its content, which is read before the next one."""
+    maximum = MAX_UNPACKED + _HEADERS
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        unpacked = file.read(maximum + 1)
+    if len(unpacked) > maximum:
+        raise _too_large(display_name)
+    return members(
+        "tar", io.BytesIO(unpacked), heartbeat=lambda: None, maximum=maximum, most=MAX_MEMBERS
+    )
 
 
 def write(files: Mapping[str, File], directory: Path) -> None:
@@ -134,13 +108,13 @@ def is_below(files: Mapping[str, File], directory: Path) -> bool:
         return False
 
 
-def _path(member: tarfile.TarInfo, display_name: str) -> str:
+def _path(member: Member, display_name: str) -> str:
     """Return the clean path of a member; SourceError if it is refused."""
     name = one_line(member.name, 80)
-    if not (member.isdir() or member.isreg()) or member.issparse():
+    if member.kind not in (FILE, DIRECTORY):
         raise _refused(display_name, f"{name!r} is neither a file nor a directory")
-    if member.size < 0 or member.size > MAX_UNPACKED:
-        raise _refused(display_name, f"it unpacks to more than {MAX_UNPACKED >> 20} MiB")
+    if member.size < 0:
+        raise EOFError
     parts = [part for part in member.name.split("/") if part not in ("", ".")]
     if member.name.startswith("/") or ".." in parts:
         raise _refused(display_name, f"{name!r} points outside of it")
@@ -159,6 +133,10 @@ def _above(path: str) -> Iterator[str]:
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
+
+
+def _too_large(display_name: str) -> SourceError:
+    return _refused(display_name, f"it unpacks to more than {MAX_UNPACKED >> 20} MiB")
 
 
 def _refused(display_name: str, reason: str) -> SourceError:

@@ -1,4 +1,4 @@
-"""Reads the members of tar and zip archives, with at most one block in memory (target)."""
+"""Reads the members of tar and zip archives, with at most one block in memory (both sides)."""
 
 import errno
 import os
@@ -81,12 +81,12 @@ def members(
     return _tar(_unpacked(kind, file), heartbeat, maximum)
 
 
-class TarStream(object):
+class _Stream(object):
     """An unpacked stream that is skipped in blocks, and whose headers are checked and read with a
     size limit.
     """
 
-    def __init__(self, raw: Any, heartbeat: ProgressCallback = lambda: None) -> None:
+    def __init__(self, raw: Any, heartbeat: ProgressCallback) -> None:
         self._raw = raw
         self._beat = heartbeat
         self._headers: Optional[HeaderCheck] = HeaderCheck()
@@ -159,7 +159,7 @@ def _tar_of_program(
 def _tar(unpacked: Any, heartbeat: ProgressCallback, maximum: int) -> Members:
     import tarfile
 
-    stream = TarStream(unpacked, heartbeat)
+    stream = _Stream(unpacked, heartbeat)
     archive: Any = tarfile.TarFile(
         fileobj=stream,  # type: ignore[arg-type]  # it has what tarfile calls
         mode="r",
@@ -221,7 +221,7 @@ def _unpacked(kind: str, file: Any) -> Any:
     return getattr(module, opener)(file)
 
 
-def _check_end(archive: Any, stream: TarStream) -> None:
+def _check_end(archive: Any, stream: _Stream) -> None:
     """Check the end: tarfile mistakes a broken header for it; the true end is zeros, or the end of
     the file.
     """
@@ -253,12 +253,12 @@ def _of_tar(archive: Any, entry: Any) -> Member:
 
 def _content(archive: Any, entry: Any) -> Any:
     if not entry.issparse():
-        return MemberContent(archive.fileobj, entry)
+        return _Content(archive.fileobj, entry)
     archive.fileobj.begin_content()
     return archive.extractfile(entry)
 
 
-class MemberContent(object):
+class _Content(object):
     """The content of one member, read from its position in the archive."""
 
     def __init__(self, stream: Any, entry: Any) -> None:
@@ -266,7 +266,7 @@ class MemberContent(object):
         self._left: int = entry.size
         stream.seek(entry.offset_data)
 
-    def __enter__(self) -> "MemberContent":
+    def __enter__(self) -> "_Content":
         return self
 
     def __exit__(self, *failure: Any) -> None:

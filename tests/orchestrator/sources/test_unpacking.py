@@ -23,6 +23,14 @@ def member(name: str, data: bytes = b"x", **more: Any) -> tuple[tarfile.TarInfo,
     return info, data
 
 
+def with_hole(name: str, size: int) -> tuple[tarfile.TarInfo, bytes]:
+    """A file of this size, of which only the last byte is stored."""
+    fields = {"major": "1", "minor": "0", "name": name, "realsize": str(size)}
+    stored = b"1\n%d\n1\n" % (size - 1)
+    headers = {f"GNU.sparse.{key}": value for key, value in fields.items()}
+    return member(name, stored.ljust(512, b"\0") + b"x", pax_headers=headers)
+
+
 def packed(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as archive:
@@ -94,14 +102,22 @@ def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
         packed(member("a", b"\0" * (2 << 20))),
         packed(*(member(f"f{number}", b"\0" * 100_000) for number in range(20))),
         packed(member("a", pax_headers={"comment": "x" * (3 << 20)})),
+        gzip.compress(b"\0" * (8 << 20)),
+        packed(with_hole("a", 600_000), with_hole("b", 600_000)),
     ):
         with pytest.raises(SourceError) as refused:
             files_of(data, "a")
         expect_text(refused.value)
-    assert files_of(gzip.compress(b"\0" * (8 << 20)), "a") == {}  # its first block ends it
+    assert files_of(gzip.compress(b"\0" * (1 << 20)), "a") == {}  # its first block ends it
     with pytest.raises(SourceError) as raised:
         files_of(packed(*(member(f"f{number}") for number in range(60))), "a")
     expect_text(raised.value)
+
+
+def test_a_file_with_holes() -> None:
+    """It has zeros there."""
+    files = files_of(packed(with_hole("a", 1000)), "a")
+    assert files == {"a": File(b"\0" * 999 + b"x", False)}
 
 
 def test_headers_that_take_long() -> None:
@@ -119,3 +135,15 @@ def test_what_is_no_archive() -> None:
         with pytest.raises(SourceError) as refused:
             files_of(data, "a")
         expect_text(refused.value)
+
+
+def test_a_header_that_is_damaged_or_nested() -> None:
+    """An archive is refused as a whole: it does not end where Python cannot read it."""
+    damaged = bytearray(gzip.decompress(packed(member("a"), member("b"))))
+    damaged[1024 + 10] ^= 0xFF
+    name = tarfile.TarInfo("a")
+    name.type, name.size = tarfile.GNUTYPE_LONGNAME, 2
+    nested = (name.tobuf() + b"a\0".ljust(512, b"\0")) * 2000
+    for data in (bytes(damaged), nested):
+        with pytest.raises(SourceError, match="not a complete gzip-compressed tar archive"):
+            files_of(gzip.compress(data), "a")
