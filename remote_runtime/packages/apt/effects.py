@@ -285,9 +285,18 @@ class TransactionEffects(object):
                 ]
                 if remaining_names or self._shared(path):
                     continue
+            elif files.is_directory(path):
+                remains = [p for p in paths if p not in gone and files.is_there(p)]
+                if self._shared(path) or self._keeps_link(path, paths, remains):
+                    continue
             gone.add(path)
             removed_paths.append(path)
         return removed_paths
+
+    def _keeps_link(self, path: str, paths: Sequence[str], remains: Sequence[str]) -> bool:
+        """Return whether a link to a directory stays: dpkg keeps it while something of the package
+        remains below it."""
+        return any(below.startswith(path + "/") for below in remains)
 
     def _shared(self, path: str) -> bool:
         if self._owners is None:
