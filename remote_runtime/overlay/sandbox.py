@@ -217,6 +217,8 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
             os.mkdir(place)
         if opaque and os.path.isdir(path):
             os.setxattr(place, "trusted.overlay.opaque", b"y")
+        elif not os.path.islink(path):
+            copy_attributes(place, path)  # a directory that stays has its access lists
     else:
         with open(place, "wb") as file:
             file.write(b"\n" if content is None else content)
