@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 TIMEOUT, RAISE = "resource.timeout", "raise timeout"
 
 Tell = Callable[[str], object]
+Made = Tuple[str, int, int, int]
+"""A file that a program creates: its path, mode, owner and group."""
 _INHERITED = ("cwd", "environment", "path", "user", "group", "umask", "timeout")
 
 
@@ -234,12 +236,13 @@ class Commands(CommandReader):
         timeout: Optional[float] = None,
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
+        makes: Sequence[Made] = (),
     ) -> None:
         """Run a program to its end; ``ResourceError`` if it does not exit with 0.
 
         ``timeout`` in seconds, None for none. ``affects`` are the paths that it may change, with
         everything below them; None means everything on the host. A preview does not run it, and
-        these paths are uncertain afterwards.
+        these paths are uncertain afterwards. Of the files that it ``makes``, only the content is.
         """
         raise NotImplementedError
 

@@ -74,6 +74,7 @@ class Commands(port.Commands):
         timeout: Optional[float] = None,
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
+        makes: Sequence[port.Made] = (),
     ) -> None:
         """See the base class. Accounts are read again afterwards, because the program may have
         changed them.

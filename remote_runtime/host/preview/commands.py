@@ -28,6 +28,7 @@ class Commands(port.Commands):
         timeout: Optional[float] = None,
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
+        makes: Sequence[port.Made] = (),
     ) -> None:
         """See the base class. Only finds the program. Everything that the command affects is
         uncertain afterwards.
@@ -40,6 +41,8 @@ class Commands(port.Commands):
             self._record.add(UnknownEffect(uncertainty, everything, text))
         for path in affects or ():
             self._record.add(UnknownEffect(uncertainty, below(path, itself=True), text))
+        for path, mode, uid, gid in makes:
+            self._record.add(PathEffect(path, "file", mode, uid=uid, gid=gid, once=True))
 
     def execute(
         self,

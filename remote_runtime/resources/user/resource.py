@@ -148,7 +148,9 @@ class Resource(AccountStateType):
         if user is not None and host.files.lstat(directory) is None:
             host.files.mkdir(directory, 0o700, user.uid, user.gid)
         words = ["sh", "-c", _GENERATE, "sh", path, self.name]
-        host.commands.run(words, user=self.name, affects=[path, path + ".pub"])
+        modes = {path: 0o600, path + ".pub": 0o644}
+        made = [(each, modes[each], user.uid, user.gid) for each in modes] if user else []
+        host.commands.run(words, user=self.name, affects=list(modes), makes=made)
 
     def remove(self, host: Host) -> None:
         """See the base class. Refuses to remove the user that ccm logs in with, unless ``force`` is
