@@ -19,7 +19,7 @@ from remote_runtime.effects import Effect
 from remote_runtime.options import RunOptions
 from remote_runtime.plan_item import Item, each_of
 from remote_runtime.state.lazy_refreshes import Refreshes
-from remote_runtime.uncertainty import ASSUMED, Uncertainty
+from remote_runtime.uncertainty import ASSUMED, CERTAIN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.execution.reboot_resume import Boot
@@ -340,13 +340,21 @@ class Context(object):
         """The number of uncertain values that the resource has read."""
         return len(self._current.uncertainties)
 
-    def expect(self, effects: Sequence[Effect], uncertainty: Uncertainty, by: str) -> None:
-        """Add, in a preview, the effects of an action of the resource ``by``."""
+    def expect(
+        self,
+        effects: Sequence[Effect],
+        uncertainty: Uncertainty,
+        by: str,
+        gate: Uncertainty = CERTAIN,
+    ) -> None:
+        """Add, in a preview, the effects of an action of the resource ``by``; ``gate`` is the
+        uncertainty of whether it runs.
+        """
         if not effects:
             return
         if self._overlay is None:
             self._overlay = self.planned().fork()
-        for clash in self._overlay.lay(tuple(effects), uncertainty, by):
+        for clash in self._overlay.lay(tuple(effects), uncertainty, by, gate):
             self.notice(
                 "warning",
                 "%s and %s undo each other on every run: %s" % (clash.other, by, clash.path),

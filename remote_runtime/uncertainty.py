@@ -16,3 +16,6 @@ class Uncertainty(NamedTuple):
     def worse(self, other: "Uncertainty") -> "Uncertainty":
         """Return the greater of the two, or this one if they are equal."""
         return other if _ORDER.index(other.level) > _ORDER.index(self.level) else self
+
+
+CERTAIN = Uncertainty()

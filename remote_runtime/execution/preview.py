@@ -11,6 +11,7 @@ from remote_runtime.registry import Registry
 from remote_runtime.reporting.effects import losses
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
+from remote_runtime.uncertainty import CERTAIN as SURE
 
 if TYPE_CHECKING:
     from remote_runtime.managed_resources.managed_resource import ManagedResource
@@ -84,10 +85,30 @@ class Previewer(object):
             if not actions and not resource.read_only:
                 self._context.expect(resource.unknown_effects(), uncertainty, outcome.item.id)
             return
-        uncertainty = gate.worse(self._context.uncertainty)
-        self._describe(resource, actions, refresh=refresh, uncertainty=uncertainty, outcome=outcome)
-        if not actions and self._context.overlay is not None and uncertainty.level != UNKNOWN:
+        self._conclude(resource, actions, refresh=refresh, gate=gate, outcome=outcome)
+        is_known = outcome.gate.level != UNKNOWN
+        if not actions and self._context.overlay is not None and is_known:
             self._context.expect(resource.known_effects(state), Uncertainty(), outcome.item.id)
+
+    def _conclude(
+        self,
+        resource: "ManagedResource",
+        actions: List[Action],
+        *,
+        refresh: bool,
+        gate: Uncertainty,
+        outcome: Outcome,
+    ) -> None:
+        """Describe the actions of a resource that has no failure."""
+        uncertainty = gate.worse(self._context.uncertainty)
+        self._describe(
+            resource,
+            actions,
+            refresh=refresh,
+            uncertainty=uncertainty,
+            outcome=outcome,
+            gate=gate,
+        )
 
     def _created(self, outcome: Outcome) -> "ManagedResource":
         resource = self._registry.create(outcome.item)
@@ -124,6 +145,7 @@ class Previewer(object):
         refresh: bool,
         uncertainty: Uncertainty,
         outcome: Outcome,
+        gate: Uncertainty = SURE,
     ) -> None:
         name = outcome.item.id
         outcome.gate = uncertainty
@@ -146,7 +168,7 @@ class Previewer(object):
         for action in actions:
             outcome.changes.extend(action.changes)
             effects.extend(action.effects)
-            self._context.expect(action.effects, uncertainty, name)
+            self._context.expect(action.effects, uncertainty, name, gate)
         outcome.effects = losses(effects)
         outcome.recorded = () if resource.read_only else effects
 

@@ -292,6 +292,7 @@ class FileOverlay(object):
             firm=effect.firm,
             once=effect.once,
             part=effect.part,
+            filled=effect.content is not None,
             unsure=not sure and effect.kind == "directory" and self._may_be_new(planned_path),
             via=tuple(link for link, _ in planned_path.links),
         )
@@ -306,7 +307,7 @@ class FileOverlay(object):
                 self._set_node(other, node)
         if effect.kind != "absent":
             for other in [path, *others]:
-                self._record_parents(os.path.dirname(other), since, by)
+                self._record_parents(os.path.dirname(other), since, by, effect.kind == UNTOLD)
         old = planned_path.node
         return old.by if old is not None and old.by != by and undoes(node, old) else ""
 
@@ -321,7 +322,7 @@ class FileOverlay(object):
         inode = shared(path) if self._inodes else None
         return None if inode is None else self._inodes.get(inode)
 
-    def _record_parents(self, path: str, since: int, by: str) -> None:
+    def _record_parents(self, path: str, since: int, by: str, guessed: bool = False) -> None:
         """Record that the parents of an existing path are directories."""
         while path.strip("/"):
             there = self.at(path)
@@ -330,7 +331,7 @@ class FileOverlay(object):
             if there.node is None and there.there and os.path.lexists(path):
                 return
             node = self._new_node("directory", path)
-            self._set_node(path, node._replace(since=since, by=by, implied=True))
+            self._set_node(path, node._replace(since=since, by=by, implied=True, guessed=guessed))
             path = os.path.dirname(path)
 
     def _planned_node(self, effect: PathEffect, resolved: ResolvedPath) -> Node:
@@ -350,6 +351,7 @@ class FileOverlay(object):
             content=CachedContent(effect.content, self._room) if effect.content else old.content,
             target=effect.target,
             inode=old.inode if effect.content is None else None,
+            guessed=old.guessed and effect.mode is None,
         )
 
     def _new_node(self, kind: str, path: str) -> Node:

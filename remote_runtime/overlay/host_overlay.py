@@ -5,7 +5,17 @@ recorded, and so is each read that they may affect. A run that changes things re
 and so does a preview before the first change.
 """
 
-from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Callable,
+    Dict,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 from remote_runtime.effects import (
     DATABASES,
@@ -40,7 +50,7 @@ from remote_runtime.overlay.planned_mounts import PlannedMounts
 from remote_runtime.overlay.planned_nodes import UNTOLD
 from remote_runtime.overlay.predicted_files import OverlayFiles
 from remote_runtime.overlay.uncertainty import LinkedAction, Note, UnknownRegions
-from remote_runtime.uncertainty import UNKNOWN, Uncertainty
+from remote_runtime.uncertainty import ASSUMED, CERTAIN, UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.overlay.user_commands import OverlayCommands
@@ -152,13 +162,17 @@ class HostOverlay(object):
         return other
 
     def lay(
-        self, effects: Tuple[Effect, ...], uncertainty: Uncertainty, by: str
+        self,
+        effects: Tuple[Effect, ...],
+        uncertainty: Uncertainty,
+        by: str,
+        gate: Uncertainty = CERTAIN,
     ) -> List[PathConflict]:
         """Add the effects of an action of the resource ``by``; ``uncertainty`` is that of its
-        prediction.
+        prediction, ``gate`` that of whether it runs.
 
-        The effects of an unknown action are unknown, too. Return the desired states of earlier
-        resources of the run that this one undoes.
+        The effects of an unknown action are unknown, too; those of one that is assumed to run are
+        assumed. Return the desired states of earlier resources of the run that this one undoes.
         """
         clashes = []
         for effect in effects:
@@ -174,18 +188,30 @@ class HostOverlay(object):
             elif isinstance(effect, MountEffect):
                 self._mount(effect, by)
             elif isinstance(effect, PathEffect):
-                other = self.layer.put(effect, self.sequence, by, sure=not uncertainty.level)
-                if effect.path in _ACCOUNTS:
-                    self._lay_accounts(effect, uncertainty)
-                elif effect.path == SHADOW:
-                    self._lay_passwords(effect)
-                if effect.content is not None and effect.content.uncertainty is not None:
-                    self._lay_doubtful(effect.path, effect.content.uncertainty)
+                other = self._lay_path(effect, uncertainty, by)
                 if other:
                     clashes.append(PathConflict(other, effect.path))
             else:
                 self._put(effect, by)
+        if gate.level == ASSUMED and uncertainty.level != UNKNOWN:
+            self.sequence += 1
+            self.unknown_regions.add(UnknownEffect(gate, _any_of(effects)), self.sequence, by)
         return clashes
+
+    def _lay_path(self, effect: PathEffect, uncertainty: Uncertainty, by: str) -> str:
+        """Add a change of a path; return the resource that it undoes, or ""."""
+        other = self.layer.put(effect, self.sequence, by, sure=not uncertainty.level)
+        if effect.path in _ACCOUNTS:
+            self._lay_accounts(effect, uncertainty)
+        elif effect.path == SHADOW:
+            self._lay_passwords(effect)
+        if effect.content is not None and effect.content.uncertainty is not None:
+            self._lay_doubtful(effect.path, effect.content.uncertainty)
+        elif (
+            uncertainty.level and effect.kind == "file" and (effect.part or effect.content is None)
+        ):
+            self._lay_doubtful(effect.path, uncertainty, "content")  # it depends on the old one
+        return other
 
     def _mount(self, effect: MountEffect, by: str) -> None:
         if effect.reloads:
@@ -197,12 +223,14 @@ class HostOverlay(object):
             self.layer.mount(effect, self.sequence, by)
         self.mounts.planned[effect.path] = effect, self.sequence
 
-    def _lay_doubtful(self, path: str, uncertainty: Uncertainty) -> None:
-        """Add a file: its planned content is only as certain as its source."""
+    def _lay_doubtful(self, path: str, uncertainty: Uncertainty, kind: str = "path") -> None:
+        """Add a file: its planned content is only as certain as its source. With the ``kind``
+        content, it certainly exists.
+        """
         place = self.layer.find(path, follow=False).path
         self.sequence += 1
         unknown = UnknownEffect(
-            uncertainty, lambda kind, value, present: kind == "path" and value == place
+            uncertainty, lambda read, value, present: read == kind and value == place
         )
         self.unknown_regions.add(unknown, self.sequence)
 
@@ -337,6 +365,21 @@ def _named(effect: Effect) -> Covers:
 
     def covers(kind: str, value: str, present: bool) -> bool:
         return kind == "host" or (kind == thing and value == name)
+
+    return covers
+
+
+def _any_of(effects: Sequence[Effect]) -> Covers:
+    """Return the subjects of several effects."""
+    paths = {effect.path for effect in effects if isinstance(effect, PathEffect)}
+    known = [_named(effect) for effect in effects if not isinstance(effect, UnknownEffect)]
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        if kind != "path":
+            return any(one(kind, value, present) for one in known)
+        while value not in paths and value.strip("/"):
+            value = value.rpartition("/")[0]
+        return value in paths
 
     return covers
 

@@ -22,7 +22,9 @@ class Node(NamedTuple):
     it, so its other content is unknown. ``inode``: of a file of the host that keeps its content and
     has more names, which share its attributes. ``mount``: the file system mounted there; a separate
     one has a negative ``device``. ``via`` are the links that led to it when it was planned;
-    ``unsure``: a directory that may have existed by then, with content.
+    ``unsure``: a directory that may have existed by then, with content. ``guessed``: a directory
+    whose owner and mode are those of a new one, but a command creates it. ``filled``: its resource
+    manages the content.
     """
 
     kind: str
@@ -44,6 +46,8 @@ class Node(NamedTuple):
     mount: Optional[MountEffect] = None
     via: Tuple[str, ...] = ()
     unsure: bool = False
+    guessed: bool = False
+    filled: bool = False
 
     def counts_since(self, inside: bool) -> int:
         """Return the time since when its content, or its ``inside``, is known; 0 if it
@@ -90,8 +94,8 @@ def undoes(new: Node, old: Node) -> bool:
         return False
     if new.kind != old.kind:
         return True
-    both_parts = new.part and old.part
-    if new.content is not None and old.content is not None and not both_parts:
+    both_filled = new.filled and old.filled and not (new.part and old.part)
+    if new.content is not None and old.content is not None and both_filled:
         try:
             if new.content.sha256 != old.content.sha256:
                 return True

@@ -18,6 +18,7 @@ from remote_runtime.system.files import Files, Reader
 from remote_runtime.system.paths import Status, has_long_name, is_too_long, joined
 from remote_runtime.system.read_only_files import ReadOnly
 from remote_runtime.system.walk import has_acl
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
     from remote_runtime.system.preconditions import PlannedEntry, Preconditions
@@ -179,6 +180,9 @@ class OverlayFiles(ReadOnly, Files):
             return None
         if node.kind == "something":
             raise self._unreported(path, node)
+        if node.guessed:
+            reason = "the owner and mode of %s are not known until %s has run" % (path, node.by)
+            self._unknown_regions.suppose(Uncertainty(UNKNOWN, reason))
         size = node.content.size if node.content is not None else 0
         identity = (node.device, -node.since, size, 0, 0)
         attributes = node.mode, node.uid, node.gid

@@ -109,6 +109,8 @@ class OverlayCommands(Commands):
                     self._files.status(word, follow=False)
                 for word in words[len(names.links) :]:
                     self._files.status(word, follow=True)
+                    found = self._layer.find(word, True)
+                    self._unknown_regions.record_read("content", found.path, True, found.since)
                 return [program for program in programs if program] + words
             except ResourceError:
                 pass  # it exists, and its kind is unknown

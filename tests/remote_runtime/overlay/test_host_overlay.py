@@ -69,6 +69,46 @@ class OverlayTest(unittest.TestCase):
                 self.assertFalse(self.context.files.exists(path))
                 self.assertEqual(self.context.uncertainty.level, ASSUMED, path)
 
+    def test_what_runs_only_if_a_command_succeeds_is_assumed(self) -> None:
+        """Later reads of a change whose run is assumed are assumed, those beside it are not."""
+        gate = Uncertainty(ASSUMED, "if exec#a succeeds")
+        made: List[Effect] = [PathEffect("/v/a", "directory"), AccountEffect("user", "anna", 4001)]
+        self.context.expect(made, gate, "task#a", gate)
+        for path, level in (("/v/a/x", ASSUMED), ("/v/b", "")):
+            with self.context.for_resource(item("file", path), noop=True):
+                self.context.files.exists(path)
+                self.assertEqual(self.context.uncertainty.level, level, path)
+        with self.context.for_resource(item("file", "/v/b"), noop=True):
+            self.assertEqual(self.context.accounts.uid("anna"), 4001)
+            self.assertEqual(self.context.uncertainty, gate)
+
+    def test_the_content_that_an_assumed_change_leaves_is_assumed(self) -> None:
+        """Only a change that sets the whole content settles it."""
+        assumed = Uncertainty(ASSUMED, "exec#a may change this first")
+        for content, part, level in (
+            (None, False, ASSUMED),
+            (Text("x"), True, ASSUMED),
+            (Text("x"), False, ""),
+        ):
+            effect = PathEffect("/v/a", "file", 0o600, content=content, part=part)
+            self.context.expect([effect], assumed, "file#/v/a")
+            with self.context.for_resource(item("file", "/v/a"), noop=True):
+                self.assertTrue(self.context.files.exists("/v/a"))
+                self.assertEqual(self.context.uncertainty.level, "", effect)
+                with contextlib.suppress(Unknowable):
+                    self.context.files.sha256("/v/a")
+                self.assertEqual(self.context.uncertainty.level, level, effect)
+
+    def test_a_directory_that_a_command_makes_has_unknown_attributes(self) -> None:
+        """Its owner and mode are unknown until a resource sets them."""
+        self.context.expect([PathEffect("/v/a/made", "something")], SURE, "exec#a")
+        for level in (UNKNOWN, ""):
+            with self.context.for_resource(item("file", "/v/a"), noop=True):
+                found = self.context.files.status("/v/a")
+                self.assertEqual(found and found.kind, "directory")
+                self.assertEqual(self.context.uncertainty.level, level)
+            self.context.expect([PathEffect("/v/a", "directory", 0o700)], SURE, "file#/v/a")
+
     def test_a_directory_that_is_there_stays_one(self) -> None:
         """If an action that is not certain only keeps it, what is below it is where it seems."""
         doubt = Uncertainty(ASSUMED, "why")
@@ -238,6 +278,9 @@ class OverlayTest(unittest.TestCase):
             (PathEffect("/p", "file", 0o644, once=True), "package#p", ""),
             (PathEffect("/p", "absent"), "file#/p", ""),
             (PathEffect("/p", "file", 0o644, once=True), "package#q", ""),
+            (PathEffect("/w", "file", content=Text("a"), firm=False), "file#/w", ""),
+            (PathEffect("/w", "file", 0o600, firm=False), "file#/w/mode", ""),
+            (PathEffect("/w", "file", content=Text("b"), part=True, firm=False), "edit#/w", ""),
         ):
             path = directory + effect.path
             ctx.expect([effect._replace(path=path)], SURE, by)
