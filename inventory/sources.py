@@ -154,7 +154,7 @@ def _ansibles(name: str, form: str, of_program: bool) -> InputError:
     made = shlex.quote(f"{name}.ccm.json")
     hint = f"convert it with Ansible: ansible-inventory -i {file} --list > {made}"
     if of_program:
-        hint = "a program must print ccm's format, or that of ansible-inventory --list"
+        hint = "a program must print the format of ccm or of ansible-inventory --list"
     message = f"this is an Ansible inventory in {form}"
     return InputError([Problem(message, Position(name, 1, 1), hint, "inventory.ansible_output")])
 

@@ -151,7 +151,7 @@ def _as_json(value: Any, expression: Expression, left: list[int] | None = None) 
     """
     kind = value.__class__
     if kind is float and not isfinite(value):
-        message = f"{expression.source}: returns {value}, which is not a finite number"
+        message = f"{expression.source} returns {value}, which is not a finite number"
         raise EvaluationError(message, expression.where)
     if kind in (str, int, bool, float) or value is None:
         if left is not None and kind is str and len(value) > _LONG:
@@ -174,7 +174,7 @@ def _as_json(value: Any, expression: Expression, left: list[int] | None = None) 
         return _missing(value, expression)
     steps = hasattr(value, "__next__")  # of items, map, reverse and the like
     given = "generator" if steps else kind.__name__
-    message = f"{expression.source}: returns a {given}, not text, a number, a list or a map"
+    message = f"{expression.source} returns a {given}, not text, a number, a list or a map"
     if steps:
         message += "; add |list to it"
     raise EvaluationError(message, expression.where)
@@ -198,5 +198,5 @@ def _missing(value: Any, expression: Expression) -> str:
 def _count(entries: int, left: list[int], expression: Expression) -> None:
     left[0] -= entries
     if left[0] < 0:
-        message = f"{expression.source}: returns more than {MAX_ENTRIES} entries in all"
+        message = f"{expression.source} returns more than {MAX_ENTRIES} entries in total"
         raise EvaluationError(message, expression.where)

@@ -171,7 +171,7 @@ class StudioClient:
         if isinstance(error, ssl.SSLCertVerificationError):
             return HistoryError(
                 f"the certificate of {self.label} is not trusted: {error.verify_message}",
-                hint="add its CA to those of the system, or set SSL_CERT_FILE",
+                hint="add its CA to the CAs of the system, or set SSL_CERT_FILE",
             )
         return HistoryUnreachableError(
             f"{self.label} does not respond: {text}", hint="try again later"

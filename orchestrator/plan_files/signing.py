@@ -92,7 +92,7 @@ def _approvers_of(path: str, text: bytes, signatures: bytes, signers: str) -> Ap
     for key, block in _blocks(path + SUFFIX, signatures):
         person = _signer(text, block, signers)
         if not person:
-            reason.append("one is not from an approver, or is not for this file")
+            reason.append("one signature is not from an approver, or is not for this file")
         elif key in people.values() or person in people:
             reason.append(f"{person} has signed twice")
         else:

@@ -517,7 +517,7 @@ def _mistakes(root: RunManifest, problems: list[Problem]) -> list[Problem]:
 def _outcome(problem: Problem, survey: SiteOverview) -> str:
     """The outcome of a resource that cannot apply its child."""
     if problem in survey.conditional:
-        return "fails on each host where its control does not exclude it"
+        return "fails on every host where its control allows it"
     return "will fail"
 
 

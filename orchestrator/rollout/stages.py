@@ -146,7 +146,7 @@ def _duplicates(nodes: yaml_document.Node, stages: list[Stage]) -> list[Problem]
     for node, stage in zip(_nodes(nodes), stages, strict=True):
         at = _written(node, "name").position
         if stage.name in seen:
-            message = f"duplicate stage {stage.name!r}; the other one is at {seen[stage.name]}"
+            message = f"duplicate stage {stage.name!r}; it is also defined at {seen[stage.name]}"
             problems.append(Problem(message, at, "rename it", _KIND))
         seen.setdefault(stage.name, at)
     return problems

@@ -135,7 +135,7 @@ class PlanPush:
             push = push._replace(binder=binder, remarks=tuple)
         if build(own_types(push)).sha256 != record["runtime"]:
             raise _refused(
-                f"the plan was made with a different runtime, that of ccm {record['ccm']}",
+                f"the plan was made with the runtime of ccm {record['ccm']}",
                 "push it with the ccm that made it, or make a new plan",
             )
         push = push._replace(words=(*request.stages.words(), *self._words) if self._words else ())

@@ -39,7 +39,7 @@ def read(source: Source, limit: int = LIMIT) -> Tuple[Files, List[str]]:
                 continue
             if len(data) > remaining_size:
                 raise UnusableFileError(
-                    "left out: custom facts may have at most %d bytes in total" % limit
+                    "omitted: custom facts may have at most %d bytes in total" % limit
                 )
             files.append({"path": visible_path, "text": _decode(data)})
             remaining_size -= len(data)

@@ -38,7 +38,7 @@ def custom(files: Sequence[Dict[str, str]], limit: int) -> Tuple[List[Dict[str, 
             kept.append(entry)
             limit -= size
         else:
-            text = "%s: left out: it needs %d bytes, and only %d are left"
+            text = "%s is omitted: it needs %d bytes, but only %d remain"
             bad.append(text % (entry["path"], size, limit))
     return kept, bad
 

@@ -286,12 +286,12 @@ class Accounts(AccountReader):
         if user.uid == 0 or others:
             whose = "root" if user.uid == 0 else others[0]
             raise ResourceError(
-                "the processes of %s cannot be distinguished from those of %s: both have the uid %d"
+                "the processes of %s and %s cannot be distinguished: both users have the uid %d"
                 % (user.name, whose, user.uid)
                 if whose != user.name
                 else "the processes of root keep the host running",
                 kind="resource.account",
-                hint="leave out kill_processes, and end the processes in an earlier resource",
+                hint="omit kill_processes, and end the processes in an earlier resource",
             )
 
     # -- home directories -------------------------------------------------------------------------
@@ -326,7 +326,7 @@ class Accounts(AccountReader):
             raise ResourceError(
                 "%s cannot be moved to %s, which already exists" % (old, new),
                 kind="resource.account",
-                hint="choose another home directory, or leave out move_home",
+                hint="choose another home directory, or omit move_home",
             )
         if there.kind != "directory":
             raise ResourceError("the home directory %s is a %s" % (old, there.kind))
@@ -335,7 +335,7 @@ class Accounts(AccountReader):
             raise ResourceError(
                 "the home directory %s belongs to the user %s" % (old, owner),
                 kind="resource.account",
-                hint="leave out move_home",
+                hint="omit move_home",
             )
         self._require_alone(user)
         self._require_home(new)

@@ -47,7 +47,7 @@ class Source(object):
         """
         if not self._manager.suffix:
             raise ResourceError(
-                "%s installs no package files; leave source out" % self._manager.name,
+                "%s installs no package files; omit source" % self._manager.name,
                 kind="resource.unsupported",
             )
         key = self._key()

@@ -66,7 +66,9 @@ class Fetch(object):
         files = "1 file" if self._files == 1 else "%d files" % self._files
         text = "%s: %s, %d bytes" % (path, files, self._bytes)
         if self._skipped:
-            text += ", %d links and special files left out" % self._skipped
+            one = self._skipped == 1
+            left = "1 link or special file" if one else "%d links and special files" % self._skipped
+            text += ", %s omitted" % left
         return text
 
     def _send_tree(self, number: int, top: str) -> None:

@@ -362,7 +362,7 @@ def _tail(output: str, longest: int) -> str:
         return output
     kept = output[-longest:]
     kept = kept[kept.find("\n") + 1 :]
-    return "[... %d characters left out ...]\n%s" % (len(output) - len(kept), kept)
+    return "[... %d characters omitted ...]\n%s" % (len(output) - len(kept), kept)
 
 
 def _properties(item: Item, mask: Mask) -> Dict[str, Any]:
@@ -439,7 +439,7 @@ def _bounded(event: Dict[str, Any]) -> Dict[str, Any]:
     if size() > LARGEST:
         for change in event["changes"]:
             if change.get("diff"):
-                change["diff"] = "left out: the event would be too large"
+                change["diff"] = "omitted: the event would be too large"
     if size() > LARGEST:
         event["properties"] = {"ensure": event["requested_ensure"]}
         event["error"] = [e[:2000] for e in event["error"][:20]]

@@ -128,7 +128,7 @@ class PendingRefreshes(Refreshes):
                 ", ".join(ref for ref, _ in pairs),
                 when,
                 name,
-                "refresh it by hand" if self._off else "the next full push refreshes it",
+                "refresh it manually" if self._off else "the next full push refreshes it",
             )
             self._run.tell("warning", text)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple, Optional
 START, STOP, RESTART, RELOAD = "start", "stop", "restart", "reload"
 ENABLE, DISABLE, MASK, UNMASK = "enable", "disable", "mask", "unmask"
 NOT_MASKABLE = (
-    "systemd cannot mask a unit whose file is in /etc; leave out masked, or remove that file in an "
+    "systemd cannot mask a unit whose file is in /etc; omit masked, or remove that file in an "
     "earlier resource"
 )
 ENDS = "it has type oneshot without RemainAfterExit=yes, so it does not stay active"

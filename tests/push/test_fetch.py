@@ -38,7 +38,7 @@ def test_files_and_directories(target: Target) -> None:
     assert done.code == 0, done.output
     assert fetched(target) == {"a": large, "d/sub/x": b"x\n", "d/y": b""}
     assert "1 file, 3145728 bytes" in done.stdout
-    assert "1 links and special files left out" in done.stdout
+    assert "1 link or special file omitted" in done.stdout
     target.write("a", "new")
     assert fetch(target, "DIR/a").code == 0
     assert fetched(target)["a"] == b"new"

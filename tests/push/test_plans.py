@@ -188,7 +188,7 @@ def test_what_no_plan_of_this_day_and_tree_says(local: Target) -> None:
     hosts = {"elsewhere": record["hosts"][NAME]}
     for changes, told in (
         ({"created": record["created"] + 3600}, "was made in the future, at 20"),
-        ({"runtime": "ab" * 32}, "the plan was made with a different runtime, that of ccm "),
+        ({"runtime": "ab" * 32}, "the plan was made with the runtime of ccm "),
         ({"hosts": hosts}, "hosts of the plan are not in the inventory: elsewhere"),
     ):
         other = {**record, **changes}

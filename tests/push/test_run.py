@@ -150,7 +150,7 @@ def test_a_flood_is_cut(target: Target) -> None:
     event = said(target, "--shell", "--", "yes flooding | head -c 30000000; echo the last words")
     assert len(event["output"]) < 200_000
     assert event["output"].endswith("the last words\n")
-    assert "bytes left out" in event["output"]
+    assert "bytes omitted" in event["output"]
 
 
 def test_a_login_is_shown_nowhere(target: Target) -> None:

@@ -243,7 +243,7 @@ def _tolerate(context: Context, entries: list[Entry]) -> None:
             _never_fails(entry)
         elif _only_stops(entry) and "command" not in entry.control:
             entry.control["command"] = f"systemctl cat {entry.name}"
-            context.note("only if the service exists; the original ignores that it is missing")
+            context.note("only if the service exists; the original ignores a missing service")
         else:
             context.check("the original continues if this fails; here, a failure ends the run")
 

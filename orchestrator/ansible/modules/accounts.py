@@ -237,7 +237,7 @@ def _removal(context: Context, arguments: Arguments, properties: dict[str, Any])
         properties["remove_home"] = remove
     if force is True:
         properties["kill_processes"] = True
-        context.check("with force, the original leaves the processes of the user alone")
+        context.check("with force, ccm ends the processes of the user; the original does not")
     return _with_state(arguments, properties)
 
 

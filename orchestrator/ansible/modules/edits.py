@@ -66,7 +66,7 @@ def lineinfile(context: Context, arguments: Arguments) -> list[Entry]:
     if state != "present" or line is None:
         raise NotConvertible("no line")
     if "\n" in line.rstrip("\n"):
-        raise NotConvertible("a line that consists of several lines; use blockinfile")
+        raise NotConvertible("a line with line breaks; use blockinfile")
     line = line.rstrip("\n")
     if arguments.flag("firstmatch", default=False):
         context.check("with several matches, the original uses the first one, ccm the last")

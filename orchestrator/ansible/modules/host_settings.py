@@ -83,7 +83,7 @@ def _job(context: Context, arguments: Arguments, file: str | None) -> Entry:
 def renamed(job: str, file: str) -> str:
     """The mark of a job whose file is named after the job in ccm, but differently in Ansible."""
     own = re.sub("[^A-Za-z0-9_-]", "-", job)
-    return f"the file in /etc/cron.d is named {own}, in the original {file}; remove the other one"
+    return f"ccm names the file in /etc/cron.d {own}; remove {file} if the original wrote it"
 
 
 def _times(arguments: Arguments) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def sysctl(context: Context, arguments: Arguments) -> list[Entry]:
         properties["live"] = False
     if ignore:
         properties["ignore_unknown"] = True
-    context.note("the file has the line `name = value`, in the original without spaces")
+    context.note("the file has the line `name = value`; the original writes it without spaces")
     return [Entry("sysctl", name, properties)]
 
 

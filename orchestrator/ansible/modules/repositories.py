@@ -164,7 +164,7 @@ def _key_of_sources(
         return []
     if begun and all(one.startswith("http") for one in begun):
         path = f"/etc/apt/keyrings/{name}.asc"
-        context.check(f"expected an armored key: {path} contains the download unchanged")
+        context.check(f"check that the key is armored: {path} contains the download unchanged")
         properties["signed_by"] = [path]
         own = {"owner": "root", "group": "root", "mode": "0644"}
         return [*directories_above(context, path), Entry("download", path, {"url": key, **own})]

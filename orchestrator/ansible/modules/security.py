@@ -148,7 +148,7 @@ def firewalld(context: Context, arguments: Arguments) -> list[Entry]:
     zone = arguments.piece("--zone=", "zone")
     names = [name for name in arguments.names() if name in _FIREWALLD]
     if len(names) != 1 or not (permanent or now):
-        raise NotConvertible("firewalld with none or several of service, port, source and so on")
+        raise NotConvertible("firewalld without exactly one of service, port, source and so on")
     name = names[0]
     option = name.replace("_", "-")
     if name in _FLAGS:

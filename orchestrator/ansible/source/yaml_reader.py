@@ -206,7 +206,7 @@ def read_text(path: Path) -> str:
         raise bad_input(f"{path}: not UTF-8 text", hint="save the file as UTF-8") from error
     except OSError as error:
         raise bad_input(
-            f"{path}: cannot be read: {error.strerror}", hint="check the path and its mode"
+            f"{path} cannot be read: {error.strerror}", hint="check the path and its mode"
         ) from error
 
 

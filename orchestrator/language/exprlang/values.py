@@ -32,7 +32,7 @@ def size(value: Any, maximum: int = MAX_ENTRIES) -> int:
             found += len(entry)
         if found + len(open_) > maximum:
             raise cost_limits.TooLargeError(
-                f"the values have more than {MAX_ENTRIES} entries in all"
+                f"the values have more than {MAX_ENTRIES} entries in total"
             )
     return found
 

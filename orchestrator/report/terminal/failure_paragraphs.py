@@ -3,7 +3,7 @@ command (controller).
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 
 from orchestrator.fleet import outcome
 from orchestrator.report.failures import MAX_OTHERS, Failures, SharedFailure
@@ -140,5 +140,9 @@ def failures_first(
 
 def _left_out(failures: list[SharedFailure], style: Style) -> str:
     hosts = {host for failure in failures for host in failure.hosts}
-    text = f"… {len(failures):,} more failures on {len(hosts):,} hosts; -v shows all"
+    text = f"… {_counted(failures, 'more failure')} on {_counted(hosts, 'host')}; -v shows all"
     return style("faint", text)
+
+
+def _counted(things: Sized, noun: str) -> str:
+    return f"{len(things):,} {noun}{'' if len(things) == 1 else 's'}"

@@ -110,7 +110,9 @@ class Summary:
         if len(shown) < len(together):
             left = sum(len(block.hosts) for block in together[len(shown) :])
             number = len(together) - len(shown)
-            text = f"… {number:,} more groups of {left:,} hosts; -v shows all"
+            groups = "group" if number == 1 else "groups"
+            hosts_left = "1 host" if left == 1 else f"{left:,} hosts"
+            text = f"… {number:,} more {groups} of {hosts_left}; -v shows all"
             yield self._style("faint", text)
         if self._choice.quiet:
             return

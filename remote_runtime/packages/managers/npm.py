@@ -115,7 +115,7 @@ class Npm(EnvironmentManager):
             raise ResourceError(
                 "%s does not exist or is not an npm lock file" % path,
                 kind="package.npm",
-                hint="commit the file that npm install writes, or leave out ci",
+                hint="commit the file that npm install writes, or omit ci",
             )
         differences = []
         for place, version in npm_calls.locked(lock, package.properties.get("production") is True):

@@ -41,6 +41,6 @@ def warnings(properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
     """Return settings that are allowed but probably a mistake, as (property, message, hint)."""
     verified = "checksum" in properties or "checksum_url" in properties
     if properties.get("force") and verified:
-        hint = "leave it out: a file with another checksum is downloaded again in any case"
+        hint = "omit it: ccm always replaces a file with another checksum"
         return [("force", "force has no effect with a checksum", hint)]
     return []

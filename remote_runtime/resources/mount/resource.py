@@ -76,7 +76,7 @@ class Resource(StateType):
         wrong += [("device", message) for message in _of_device(device, str(get("type") or ""))]
         wrong += [("options", message) for message in _of_options(options)]
         if get("type") in _BINDING:
-            text = "%s is an option: write options: %s, and leave type out" % ((get("type"),) * 2)
+            text = "%s is an option: write options: %s, and omit type" % ((get("type"),) * 2)
             wrong.append(("type", text))
         if device and fstab.is_binding(options) and not device.startswith("/"):
             wrong.append(("device", "the directory of a bind mount must be absolute"))

@@ -36,7 +36,7 @@ class Answers(object):
         """Return the reason why answers are not supported by this package manager."""
         if self._package.asks:
             return None
-        reason = "packages of %s do not use debconf; leave debconf out"
+        reason = "packages of %s do not use debconf; omit debconf"
         return ResourceError(reason % manager, kind="resource.unsupported")
 
     @property

@@ -94,7 +94,7 @@ class Resource(TaskStateType):
 
     def _require_supported(self) -> None:
         if self._purge and not self._package.purges:
-            reason = "%s cannot purge packages; leave purge out" % self.provider
+            reason = "%s cannot purge packages; omit purge" % self.provider
             raise ResourceError(reason, kind="resource.unsupported")
         answers = self._answers
         trouble = answers.trouble(self.provider) if answers is not None else None

@@ -83,7 +83,7 @@ def _check_source(source: object, checksum: object) -> List[Tuple[str, str]]:
         result.append(("source", "%r is not the name of a .deb or .rpm file" % source))
     if checksum is not None and not source.startswith("/"):
         result.append(
-            ("checksum", "checksum does not apply to a file next to the manifest: leave it out")
+            ("checksum", "checksum does not apply to a file next to the manifest: omit it")
         )
     return result
 

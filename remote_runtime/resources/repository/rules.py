@@ -133,7 +133,7 @@ def _keys(properties: Mapping[str, Any]) -> Iterator[Problem]:
             yield "key", "a key from a URL requires its fingerprint"
         return
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:\S*\Z", key) and not key.startswith(BINARY):
-        yield "key", "only http and https can be downloaded, not %s" % key.partition(":")[0]
+        yield "key", "only http and https URLs can be downloaded, not %s" % key.partition(":")[0]
         return
     yield from _key_itself(key, expected)
 
@@ -174,7 +174,7 @@ def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:
     """Return (property, message, hint) for settings that are allowed but probably a mistake."""
     warnings = []
     if properties.get("ensure") != "absent" and properties.get("gpgcheck") is False:
-        hint = "set key, and leave gpgcheck out"
+        hint = "set key, and omit gpgcheck"
         warnings.append(("gpgcheck", "packages are installed regardless of their origin", hint))
     for key in ("url", "urls"):
         value = properties.get(key) or []

@@ -57,7 +57,7 @@ def require_loading(name: str) -> None:
         hint = "use become for the host, or connect as root"
     elif not _may_load():
         reason = "this host cannot load or unload modules; it may be a container"
-        hint = "do it on the container's host, or set live: false"
+        hint = "change modules on the container's host, or set live: false"
     else:
         return
     message = "the module %s: %s" % (name, reason)
@@ -78,7 +78,9 @@ def require_there(name: str) -> None:
 def require_unused(name: str, module: Module) -> None:
     """``ResourceError`` for a module that is in use."""
     if module.uses:
-        users = ", ".join(module.users) or "%d users" % module.uses
+        users = ", ".join(module.users) or "%d user" % module.uses + (
+            "s" if module.uses > 1 else ""
+        )
         raise ResourceError(
             "the module %s is in use by %s" % (name, users),
             kind="resource.module",

@@ -65,7 +65,7 @@ class Kernel(object):
             return
         mode = os.stat(path).st_mode
         if not mode & 0o222:
-            reason, hint = "the kernel does not allow changes to it", "leave the parameter out"
+            reason, hint = "the kernel does not allow changes to it", "omit the parameter"
         elif os.statvfs(path).f_flag & os.ST_RDONLY:
             reason = "%s is read-only here; this host may be a container" % PROC
             hint = "set it on the container's host, or set live: false"

@@ -40,7 +40,7 @@ class Crontabs(object):
         result = self._commands.run(["sh", "-c", _LIST, program, *self.option(user)])
         if any(word in result.stderr for word in _NONE):
             return None
-        if result.code or "code " in result.stderr or "left out" in result.stdout:
+        if result.code or "code " in result.stderr or "bytes omitted" in result.stdout:
             reason = result.stderr.strip().splitlines()
             raise ResourceError(
                 "could not read the crontab of %s: %s"

@@ -47,7 +47,7 @@ class Capture(object):
         # Half a line could hold half a secret, which no mask would find.
         head = head[: head.rfind(b"\n") + 1]
         tail = tail[tail.find(b"\n") + 1 :] if b"\n" in tail else b""
-        note = b"[... %d bytes left out ...]\n" % (self._total() - len(head) - len(tail))
+        note = b"[... %d bytes omitted ...]\n" % (self._total() - len(head) - len(tail))
         return (head + note + tail).decode("utf-8", "replace")
 
     def _total(self) -> int:

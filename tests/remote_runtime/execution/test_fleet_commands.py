@@ -73,7 +73,7 @@ class AdhocTest(RuntimeTest):
         event = self.run_command("sh", "-c", "seq 100000; seq 100000 >&2; echo last")
         lines = event["output"].splitlines()
         self.assertEqual((lines[0], lines[-1]), ("1", "100000"))
-        self.assertEqual(len([line for line in lines if "bytes left out" in line]), 2)
+        self.assertEqual(len([line for line in lines if "bytes omitted" in line]), 2)
         self.assertIn("last", lines)
         self.assertLessEqual(len(event["output"]), 2 * KEPT + 200)
 

@@ -121,7 +121,7 @@ def test_the_limit_holds_for_all_files_together(directory: Path) -> None:
     assert [entry["text"][0] for entry in files] == ["a", "c"]
     assert sum(len(entry["text"]) for entry in files) == custom.LIMIT
     assert warnings == [
-        "%s: left out: custom facts may have at most 1048576 bytes in total" % (directory / name)
+        "%s: omitted: custom facts may have at most 1048576 bytes in total" % (directory / name)
         for name in ("facts.yaml", "facts.d/d.yaml")
     ]
 

@@ -125,7 +125,7 @@ def test_custom_facts_fit_into_the_frame() -> None:
     gathered = gather(30, Source(), [("custom", "custom", lambda source: (files, []))])
     assert [entry["path"] for entry in gathered.custom] == ["/f/0", "/f/1"]
     assert len(gathered.warnings) == 3
-    assert "/f/2: left out: it needs" in gathered.warnings[0]
+    assert "/f/2 is omitted: it needs" in gathered.warnings[0]
     assert len(frame(gathered)) < wire.MAX_FROM_TARGET
 
 

@@ -154,7 +154,7 @@ class Answers(DirectoryTest):
         commands = recorded_commands()
         commands.on("rpm -q", recorded("rpm-query.txt"))
         found = Plan(commands, ("ccm-hello", {"debconf": NAME}), provider="dnf")
-        with self.assertRaisesRegex(ResourceError, "leave debconf out"):
+        with self.assertRaisesRegex(ResourceError, "omit debconf"):
             found.resources[0].observe()
         plan = self.plan(NAME, installed=True)
         plan.commands._missing = ("debconf-set-selections",)

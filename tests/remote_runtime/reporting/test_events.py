@@ -179,7 +179,7 @@ class EventTest(unittest.TestCase):
         outcome.changes = [Change("content", "a", "b", "\x01" * LARGEST)]
         event = EventMaker(Mask()).make(outcome, False, 0)
         self.assertLess(len(json.dumps(event)), LARGEST)
-        self.assertIn("left out", event["changes"][0]["diff"])
+        self.assertIn("omitted", event["changes"][0]["diff"])
 
     def test_status(self) -> None:
         """Failed goes before skipped, skipped before changed, changed before stable."""

@@ -54,7 +54,7 @@ class LinkingTest(DirectoryTest):
         with self.assertRaises(ResourceError) as caught:
             LinkChecks(context(noop=True), self.units).preflight_mask("x.service")
         self.assertIn("x.service already exists", caught.exception.message)
-        self.assertIn("leave out masked", caught.exception.hint)
+        self.assertIn("omit masked", caught.exception.hint)
 
     def test_one_that_conflicts_with_its_other_name(self):
         """It may stop as soon as it has it."""

@@ -275,7 +275,7 @@ class Acting(unittest.TestCase):
         with self.assertRaises(ResourceError) as caught:
             Plan(commands, ("ccm-app@1", {"ensure": "stopped", "masked": True})).carry_out()
         self.assertIn("already exists", caught.exception.message)
-        self.assertIn("leave out masked", caught.exception.hint)
+        self.assertIn("omit masked", caught.exception.hint)
 
 
 class Reload(unittest.TestCase):

@@ -32,7 +32,9 @@ def attributes(
     given = arguments.raw("mode")
     if not directory and relative_mode(given) and "X" not in given:
         own["mode"] = mode_of_new_file(given)
-        context.check(f"the mode is that of a new file; the original changes an old one by {given}")
+        context.check(
+            f"this is the mode of a new file; the original changes an existing one by {given}"
+        )
     else:
         own["mode"] = mode if given == "preserve" else arguments.mode("mode", directory=directory)
     missing = [name for name, one in own.items() if one is None]

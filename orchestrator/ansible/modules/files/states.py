@@ -75,7 +75,7 @@ def _directory(context: Context, arguments: Arguments, path: str) -> list[Entry]
     owner, group = arguments.text("owner"), arguments.text("group")
     if relative:
         arguments.replace("mode", mode_of_new_directory(raw))
-        text = f"the mode is that of a new directory; the original changes an old one by {raw}"
+        text = f"this is the mode of a new directory; the original changes an existing one by {raw}"
         context.check(text)
     own = attributes(context, arguments, "0755", directory=True)
     above = [] if own == OF_ROOT else directories_above(context, path, own)

@@ -48,7 +48,7 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
         (key, "it is for %s, not for %s" % (other, provider)) for key in keys if key in OWN[other]
     ]
     problems += [
-        (key, "it is for system packages, not for those of %s" % provider)
+        (key, "it is for system packages, not for packages of %s" % provider)
         for key in keys
         if key in _OF_SYSTEM
     ]
@@ -67,7 +67,7 @@ def _of_place(provider: str, properties: Properties) -> List[Tuple[str, str]]:
             )
             return [("environment", reason)]
         if path in _SYSTEM:
-            reason = "the Python in %s is that of the system (PEP 668): use a virtual environment, "
+            reason = "%s contains the Python of the system (PEP 668): use a virtual environment, "
             return [("environment", (reason + "such as /opt/NAME/venv") % path)]
         return [("environment", message) for message in rules.of_path(str(path))]
     path, is_global = properties.get("path"), properties.get("global") is True
@@ -105,9 +105,9 @@ def _of_whole(provider: str, properties: Properties) -> List[Tuple[str, str]]:
         if not properties.get(key):
             continue
         if ensure not in (PRESENT, ABSENT):
-            result.append((key, "the file sets the versions: leave out ensure"))
+            result.append((key, "the file sets the versions: omit ensure"))
         if properties.get("package"):
-            result.append(("package", "%s installs several packages; leave package out" % key))
+            result.append(("package", "%s installs several packages; omit package" % key))
     if properties.get("require_hashes") and not properties.get("requirements"):
         result.append(("require_hashes", "it requires requirements"))
     if properties.get("ci") and properties.get("global"):

@@ -78,8 +78,8 @@ class CommandsTest(DirectoryTest):
         self.assertLess(len(result.stdout), 1100)
         lines = result.stdout.splitlines()
         self.assertEqual((lines[0], lines[-1]), ("1", "400000"))
-        self.assertEqual(len([x for x in lines if "left out" in x]), 1)
-        self.assertTrue(all(x.isdigit() for x in lines if "left out" not in x))
+        self.assertEqual(len([x for x in lines if "omitted" in x]), 1)
+        self.assertTrue(all(x.isdigit() for x in lines if "omitted" not in x))
 
     def test_lines(self) -> None:
         """Output is handed over line by line with its stream while the command runs."""
