@@ -63,8 +63,9 @@ def merge_edits(builder: Conversion, entries: list[Entry]) -> None:
 def _part(entry: Entry) -> str:
     edit = _edit_of(entry)
     if isinstance(edit.get("edits"), str):
-        return f"({edit['edits'][2:-2].strip()})"
-    listed = value_expression(edit.get("edits", [edit]))
+        listed = f"({edit['edits'][2:-2].strip()})"
+    else:
+        listed = value_expression(edit.get("edits", [edit]))
     return f"({listed} if {both(entry.conditions)} else [])" if entry.conditions else listed
 
 

@@ -520,7 +520,7 @@ class Builder(Conversion):
             self.as_data("is", task.name or task.module, one) for one in conditions.expressions
         ]
         for entry in entries:
-            entry.conditions += tests
+            entry.conditions = [*tests, *entry.conditions]
             entry.control.update(conditions.control)
             if conditions.on_change:
                 handlers.fire(entry, conditions.subscribe)

@@ -207,6 +207,8 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
         return _below(_of_variable(name, scope, depth), keys)
     if name.startswith("ansible_"):
         fact = name[8:]
+        if fact in fact_names.LISTS and keys:
+            return Sample(kinds={"text"})
         number = fact in fact_names.NUMBERS
         return Sample(
             kinds={"number" if number else "list" if fact in fact_names.LISTS else "text"}
@@ -214,7 +216,8 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
     if name in ("inventory_hostname", "inventory_hostname_short", "role_name", "playbook_dir"):
         return Sample(kinds={"text"})
     if name in ("group_names", "groups"):
-        return Sample(kinds={"list"})
+        is_name = len(keys) > (name == "groups")
+        return Sample(kinds={"text" if is_name else "list"})
     return OPEN
 
 

@@ -356,3 +356,37 @@ def test_bool_of_other_strings(tmp_path: Path) -> None:
     assert "if: Data.wanted | bool\n" in text
     assert "if: Data.unknown | default('') | bool(false)" in text
     check_valid(tmp_path / "site")
+
+
+def test_edits_of_a_list_that_may_not_exist(tmp_path: Path) -> None:
+    """The list of a loop is not read where the condition of its task is false."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - lineinfile: {path: /etc/k3s.env, line: "{{ item }}"}
+          loop: "{{ envs }}"
+          when: envs is defined
+        - lineinfile: {path: /etc/k3s.env, line: "TOKEN={{ token }}"}
+        - lineinfile: {path: /etc/other, line: "{{ item }}"}
+          loop: "{{ others }}"
+          when: [others is defined, item != 'x']
+        """,
+        defaults__main="token: abc\n",
+    )
+    assert "if Data.envs is defined and Data.envs | length > 0 else []) + [{''line''" in text
+    assert "if: Data.others is defined and Data.list_lineinfile | length > 0" in text
+    check_valid(tmp_path / "site")
+
+
+def test_names_of_hosts_in_text(tmp_path: Path) -> None:
+    """A member of a group or of a list of facts is a string."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {dest: /a, content: "{{ groups['db'][0] }} {{ group_names[0] }}\\n", mode: "0644"}
+        - copy: {dest: /b, content: "a {{ ansible_interfaces[0] }}\\n", mode: "0644"}
+        - copy: {dest: /c, content: "a {{ groups['db'] }}\\n", mode: "0644"}
+        """,
+    )
+    assert "{{ Groups.db[0] }} {{ Host.groups[0] }}\n" in text
+    assert text.count("NOT CONVERTED: a list or map in text") == 1
