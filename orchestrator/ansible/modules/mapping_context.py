@@ -61,7 +61,7 @@ DIRECTORIES = frozenset(
 )
 """Directories that every host has, or that contain only files."""
 
-_OWN_COMMANDS = ("command", "shell", "raw", "script")  # modules whose words are the original's
+_OWN_COMMANDS = ("command", "shell", "raw", "script")  # modules whose command is the original's
 _COMMANDS = ("command", "unless", "onlyif")
 
 
@@ -185,10 +185,9 @@ class Context:
         """NotConvertible if a shell would read an answer of the host as more than one word: a user
         there may choose it, such as the name of a file. ``is_answer`` tells it of data.
         """
-        if self.task.module in _OWN_COMMANDS:
-            return
+        names = _COMMANDS[1:] if self.task.module in _OWN_COMMANDS else _COMMANDS
         commands = [one.properties for one in entries if one.type in ("exec", "wait")]
-        texts = [str(one.get(name, "")) for one in commands for name in _COMMANDS]
+        texts = [str(one.get(name, "")) for one in commands for name in names]
         for one in re.findall(r"\{\{(.*?)\}\}", "\n".join(texts), re.DOTALL):
             answered = "Asked." in one or (self.on_found and re.search(r"\bitem\b", one))
             answered = answered or any(map(is_answer, re.findall(r"\bData\.(\w+)", one)))

@@ -159,11 +159,15 @@ def test_names_that_a_shell_would_run(tmp_path: Path) -> None:
           loop: "{{ old.files }}"
         - set_fact: {newest: "{{ old.files[0].path }}"}
         - unarchive: {src: "{{ newest }}", dest: /opt, remote_src: true}
+        - shell: {cmd: pack, creates: "{{ item.path }}/*.gz"}
+          loop: "{{ old.files }}"
+        - shell: {cmd: pack, removes: "{{ item.path }}/x"}
+          loop: "{{ old.files }}"
         - command: "gzip {{ item.path }}"
           loop: "{{ old.files }}"
         """,
     )
-    assert text.count("NOT CONVERTED: a command with text that only the host has") == 3
+    assert text.count("NOT CONVERTED: a command with text that only the host has") == 5
     assert "chown -R a {{ item.path | quote }} && chmod -R 0755 {{ item.path | quote }}" in text
     assert 'onlyif: "find {{ item.path | quote }} ! -user a' in text
     assert result.records[-1].outcome != "not converted"
