@@ -28,6 +28,9 @@ class PlannedMounts(MountTable):
         self.reloaded = 0  # time of the last reload of systemd
 
     def table(self) -> str:
+        """See the base class. Read again for each resource once a change is planned."""
+        if self._layer.is_empty and not self._unknown_regions:
+            return super().table()
         return self.read_table()
 
     def at(self, point: str) -> Optional[MountEntry]:
@@ -35,12 +38,13 @@ class PlannedMounts(MountTable):
         unit, and for one below a path that is removed.
         """
         effect, since = self.planned.get(point, (None, 0))
-        there = super().at(point) is not None if effect is None else effect.present
+        on_host = super().at(point)
+        there = on_host is not None if effect is None else effect.present
         self._unknown_regions.record_read("path", point, there, since)
         if self._is_hidden(point, since):
             return None
         if effect is None:
-            return super().at(point)
+            return on_host
         if not effect.present and len(super().stack(point)) > 1:
             raise Unknowable("the mount that remains at %s is not known" % point)
         if effect.present and effect.entry is None:

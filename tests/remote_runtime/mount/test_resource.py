@@ -4,6 +4,7 @@ from unittest import mock
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.mount.resource import Resource
+from remote_runtime.system.files import Files
 from remote_runtime.system.kernel import mounts
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one
 from tests.remote_runtime.host.kinds import run
@@ -69,12 +70,16 @@ class MountTest(DirectoryTest):
         self.assertEqual(preview["changes"], event["changes"])
         return event
 
-    def test_a_preview_reads_the_mounts_once(self) -> None:
+    def test_a_preview_reads_mounts_and_table_once(self) -> None:
         """Until an action is called, which a preview in a push sees."""
         ctx = context(noop=True)
-        with mock.patch.object(mounts, "_mounted", side_effect=mounts._mounted) as read:
+        reads = mock.patch.object(mounts, "_mounted", side_effect=mounts._mounted)
+        reads_table = mock.patch.object(Files, "read", autospec=True, side_effect=Files.read)
+        with reads as read, reads_table as read_table:
             found = [ctx.planned().mounts.at(self.point) for _ in range(3)]
             self.assertEqual((found, read.call_count), ([None] * 3, 1))
+            tables = {ctx.planned().mounts.table() for _ in range(3)}
+            self.assertEqual((len(tables), read_table.call_count), (1, 1))
             self.mounted(self.line())
             ctx.has_acted()
             self.assertIsNotNone(ctx.planned().mounts.at(self.point))
