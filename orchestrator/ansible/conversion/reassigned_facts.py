@@ -51,7 +51,7 @@ def names_now(builder: Conversion, task: Task, value: Any) -> dict[str, str]:
 
 def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
     """Whether the value of a fact needs its own name."""
-    if task.loop is not None or name in builder.scope.renames:
+    if task.loop is not None or name in builder.scope.renames or _reads_value(task, name):
         return True
     plain = included_vars.own_default(name, value)
     if is_template(plain) or isinstance(plain, (list, dict)):
@@ -69,6 +69,21 @@ def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
     return read and name in builder.project_variables and plain is value
 
 
+def _reads_value(task: Task, name: str) -> bool:
+    """Whether a condition reads the earlier value, not only whether it is set or empty."""
+    trees = [condition_tree(one) for one in listed(task.keywords.get("when")) if one is not True]
+    parts = [part for one in trees for part in parts_of(one, nodes.And)]
+    read = [one for one in parts if name in names_in(one)]
+    return any(not _is_test_for_empty(one, name) and not _tests_presence(one) for one in read)
+
+
+def _tests_presence(node: nodes.Expr) -> bool:
+    """Whether a condition begins with whether a name is set."""
+    first = parts_of(node, nodes.Or)[0]
+    inner = first.node if isinstance(first, nodes.Not) else first
+    return isinstance(inner, nodes.Test) and inner.name in ("defined", "undefined")
+
+
 def of_empty_default(builder: Conversion, task: Task, names: list[str]) -> Task:
     """``when: x == ''`` of a fact that is always empty before, as ``when: x is not defined``."""
     for name in names:
@@ -79,7 +94,7 @@ def of_empty_default(builder: Conversion, task: Task, names: list[str]) -> Task:
         trees = [condition_tree(one) for one in listed(task.keywords.get("when"))]
         parts = [part for one in trees for part in parts_of(one, nodes.And)]
         kept = [one for one in parts if not _is_test_for_empty(one, name)]
-        if len(kept) == len(parts):
+        if len(kept) == len(parts) or any(name in names_in(one) for one in kept):
             continue
         before = [f"{one.name} {one.all_properties()!r}" for one in builder.manifest.entries()]
         if name in builder.scope.renames or any(f"Data.{name}" in one for one in before):

@@ -603,3 +603,20 @@ def test_variables_that_are_set_one_by_one_under_a_condition(tmp_path: Path) -> 
     )
     assert "NOT CONVERTED: pkg of “include_vars”, which is not converted" in text
     assert "\n    - service:" not in text
+
+
+def test_conditions_on_the_earlier_value_of_a_fact(tmp_path: Path) -> None:
+    """A fact that is set under a condition on its own earlier value does not refer to itself."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - set_fact: {provider: "{{ own }}"}
+          when: [mode | int != 2, not provider | bool, provider == '']
+        - command: echo {{ provider }}
+        """,
+        defaults__main='provider: ""\nmode: 1\nown: chrony\n',
+    )
+    test = "Data.mode | int != 2 and not Data.provider | bool(false) and Data.provider == ''"
+    assert f"{{{{ Data.own if {test} else Data.provider }}}}" in text
+    assert "echo {{ Data.provider_set }}" in text
+    check_valid(tmp_path / "site")
