@@ -72,9 +72,10 @@ def place_of(host: HostReader, user: User, template: str) -> Place:
     if not template and host.files.stat(home) is None:
         return place
     directory = host.files.lstat(place.parent)
-    if directory is not None and directory.kind == "symlink" and not template:
-        _refuse_link(place.parent, directory)
-    directory = host.files.stat(place.parent)
+    if directory is not None and directory.kind == "symlink":
+        if not template:
+            _refuse_link(place.parent, directory)
+        directory = host.files.stat(place.parent)
     if directory is None:
         return place
     if directory.kind != "directory":
