@@ -368,12 +368,19 @@ class FileOverlay(object):
         return new._replace(mode=mode | inherited, gid=above.gid)
 
     def _nearest_directory(self, path: str) -> Optional[Node]:
-        """Return the innermost directory above a path that will exist."""
+        """Return the innermost directory above a path without links that will exist."""
         while path.strip("/"):
             path = os.path.dirname(path)
-            node = self._current(self.at(path))
-            if node is not None and node.kind != "absent":
-                return node
+            there = self.at(path)
+            if there.node is not None and there.node.kind != "absent":
+                return there.node
+            if there.there:
+                try:
+                    status = os.lstat(path)
+                except OSError:
+                    continue
+                mode = stat.S_IMODE(status.st_mode)
+                return Node("directory", mode, gid=status.st_gid, device=status.st_dev)
         return None
 
     def _current(self, resolved: ResolvedPath) -> Optional[Node]:

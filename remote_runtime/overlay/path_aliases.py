@@ -34,11 +34,11 @@ class Mounts(object):
         if not self._shared:
             return []
         here = self._of(path)
-        if here is None:
+        if here is None or here.device not in self._shared:
             return []
         inside = _joined(here.root, _rest(path, here.point))
         result = []
-        for mount in self._shared.get(here.device, ()):
+        for mount in self._shared[here.device]:
             if mount != here and is_within(inside, mount.root):
                 other = _joined(mount.point, _rest(inside, mount.root))
                 if self._of(other) == mount:
