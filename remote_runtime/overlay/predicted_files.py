@@ -120,6 +120,10 @@ class OverlayFiles(ReadOnly, Files):
         known = inode
         return lambda: self._names(path, resolved.path, known)
 
+    def _planned_names(self, path: str, resolved: ResolvedPath) -> Optional[int]:
+        count = self._count_names(path, resolved)
+        return None if count is None else count()
+
     def _intended(self, resolved: ResolvedPath) -> "Optional[PlannedEntry]":
         """Return the file or directory that is planned there."""
         from remote_runtime.system.preconditions import PlannedEntry
@@ -379,12 +383,12 @@ class OverlayFiles(ReadOnly, Files):
             resolved_path.path,
             counts=counts,
             planned=self._layer.planned(resolved_path.path),
-            shared=self._in_shared_directory(resolved_path),
+            shared=lambda: self._in_shared_directory(resolved_path),
             writable=self._may_write(within),
             within=within,
             gid=gid,
             intended=self._intended(resolved_path),
-            names=self._count_names(path, resolved_path),
+            names=lambda: self._planned_names(path, resolved_path),
             points=self._layer.mount_points(path),
             emptied=lambda there: self._require_emptied(resolved_path.path, there),
         )

@@ -304,7 +304,7 @@ class Files(object):
         with preconditions.CheckErrors("inspect", path):  # a link may be removed while it is read
             above, name = os.path.split(os.path.realpath(path) if follow else path)
             real = os.path.join(os.path.realpath(above), name)
-        return preconditions.at(path, real, shared=self.in_shared_directory(real))
+        return preconditions.at(path, real, shared=lambda: self.in_shared_directory(real))
 
     def in_shared_directory(self, path: str) -> bool:
         """Return whether a user other than root and this one can change what a path refers to."""

@@ -29,6 +29,14 @@ class PlannedEntry(NamedTuple):
     ours: int
 
 
+def _unshared() -> bool:
+    return False
+
+
+def _current_number() -> Optional[int]:
+    return None
+
+
 class PathState(NamedTuple):
     """A path, and the state of the host that affects it; ``real`` is the path without links.
 
@@ -36,12 +44,12 @@ class PathState(NamedTuple):
     created in it, because no planned directory is below it. ``missing`` is the number of
     directories that are created before the path. ``there`` is where the host has the current
     content of the path, "" if it has none that is relevant. ``planned`` has the bytes and files
-    that will be written before. ``shared``: another user can write to the directory. ``writable``:
-    whether this user may create and remove names in it at that time; None if the host decides.
-    ``gid`` is the group of new files in a directory with setgid, -1 for this user's. ``intended``
-    is the planned file at the path, None without one. ``names`` is the number of hard links of the
-    file at that time, None for the current number. ``points`` are planned mount points at or below
-    the path.
+    that will be written before. ``shared`` returns whether another user can write to the directory.
+    ``writable``: whether this user may create and remove names in it at that time; None if the host
+    decides. ``gid`` is the group of new files in a directory with setgid, -1 for this user's.
+    ``intended`` is the planned file at the path, None without one. ``names`` returns the number of
+    hard links of the file at that time, None for the current number. ``points`` are planned mount
+    points at or below the path.
     """
 
     path: str
@@ -49,12 +57,12 @@ class PathState(NamedTuple):
     direct: bool
     there: str
     planned: Tuple[int, int] = (0, 0)
-    shared: bool = False
+    shared: Callable[[], bool] = _unshared
     writable: Optional[bool] = None
     missing: int = 0
     gid: int = -1
     intended: Optional[PlannedEntry] = None
-    names: Optional[Callable[[], int]] = None
+    names: Callable[[], Optional[int]] = _current_number
     real: str = ""
     points: Sequence[str] = ()
 
@@ -129,10 +137,12 @@ class Preconditions(object):
                 if not owner:
                     raise self._failure(doing, errno.EACCES)
                 self._require_changeable(doing)  # it is made readable first
-            if self.spot.shared and now is not None and now.kind == "file":
-                names = self.spot.names or (lambda: os.lstat(there).st_nlink if there else 1)
-                if names() > 1:
-                    raise many_names(doing, self.spot.real, names())
+            if now is not None and now.kind == "file" and self.spot.shared():
+                names = self.spot.names()
+                if names is None:
+                    names = os.lstat(there).st_nlink if there else 1
+                if names > 1:
+                    raise many_names(doing, self.spot.real, names)
             self._require_changeable(doing)
             if now is not None:
                 if not owner:
@@ -267,12 +277,12 @@ def at(
     *,
     counts: bool = True,
     planned: Tuple[int, int] = (0, 0),
-    shared: bool = False,
+    shared: Callable[[], bool] = _unshared,
     writable: Optional[bool] = None,
     within: str = "",
     gid: Optional[int] = None,
     intended: Optional[PlannedEntry] = None,
-    names: Optional[Callable[[], int]] = None,
+    names: Callable[[], Optional[int]] = _current_number,
     points: Sequence[str] = (),
     emptied: Optional[Callable[[str], None]] = None,
 ) -> Preconditions:
@@ -282,11 +292,9 @@ def at(
     above that will exist by then, "" for that of the host. ``gid``: None if the host's directory
     decides. See ``PathState`` for the rest, and ``Preconditions`` for ``emptied``.
     """
-    directory = within or _nearest_directory(os.path.dirname(real))
-    on_host = _nearest_directory(directory)
+    directory = within or _nearest_directory(os.path.dirname(real))[0]
+    on_host, status = _nearest_directory(directory)
     if gid is None:
-        with CheckErrors("inspect", path):
-            status = os.stat(on_host)
         gid = status.st_gid if status.st_mode & stat.S_ISGID else -1
     spot = PathState(
         path,
@@ -316,11 +324,16 @@ def _intended(there: str) -> PlannedEntry:
     return PlannedEntry(kind, status.st_uid, status.st_gid, os.R_OK if readable else 0)
 
 
-def _nearest_directory(path: str) -> str:
-    """The path and the directories above it on the host."""
-    while not os.path.isdir(path):
+def _nearest_directory(path: str) -> Tuple[str, os.stat_result]:
+    """The nearest directory of the host at or above a path, and its status."""
+    while True:
+        try:
+            status = os.stat(path)
+            if stat.S_ISDIR(status.st_mode):
+                return path, status
+        except OSError:
+            pass  # nothing is there, or not anymore
         path = os.path.dirname(path)
-    return path
 
 
 def keeps_from_executing(path: str) -> bool:

@@ -58,6 +58,18 @@ class WorldFilesTest(DirectoryTest):
             self.assertFalse(files.is_there(self.path("l/f")))
         self.assertGreater(find.call_count, 0)
 
+    def test_a_change_of_content_counts_no_names(self) -> None:
+        """Hard links only matter to a change of attributes."""
+        self.write("f", b"x")
+        self.expect("other", "file")
+        overlay = self.context.planned()
+        shared = mock.Mock(return_value=False)
+        with mock.patch.object(overlay.host_files, "in_shared_directory", shared):
+            overlay.files.obstacles(self.path("f")).writing(1)
+            self.assertEqual(shared.call_count, 0)
+            overlay.files.obstacles(self.path("f")).changing(-1, -1)
+        self.assertEqual(shared.call_count, 1)
+
     def test_a_reader_is_of_its_turn(self) -> None:
         """It yields what was there when it was made, whatever comes later."""
         self.write("f", b"host")
