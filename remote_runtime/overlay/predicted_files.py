@@ -373,7 +373,8 @@ class OverlayFiles(ReadOnly, Files):
         from remote_runtime.system import preconditions
 
         resolved_path = self._resolve(path, follow)
-        kept = resolved_path.node is not None and not resolved_path.node.opaque
+        node = resolved_path.node  # a directory that stays, or another name of a changed file
+        kept = node is not None and (not node.opaque or node.inode is not None)
         counts = resolved_path.there or kept
         within = self._directory_above(resolved_path.path)
         above = self._planned_directory(within)

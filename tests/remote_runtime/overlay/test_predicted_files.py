@@ -70,6 +70,15 @@ class WorldFilesTest(DirectoryTest):
             overlay.files.obstacles(self.path("f")).changing(-1, -1)
         self.assertEqual(shared.call_count, 1)
 
+    def test_another_name_of_a_changed_file_is_still_on_the_host(self) -> None:
+        """What prevents its removal there, such as a read-only file system, prevents it then."""
+        self.write("f", b"x")
+        os.link(self.path("f"), self.path("g"))
+        self.expect("f", "file", mode=0o600)
+        for name in ("f", "g"):
+            place = self.context.files.obstacles(self.path(name))
+            self.assertEqual(place.spot.there, self.path(name))
+
     def test_a_reader_is_of_its_turn(self) -> None:
         """It yields what was there when it was made, whatever comes later."""
         self.write("f", b"host")
