@@ -108,7 +108,8 @@ def observed_site(
         complaints = [(wrong.message, wrong.hint) for wrong in type_.name_complaints(name.text)]
         if not complaints:
             checked = type_.check(name.text, {**given})
-            complaints = [(text, "") for key, text in checked if key == "name"]
+            about = type_.hint_for("")
+            complaints = [(text, about) for key, text in checked if key == "name"]
         for text, hint in complaints:
             problems.append(Problem(f"{declared.id}: {text}", name.position, hint))
         if provider and provider not in type_.providers:
@@ -133,7 +134,7 @@ def _problems_of_properties(type_: Type, properties: dict[str, Any]) -> list[Pro
             problems.append(Problem(f"{type_.name} has no property {key!r} here", None, hint))
         else:
             problems += [
-                Problem(complaint.message, None, complaint.hint)
+                Problem(complaint.message, None, complaint.hint or type_.hint_for(""))
                 for complaint in kind.complaints(value)
             ]
     return problems

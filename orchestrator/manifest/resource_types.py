@@ -202,7 +202,8 @@ class Type:
 
     def hint_for(self, key: str) -> str:
         """The purpose of a property in one sentence, as the hint for a missing or masked value.
-        ``name`` is the name of a resource.
+        ``name`` is the name of a resource. "" stands for all properties, with a hint that names
+        their documentation.
         """
         kind = self._name if key == "name" else self.properties.get(key)
         about = summary(str(kind.schema.get("description", ""))) if kind else ""

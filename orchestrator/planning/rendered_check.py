@@ -123,7 +123,6 @@ def _problem(
     """``path``: the position in the property; ``within`` only decides which part may be secret."""
     if declared.hides(key, path or within):
         message, hint = f"{key} has a masked value that is not allowed", declared.type.hint_for(key)
-    elif not key:
-        hint = hint or declared.type.hint_for(key)
+    hint = hint or declared.type.hint_for("")
     where = declared.where((key, *path) if key else ())
     return Problem(f"{declared.id}: {message}", where, hint, "plan")

@@ -119,4 +119,4 @@ def test_each_step_does_what_the_page_says(reader: Reader) -> None:
     assert "app.conf" in reader.page("/hosts/web2", "failed")
     reader.follow(repaired)
     reader.page("/badge.json", "3 hosts ok")
-    reader.page("/hosts/web2", "OK since ")
+    reader.page("/hosts/web2", "fine since ")

@@ -154,7 +154,12 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
     else:
         register.look_up = question(scope)
     builder.scope.registers[name] = register
-    _note(builder, task, record, f"the answer is Asked.{name}, or a condition of later resources")
+    _note(
+        builder,
+        task,
+        record,
+        f"later resources read the answer as Asked.{name}, or have it as a condition",
+    )
     for one in question.unset:
         builder.mark(record, CHECK, f"{one} may be empty, and is not set for the lookup")
     if question.kind == "command":

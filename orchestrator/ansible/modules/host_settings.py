@@ -163,7 +163,7 @@ def mount(context: Context, arguments: Arguments) -> list[Entry]:
         for name in ("device", "type", "options", "dump", "pass"):
             properties.pop(name, None)
     elif "pass" not in properties or "dump" not in properties:
-        context.note("fields of fstab that are not set are not changed")
+        context.note("fields of fstab that the task does not set keep their values")
     return [Entry("mount", clean_path(path), properties)]
 
 
@@ -215,8 +215,7 @@ def modprobe(context: Context, arguments: Arguments) -> list[Entry]:
         properties["options"] = options
     if persistent != state and state in ("present", "absent"):
         context.check(
-            "the module is also loaded at each boot (or never again), through a file that "
-            "ccm writes"
+            "ccm also writes a file that loads the module at each boot, or prevents its loading"
         )
     if state != "present":
         properties["ensure"] = state

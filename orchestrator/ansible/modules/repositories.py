@@ -197,7 +197,7 @@ def yum_repository(context: Context, arguments: Arguments) -> list[Entry]:
     name = arguments.required("name")
     file = arguments.text("file")
     if file is not None and file.removesuffix(".repo") != name:
-        context.check(f"ccm writes {name}.repo, the original {file}.repo")
+        context.check(f"ccm writes {name}.repo; the original writes {file}.repo")
     arguments.refuse("reposdir", unless=("/etc/yum.repos.d",))
     if arguments.others("mode", unless=_MODES) or arguments.others(
         "owner", "group", unless=("root",)

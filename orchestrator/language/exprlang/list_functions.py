@@ -49,7 +49,7 @@ def _from_pairs(entries: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for pair in value_types.entries("fromPairs", entries):
         if len(value_types.entries("fromPairs", pair)) != 2:
-            raise ValueError("fromPairs takes a list of lists of a key and a value")
+            raise ValueError("fromPairs takes a list of [key, value] lists")
         found[values.text(pair[0])] = pair[1]
     return found
 

@@ -171,7 +171,7 @@ def _check(declared: DeclaredResource, problems: list[Problem]) -> None:
     for key, message in type_.check(declared.name_node.text, declared.raw):
         known = isinstance(declared.name, str) if key == "name" else key not in declared.templated
         if known:
-            text, hint = rule_message(key, message), "" if key else type_.hint_for(key)
+            text, hint = rule_message(key, message), type_.hint_for("")
             if declared.hides(key, ()):
                 text, hint = f"{key} has a masked value that is not allowed", type_.hint_for(key)
             problems.append(Problem(f"{declared.id}: {text}", declared.where((key,)), hint))
@@ -206,7 +206,7 @@ def _report(
             hint = refusal or f'quote it: "{scalar.text}"'
             kind = "input" if refusal else "input.quote"
         missing = "" if path else complaint.missing
-        hint = hint or ("" if path else declared.type.hint_for(missing))
+        hint = hint or declared.type.hint_for(missing)
         text = f"{declared.id}: {message}"
         problems.append(Problem(text, declared.where(path), hint=hint, kind=kind, missing=missing))
 

@@ -160,7 +160,8 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
         kinds = [wanted] if isinstance(wanted, str) else wanted
         words = " or ".join(_KINDS[kind] for kind in kinds)
         hint = "quote it" if _wants_text(wanted, value) else _other_form(kinds, value, schema)
-        return f"{subject} must be {words}, not {kind_of(value)} ({show(value)})", hint
+        shown = "null" if value is None else f"{kind_of(value)} ({show(value)})"
+        return f"{subject} must be {words}, not {shown}", hint
     if keyword == "enum":
         known = [str(entry) for entry in wanted]
         likely = nearest(str(value), known)

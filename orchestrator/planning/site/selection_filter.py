@@ -81,7 +81,7 @@ class SelectionFilter:
         hosts, fitted, tags = data
         patterns, known_tags = {NamePattern(*pattern) for pattern in fitted}, set(tags)
         if type(hosts) is not int or hosts < 0:
-            raise ValueError("a number of hosts was expected")
+            raise ValueError("expected a number of hosts")
         with self._lock:
             self._hosts += hosts
             self._fitted |= patterns

@@ -157,13 +157,13 @@ def _member(entry: Any) -> Member:
     _check_path(member.path)
     numbers = (member.mode, member.uid, member.gid, member.size)
     if not all(type(number) is int and 0 <= number < 1 << 48 for number in numbers):
-        raise ValueError("a file of a package has invalid numbers")
+        raise ValueError("an entry of a package has invalid numbers")
     if member.kind not in _KINDS or member.mode > 0o7777:
         raise ValueError("a file of a package is of an unknown kind")
     names = (member.sha256, member.target, member.owner, member.group, member.config)
     limits = [*((name, _MAX_LENGTH) for name in names), (member.text, MAX_SCRIPT)]
     if not all(_is_text(text, maximum) and "\0" not in text for text, maximum in limits):
-        raise ValueError("a file of a package has invalid texts")
+        raise ValueError("an entry of a package has invalid text")
     return member
 
 

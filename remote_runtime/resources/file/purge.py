@@ -24,8 +24,7 @@ def extra(walk: Walk) -> List[Entry]:
             "the plan does not contain the files of %s, so nothing was purged"
             % ", ".join(walk.others.unknown),
             kind="resource.file.purge",
-            hint="manage the scaffold on this host, too; a scaffold whose templates fail "
-            "has no files either",
+            hint="manage the scaffold on this host, too, and check that its templates render",
         )
     parents: Set[str] = set(walk.others.above)
     entries = []

@@ -77,7 +77,7 @@ def _check_source(source: object, checksum: object) -> List[Tuple[str, str]]:
             result.append(("checksum", "a source that is a URL requires its checksum"))
         return result
     if re.match("[A-Za-z][A-Za-z0-9+.-]*://", source):
-        text = "only http and https can be downloaded, not %s" % source.partition(":")[0]
+        text = "only http and https URLs can be downloaded, not %s" % source.partition(":")[0]
         return result + [("source", text)]
     if not source.endswith((".deb", ".rpm")):
         result.append(("source", "%r is not the name of a .deb or .rpm file" % source))

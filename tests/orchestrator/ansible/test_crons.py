@@ -34,7 +34,7 @@ def test_a_job_in_a_file_from_which_another_is_removed(tmp_path: Path, order: in
     assert [one.outcome for one in result.records] == ["check", "check"]
     assert "- first:" in text
     assert "- app:" in text
-    assert "the file in /etc/cron.d is named first, in the original app" in text
+    assert "ccm names the file in /etc/cron.d first; remove app" in text
     check_valid(tmp_path / "site")
 
 

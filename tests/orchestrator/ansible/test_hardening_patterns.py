@@ -116,6 +116,6 @@ def test_results_of_filters_are_lists(tmp_path: Path) -> None:
 def test_the_line_of_a_kernel_parameter(tmp_path: Path) -> None:
     """ccm writes it with blanks, which the comment says."""
     result, text = convert_tasks(tmp_path, "- sysctl: {name: vm.swappiness, value: 1}\n")
-    assert "# the file has the line `name = value`, in the original without spaces" in text
+    assert "# the file has the line `name = value`; the original writes it without spaces" in text
     assert result.records[0].outcome == "converted"
     check_valid(tmp_path / "site")

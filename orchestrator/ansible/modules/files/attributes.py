@@ -41,10 +41,7 @@ def attributes(
     if missing:
         what = "directory" if directory else "file"
         words = re.sub(r", (\w+)$", r" and \1", ", ".join(missing))
-        context.check(
-            f"{words} {'is' if len(missing) == 1 else 'are'} not set in the original, "
-            f"which does not change them if the {what} exists"
-        )
+        context.check(f"the original does not set {words}; a {what} that exists keeps its own")
     defaults = {"owner": user, "group": user, "mode": mode}
     return {name: one if one is not None else defaults[name] for name, one in own.items()}
 

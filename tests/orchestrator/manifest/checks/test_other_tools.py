@@ -71,16 +71,17 @@ def test_the_path_of_a_wait_is_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "message", "type_"),
     [
-        ("- mount: [{/usr: {ensure: absent}}]", "/usr cannot be unmounted; the host needs it"),
-        ("- user: [{anna: {uid: -1}}]", "uid must be at least 0, not '-1'"),
+        ("/usr: {ensure: absent}", "/usr cannot be unmounted; the host needs it", "mount"),
+        ("anna: {uid: -1}", "uid must be at least 0, not '-1'", "user"),
     ],
 )
-def test_a_rule_that_says_it_all_has_no_hint(tmp_path: Path, text: str, message: str) -> None:
-    """The description of a property is no advice for a value that has the right form."""
-    problems = refused_resource(tmp_path, text)
-    assert [(one.message.partition(": ")[2], one.hint) for one in problems] == [(message, "")]
+def test_a_description_is_no_hint(tmp_path: Path, text: str, message: str, type_: str) -> None:
+    """The form of a property is no advice for a value that has the right form."""
+    problems = refused_resource(tmp_path, f"- {type_}: [{{{text}}}]")
+    found = [(one.message.partition(": ")[2], one.hint) for one in problems]
+    assert found == [(message, f"see 'ccm docs {type_}'")]
 
 
 @pytest.mark.parametrize(
