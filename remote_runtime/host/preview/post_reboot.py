@@ -17,8 +17,8 @@ class RebootCoverage(object):
     ``table`` is the text of fstab at the reboot, None if it is unknown.
     """
 
-    def __init__(self, table: Optional[str]) -> None:
-        self._table = table
+    def __init__(self, table: Optional[str], mounts: str = _MOUNTS) -> None:
+        self._table, self._mounts = table, mounts
         self._points: Optional[List[str]] = None
 
     def __call__(self, kind: str, value: str, present: bool) -> bool:
@@ -27,18 +27,24 @@ class RebootCoverage(object):
         return kind == "path" and any(is_within(value, point) for point in self._changed())
 
     def _changed(self) -> List[str]:
-        """The mount points of file systems that are in memory, missing from fstab or not mounted
+        """The mount points of file systems that are in memory, not mounted by a boot or not mounted
         yet, and the swap space in fstab.
         """
         if self._points is None:
-            table = _fields(self._table or "")
+            table = [fields for fields in _fields(self._table or "") if _is_automatic(fields)]
             kept = [fields[1] for fields in table if fields[2] != "tmpfs"]
-            mounted = [fields[1] for fields in _fields(os.fsdecode(content_of(_MOUNTS)))]
+            mounted = [fields[1] for fields in _fields(os.fsdecode(content_of(self._mounts)))]
             gone = [point for point in mounted if point != "/" and point not in kept]
             come = [fields[1] for fields in table if fields[1] not in mounted]
             swaps = [fields[0] for fields in table if fields[2] == "swap"]
             self._points = [*_VOLATILE, *gone, *come, *swaps]
         return self._points
+
+
+def _is_automatic(fields: List[str]) -> bool:
+    """Return whether a boot mounts what a line of fstab names, or mounts it when it is used."""
+    options = "".join(fields[3:4]).split(",")
+    return "noauto" not in options or "x-systemd.automount" in options
 
 
 def _fields(text: str) -> List[List[str]]:
