@@ -8,12 +8,15 @@ from tests.architecture.source import ROOT, imports, modules, nodes, parsed, sho
 from tests.architecture.test_types import DIRECTORY
 
 NAMES = {
-    *("noop", "overlay", "user_commands", "has_acted", "suppose", "saw"),
-    *("effects", "rehearse", "unfinished", "known_effects", "assumed_actions", "Action", "Effect"),
+    *("noop", "overlay", "user_commands", "has_acted", "suppose", "record_read"),
+    *("effects", "rehearse", "preflight", "unfinished", "known_effects", "assumed_actions"),
+    *("Action", "Effect"),
 }
 """What the lifecycle, the context and the overlay of a preview are called by."""
 
-MODULES = ("remote_runtime.context", "remote_runtime.overlay", "remote_runtime.effects")
+MODULES = tuple(
+    f"remote_runtime.{name}" for name in ("context", "overlay", "effects", "uncertainty")
+)
 
 
 def state_types() -> list[Path]:
@@ -42,6 +45,12 @@ def test_a_state_type_does_not_know_the_run() -> None:
         if path.name == "wording.py":
             found.append(shown(path))
     assert found == []
+
+
+def test_the_modules_of_the_lifecycle_are_there() -> None:
+    """A module that gets another name stays in the rule."""
+    places = [ROOT / name.replace(".", "/") for name in MODULES]
+    assert [one for one in places if not (one.is_dir() or one.with_suffix(".py").is_file())] == []
 
 
 def test_only_types_import_types() -> None:
