@@ -360,6 +360,12 @@ class Context(object):
                 "%s and %s undo each other on every run: %s" % (clash.other, by, clash.path),
             )
 
+    def suppose_effects(self, effects: Sequence[Effect], uncertainty: Uncertainty, by: str) -> None:
+        """Add, in a preview, effects that the resource ``by`` has if it runs."""
+        if self._overlay is None:
+            self._overlay = self.planned().fork()
+        self._overlay.suppose(effects, uncertainty, by)
+
     def _new_overlay(self) -> "HostOverlay":
         from remote_runtime.overlay.host_overlay import HostOverlay
 

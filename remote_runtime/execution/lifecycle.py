@@ -90,6 +90,17 @@ class Lifecycle(object):
             outcome.skip([])
         return answers[0].uncertainty if answers else _SURE
 
+    def suppose(self, item: Item, uncertainty: Uncertainty) -> None:
+        """Record, in a preview, what later resources may find if a skipped one runs."""
+        from remote_runtime.execution.preview import Previewer
+
+        previewer = Previewer(self._context, self._registry, self._render)
+        for one in each_of([item], managed=True):
+            if one.applies or not one.managed:
+                continue
+            with self._context.for_resource(one, True, secrets_of(one)):
+                previewer.suppose(one, uncertainty)
+
     def stands(self, item: Item) -> str:
         """Return, in a preview, the state of a resource that a selection excludes but a selected
         one needs; "" if it is not needed.

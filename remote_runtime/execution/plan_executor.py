@@ -194,6 +194,8 @@ class Engine(object):
         if asked.skipped:
             outcome.skip([])
             self._doubt_skip(outcome, self._asked)
+            if self._asked.level:
+                self._lifecycle.suppose(item, outcome.gate)
             return []
         if asked.failed and not unmet:
             outcome.fail(asked.errors[0], *asked.outputs[:1])

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from remote_runtime.changes import Action, Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import Effect
+from remote_runtime.effects import Effect, PathEffect, UnknownEffect, everything
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.plan_item import Item
 from remote_runtime.registry import Registry
@@ -86,9 +86,28 @@ class Previewer(object):
                 self._context.expect(resource.unknown_effects(), uncertainty, outcome.item.id)
             return
         self._conclude(resource, actions, refresh=refresh, gate=gate, outcome=outcome)
-        is_known = outcome.gate.level != UNKNOWN
-        if not actions and self._context.overlay is not None and is_known:
-            self._context.expect(resource.known_effects(state), Uncertainty(), outcome.item.id)
+        if not actions:
+            self._leave(resource, state, outcome)
+
+    def _leave(self, resource: "ManagedResource", state: Any, outcome: Outcome) -> None:
+        """Add what is known of a resource that does not change."""
+        uncertainty, overlay = outcome.gate, self._context.overlay
+        if overlay is None or uncertainty.level == UNKNOWN:
+            return
+        self._context.expect(resource.known_effects(state), Uncertainty(), outcome.item.id)
+        if uncertainty.level and resource.name.startswith("/"):
+            overlay.lay_elsewhere(PathEffect(resource.name, "file"), uncertainty)
+
+    def suppose(self, item: Item, uncertainty: Uncertainty) -> None:
+        """Record what a resource would change that is skipped for all we know."""
+        try:
+            resource = self._supposed(Outcome(item))
+            actions = [] if item.deferred_render else resource.assumed_actions(False)
+            effects = [effect for action in actions for effect in action.effects]
+            effects = effects or list(resource.unknown_effects())
+        except ResourceError:  # what it would change depends on what is not known, too
+            effects = [UnknownEffect(uncertainty, everything)]
+        self._context.suppose_effects(effects, uncertainty, item.id)
 
     def _conclude(
         self,

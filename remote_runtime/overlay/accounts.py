@@ -138,6 +138,7 @@ class OverlayAccounts(Accounts):
             if its_kind != kind:
                 continue
             since = max(since, laid)
+            self._unknown_regions.record_read(kind, name, effect.present, laid)
             if not effect.present:
                 entries.pop(name, None)
             elif effect.entry is not None:
@@ -176,6 +177,7 @@ class OverlayAccounts(Accounts):
         for (its_kind, name), (effect, since) in self.planned.items():
             newer = table is None or since > table.since
             if its_kind == kind and effect.present and effect.number == number and newer:
+                self._unknown_regions.record_read(kind, name, True, since)
                 return name
         if number in self._stand_ins or table is None:
             return self._stand_ins.get(number, "")

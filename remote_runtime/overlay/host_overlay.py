@@ -181,7 +181,7 @@ class HostOverlay(object):
                 self.unknown_regions.add(effect, self.sequence, by)
                 continue
             if uncertainty.level and isinstance(effect, PathEffect):
-                self._lay_elsewhere(effect, uncertainty)
+                self.lay_elsewhere(effect, uncertainty)
             if uncertainty.level == UNKNOWN:
                 reason = Uncertainty(UNKNOWN, "the result of %s is unknown" % by)
                 self.unknown_regions.add(UnknownEffect(reason, _named(effect)), self.sequence, by)
@@ -194,9 +194,18 @@ class HostOverlay(object):
             else:
                 self._put(effect, by)
         if gate.level == ASSUMED and uncertainty.level != UNKNOWN:
-            self.sequence += 1
-            self.unknown_regions.add(UnknownEffect(gate, _any_of(effects)), self.sequence, by)
+            known = [effect for effect in effects if not isinstance(effect, UnknownEffect)]
+            self.suppose(known, gate, by)
         return clashes
+
+    def suppose(self, effects: Sequence[Effect], uncertainty: Uncertainty, by: str) -> None:
+        """Add effects that an action of the resource ``by`` has if it runs, which is uncertain."""
+        self.sequence += 1
+        for effect in effects:
+            if isinstance(effect, UnknownEffect):
+                possible = effect._replace(uncertainty=uncertainty)
+                self.unknown_regions.add(possible, self.sequence, by)
+        self.unknown_regions.add(UnknownEffect(uncertainty, _any_of(effects)), self.sequence, by)
 
     def _lay_path(self, effect: PathEffect, uncertainty: Uncertainty, by: str) -> str:
         """Add a change of a path; return the resource that it undoes, or ""."""
@@ -275,7 +284,7 @@ class HostOverlay(object):
             return None
         return None if text is None else text.decode("utf-8", "replace")
 
-    def _lay_elsewhere(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
+    def lay_elsewhere(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
         """Add actions elsewhere: if an uncertain path becomes a link, actions below it happen at
         its target.
         """
@@ -372,14 +381,16 @@ def _named(effect: Effect) -> Covers:
 def _any_of(effects: Sequence[Effect]) -> Covers:
     """Return the subjects of several effects."""
     paths = {effect.path for effect in effects if isinstance(effect, PathEffect)}
-    known = [_named(effect) for effect in effects if not isinstance(effect, UnknownEffect)]
+    known = [_named(effect) for effect in effects]
+    others = [_named(effect) for effect in effects if not isinstance(effect, PathEffect)]
 
     def covers(kind: str, value: str, present: bool) -> bool:
         if kind != "path":
             return any(one(kind, value, present) for one in known)
-        while value not in paths and value.strip("/"):
-            value = value.rpartition("/")[0]
-        return value in paths
+        above = value
+        while above not in paths and above.strip("/"):
+            above = above.rpartition("/")[0]
+        return above in paths or any(one(kind, value, present) for one in others)
 
     return covers
 

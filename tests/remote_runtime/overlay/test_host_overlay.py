@@ -82,6 +82,28 @@ class OverlayTest(unittest.TestCase):
             self.assertEqual(self.context.accounts.uid("anna"), 4001)
             self.assertEqual(self.context.uncertainty, gate)
 
+    def test_what_a_skipped_resource_may_change_is_assumed(self) -> None:
+        """Its effects are not planned, but reads of what they concern are assumed."""
+        gate = Uncertainty(ASSUMED, "it depends on file#a")
+        fog = UnknownEffect(
+            Uncertainty(UNKNOWN, "x"), lambda kind, value, there: (kind, value) == ("unit", "u")
+        )
+        self.context.suppose_effects([PathEffect("/v/a", "file"), fog], gate, "file#a")
+        with self.context.for_resource(item("file", "/v/a"), noop=True):
+            self.assertFalse(self.context.files.exists("/v/a"))
+            self.assertEqual(self.context.uncertainty, gate)
+        with self.context.for_resource(item("service", "u"), noop=True):
+            self.context.record_read("unit", "u", False)
+            self.assertEqual(self.context.uncertainty, gate)
+
+    def test_whose_number_is_taken_by_an_assumed_account(self) -> None:
+        """That a planned account has a number is as certain as the account."""
+        gate = Uncertainty(ASSUMED, "if exec#a succeeds")
+        self.context.expect([AccountEffect("group", "g9", 4999)], gate, "group#g9", gate)
+        with self.context.for_resource(item("group", "h9"), noop=True):
+            self.assertEqual(self.context.accounts.group_name(4999), "g9")
+            self.assertEqual(self.context.uncertainty, gate)
+
     def test_the_content_that_an_assumed_change_leaves_is_assumed(self) -> None:
         """Only a change that sets the whole content settles it."""
         assumed = Uncertainty(ASSUMED, "exec#a may change this first")
