@@ -78,9 +78,10 @@ class PlannedMounts(MountTable):
         """See the base class. A planned fstab is stale until a planned reload of systemd follows
         it.
         """
-        planned_path = self._layer.find(os.path.join(mounts.ETC, "fstab"), follow=True)
-        if planned_path.node is not None and os.path.isdir(os.path.dirname(mounts.LOADED)):
-            return planned_path.node.since > self.reloaded
+        if not self._layer.is_empty:
+            planned_path = self._layer.find(os.path.join(mounts.ETC, "fstab"), follow=True)
+            if planned_path.node is not None and os.path.isdir(os.path.dirname(mounts.LOADED)):
+                return planned_path.node.since > self.reloaded
         return not self.reloaded and super().is_stale()
 
     def points(self) -> List[str]:
