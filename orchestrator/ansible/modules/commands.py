@@ -99,7 +99,7 @@ def _line(context: Context, arguments: Arguments, shell: bool) -> str:
         raise NotConvertible("environment variables in a command without a shell")
     line = text_rewriter.text(written.strip(), context.scope)
     if not shell:
-        line = re.sub(r"\s*\\?\n\s*", " ", line)
+        line = re.sub(r"(?<!\s)\s*\\?\n\s*", " ", line)
         _check_quotes(line)
     return line
 

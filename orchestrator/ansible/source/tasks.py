@@ -133,6 +133,10 @@ class Block:
     rescue_lines: tuple[int, int] = (0, 0)
 
 
+_MAX_OPEN = 100
+_PARTS_OF_BLOCKS = ("block", "rescue", "always")
+
+
 def short_name(module: str) -> str:
     """The name of a module without its collection."""
     for prefix in COLLECTIONS:
@@ -159,6 +163,8 @@ def _odd(value: Any, path: str, problem: str) -> Task:
 def _read_one(value: Any, path: str) -> Task | Block:
     if not isinstance(value, Map):
         return _odd(value, path, "a task must be a mapping")
+    if _has_many_open(value):
+        return _odd(value, path, "templates that are not closed")
     if "block" in value:
         return _read_block(value, path)
     keywords: dict[str, Any] = {}
@@ -179,6 +185,19 @@ def _read_one(value: Any, path: str) -> Task | Block:
         task.problem = f"unknown keywords: {', '.join(modules)}" if modules else "no module"
         return task
     return _with_module(task, modules[0], value[modules[0]])
+
+
+def _has_many_open(value: Map) -> bool:
+    """Whether a text has many ``{{`` behind its last ``}}``: each search for templates would look
+    through the rest of it for every one.
+    """
+    left: list[Any] = [one for key, one in value.items() if key not in _PARTS_OF_BLOCKS]
+    while left:
+        one = left.pop()
+        if isinstance(one, str) and one.rpartition("}}")[2].count("{{") > _MAX_OPEN:
+            return True
+        left += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+    return False
 
 
 def _from_action(task: Task, word: str) -> Task:

@@ -3,6 +3,7 @@
 import os
 import shlex
 import subprocess
+import time
 from pathlib import Path
 
 import yaml
@@ -172,3 +173,24 @@ def test_names_that_a_shell_would_run(tmp_path: Path) -> None:
     assert 'onlyif: "find {{ item.path | quote }} ! -user a' in text
     assert result.records[-1].outcome != "not converted"
     check_valid(tmp_path / "site")
+
+
+def test_texts_that_would_be_searched_for_long(tmp_path: Path) -> None:
+    """The time for a text of a role grows with its length, and not with the square of it."""
+    begun = time.process_time()
+    result, text = convert_tasks(
+        tmp_path,
+        f"""
+        - command: "{"{{" * 400_000}"
+        - command: "a{" " * 400_000}b"
+        - command: |
+            a   \\
+              b
+
+              c
+        """,
+    )
+    assert time.process_time() - begun < 20
+    converted = [one.outcome != "not converted" for one in result.records]
+    assert converted == [False, True, True]
+    assert "command: a b c" in text
