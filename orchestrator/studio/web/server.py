@@ -94,6 +94,8 @@ class BoundedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Continue reading; the time limit ends once the head of the request is complete."""
+        if self._patience is None and self.conn.their_state is h11.IDLE:
+            self._since = self.loop.time()
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._end_wait()

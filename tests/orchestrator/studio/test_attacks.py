@@ -24,7 +24,7 @@ from starlette.testclient import TestClient
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.run_origin import Origin as RunOrigin
 from orchestrator.fleet.store.fact_cache import FactCache
-from orchestrator.studio.web import request_checks, sessions
+from orchestrator.studio.web import request_checks, server, sessions
 from orchestrator.studio.web.audit import MAX_REFUSALS, MAX_ROUTINE, PERIOD, AuditLog
 from orchestrator.studio.web.authentication import Access, Origin
 from orchestrator.studio.web.event_stream import MAX_STREAMS_OF_USER, LiveStreams
@@ -492,8 +492,18 @@ def test_a_slow_client_is_not_waited_for(site: Site) -> None:
         thread.join(30)
 
 
-def test_many_connections_keep_nobody_out() -> None:
-    """Connections without a complete request make room for others, the oldest first."""
+def answer_of(connection: socket.socket) -> bytes:
+    """A response up to its last chunk, or what arrives before the connection ends."""
+    data = part = connection.recv(1000)
+    while part and not data.endswith(b"0\r\n\r\n"):
+        part = connection.recv(1000)
+        data += part
+    return data
+
+
+def test_many_connections_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections without a complete request make room for others, the oldest request first."""
+    monkeypatch.setattr(server, "KEEP_ALIVE", 300)
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
 
@@ -511,12 +521,32 @@ def test_many_connections_keep_nobody_out() -> None:
     post = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1"
     try:
         with contextlib.ExitStack() as held:
+
+            def connected(begin: bytes) -> socket.socket:
+                """A connection with the beginning of a request."""
+                slow = held.enter_context(socket.create_connection(("127.0.0.1", port), 30))
+                slow.sendall(begin)
+                return slow
+
+            def check_answered() -> None:
+                """A new connection is served, and the server has accepted those before it."""
+                client = connected(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                assert b"fine" in answer_of(client)
+
+            kept = connected(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert b"fine" in answer_of(kept)
+            for begin in (b"", post) * (MAX_CONNECTIONS // 3):
+                connected(begin)
+            check_answered()
+            kept.sendall(post)  # the latest request, although it is the oldest connection
+            check_answered()
+            for begin in (b"", post) * (MAX_CONNECTIONS // 3):
+                connected(begin)
+            kept.sendall(b"23456789")
+            assert b"fine" in answer_of(kept)
             for begin in (b"", post) * MAX_CONNECTIONS:
-                slow = socket.create_connection(("127.0.0.1", port), 30)
-                held.enter_context(slow).sendall(begin)
-            client = held.enter_context(socket.create_connection(("127.0.0.1", port), 30))
-            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            assert b"fine" in b"".join(iter(lambda: client.recv(1000), b""))
+                connected(begin)
+            check_answered()
     finally:
         stop.set()
         thread.join(30)
