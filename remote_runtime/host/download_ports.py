@@ -33,7 +33,7 @@ class NewDownload(NamedTuple):
 
     ``checksum`` is its required checksum in the canonical form: a file with a different checksum is
     not put in place. ``listed`` requests a checksum file that contains it. At most ``maximum``
-    bytes are accepted.
+    bytes are accepted. ``firm``: each run sets its owner, group and mode again.
     """
 
     request: "Request"
@@ -45,6 +45,7 @@ class NewDownload(NamedTuple):
     listed: "Optional[Request]" = None
     maximum: Optional[int] = None
     tries: RetryPolicy = ONCE
+    firm: bool = True
     extraction: Optional[Extraction] = None
 
 

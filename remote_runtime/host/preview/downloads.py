@@ -74,6 +74,7 @@ class Downloads(DownloadReader, download_ports.Downloads):
                 uid=uid,
                 gid=gid,
                 content=DownloadedContent(digits if algorithm == "sha256" else ""),
+                firm=wanted.firm,
             )
         )
         if extraction is not None:

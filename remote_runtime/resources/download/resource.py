@@ -133,6 +133,7 @@ class Resource(PathStateType):
             listed=self._listed(),
             maximum=parse_size(self._text("max_size") or _MAX_SIZE),
             tries=tries_of(self.properties),
+            firm=all(self._text(key) for key in ("owner", "group", "mode")),
         )
         received = host.downloads.fetch(wanted)
         if checksum or self._text("checksum_url") or self.properties.get("force"):
