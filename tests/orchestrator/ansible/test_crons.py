@@ -51,7 +51,7 @@ def test_jobs_of_one_file(tmp_path: Path) -> None:
         defaults__main="jobs: [{name: third, job: z}]\n",
     )
     assert [one.outcome for one in result.records] == ["check"] * 3
-    assert "named first, in the original app; remove the other one" in text
+    assert "first; remove app if the original wrote it" in text
     assert "- second:" in text
     assert '- "{{ item.name }}":' in text
     assert 'schedule: "* * * * *"' in text

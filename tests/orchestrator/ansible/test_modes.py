@@ -41,5 +41,5 @@ def test_modes_that_change_bits_of_files(tmp_path: Path) -> None:
     assert text.count('mode: "0700"') == 1
     assert "chown root:root /etc/c" in text
     assert "command: chmod u-x,go-wx /etc/c" in text
-    assert "the original changes an old one by u-x,go-rwx" in text
+    assert "the original changes an existing one by u-x,go-rwx" in text
     check_valid(tmp_path / "site")
