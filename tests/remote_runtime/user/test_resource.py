@@ -344,8 +344,8 @@ class RefusalTest(UserTest):
         with open(self.path("passwd"), "a") as file:
             file.write("toor:x:0:0::/:/bin/sh\ntwin:x:1000:1000::/:/bin/sh\n")
         self.users.update(toor=0, twin=1000)
-        self.assertIn("toor and root cannot be distinguished: both users have the uid 0", self.refused("toor", **gone))
-        self.assertIn("twin and anna cannot be distinguished: both users have the uid 1000", self.refused("twin", **gone))
+        self.assertIn("toor and root cannot be distinguished", self.refused("toor", **gone))
+        self.assertIn("twin and anna cannot be distinguished", self.refused("twin", **gone))
 
     def test_lockout(self) -> None:
         """Root and who logged in keep their way in, but for force."""
