@@ -12,7 +12,7 @@ from orchestrator.ansible.modules.files.attributes import directories_above
 from orchestrator.ansible.modules.mapping_context import Context, maps
 from orchestrator.ansible.modules.module_arguments import Arguments, number_or_text
 from orchestrator.ansible.output.manifest_entries import Entry, slug
-from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 
 _WORD = re.compile(r"(?:\{\{.*?\}\}|[^\s{]|\{(?!\{))+")
 _OPTION = re.compile(r"\[((?:\{\{.*?\}\}|[^\]])*)\]\s*")
@@ -72,9 +72,9 @@ def _as_line(context: Context, line: str, file: str | None, state: str) -> list[
     if file is None:
         context.check(f"the original names the file after the address, not {name}.list")
     if "{{" in state:
-        raise NotConvertible("a computed state of a repository")
+        raise TemplateArgument("state", str(context.task.args["state"]))
     if state != "present":
-        return [Entry("file", path, {"ensure": "absent"})]
+        return [_without_line(context, line)]
     own = {"owner": "root", "group": "root", "mode": "0644"}
     body = Entry("file", path, {"content": line + "\n", **own})
     command = {"command": "apt-get -q update", "refresh_only": True}
@@ -84,6 +84,28 @@ def _as_line(context: Context, line: str, file: str | None, state: str) -> list[
         context.check("run apt-get update after a change, or set update_cache on the packages")
         return [body]
     return [body, update]
+
+
+_REMOVAL = """\
+for file in $(grep -lsxF -- "$line" /etc/apt/sources.list /etc/apt/sources.list.d/*.list); do
+  grep -vxF -- "$line" "$file" > "$file.ccm"
+  if [ -s "$file.ccm" ]; then cat "$file.ccm" > "$file"; else rm "$file"; fi
+  rm "$file.ccm"
+done
+apt-get -q update"""
+_IS_THERE = 'grep -qsxF -- "$line" /etc/apt/sources.list /etc/apt/sources.list.d/*.list'
+
+
+def _without_line(context: Context, line: str) -> Entry:
+    """The removal of a line from all files, and of files that have no other line."""
+    properties = {
+        "command": _REMOVAL,
+        "provider": "shell",
+        "environment": [f"line={line}"],
+        "onlyif": _IS_THERE,
+    }
+    title = f"remove {line}" if context.looped else context.title(f"remove {line}")
+    return Entry("exec", context.unique(title), properties)
 
 
 def _parsed(line: str) -> dict[str, Any]:

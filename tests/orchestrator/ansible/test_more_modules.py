@@ -519,3 +519,28 @@ def test_socket_of_a_database_on_this_host(tmp_path: Path) -> None:
     assert "-h db1" in text
     assert "/run/other" not in text
     check_valid(tmp_path / "site")
+
+
+def test_a_repository_that_is_present_or_absent_under_a_condition(tmp_path: Path) -> None:
+    """The line of a repository is removed from all files, and the file with another line stays."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - name: old
+          apt_repository:
+            repo: "deb [signed-by=/old] {{ url }} s main"
+            state: absent
+            filename: "{{ file }}"
+        - apt_repository:
+            repo: "deb [signed-by=/new] {{ url }} s main"
+            state: "{{ 'present' if wanted | bool else 'absent' }}"
+            filename: "{{ file }}"
+        """,
+        defaults__main="url: http://u\nwanted: true\nfile: x\n",
+    )
+    assert "not converted" not in {one.outcome for one in result.records}
+    assert text.count("for file in $(grep -lsxF") == 2
+    assert '- "line=deb [signed-by=/old] {{ Data.url }} s main"' in text
+    assert '- "/etc/apt/sources.list.d/{{ Data.file }}.list":' in text
+    assert "if: Data.wanted | bool\n" in text
+    check_valid(tmp_path / "site")
