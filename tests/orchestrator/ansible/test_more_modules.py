@@ -540,7 +540,7 @@ def test_a_repository_that_is_present_or_absent_under_a_condition(tmp_path: Path
     )
     assert "not converted" not in {one.outcome for one in result.records}
     assert text.count("for file in $(grep -lsxF") == 2
-    assert '- "line=deb [signed-by=/old] {{ Data.url }} s main"' in text
+    assert "line=deb [signed-by=/old] {{ Data.url }} s main" in text
     assert '- "/etc/apt/sources.list.d/{{ Data.file }}.list":' in text
     assert "if: Data.wanted | bool\n" in text
     check_valid(tmp_path / "site")
