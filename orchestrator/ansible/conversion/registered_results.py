@@ -67,11 +67,13 @@ def is_reading(builder: Conversion, task: Task) -> bool:
     own = _members(name, _judged(task))
     if own and len(own) >= len(_members(name, builder.sources)):
         return False  # the task itself tests its result
-    if not used - {"changed", "failed", "defined", "skipped", "change"} and "failed" not in used:
-        return False
     never = text_rewriter.as_bool(task.keywords.get("changed_when")) is False
     check = text_rewriter.as_bool(task.keywords.get("check_mode")) is False
     line = task.free_form or str(task.args.get("cmd", ""))
+    if not used and never and only_reads(line):
+        return True  # it has no effect; only its failure counts
+    if not used - {"changed", "failed", "defined", "skipped", "change"} and "failed" not in used:
+        return False
     if "creates" in task.args:
         return False
     return not changes(line) if never or check else only_reads(line)

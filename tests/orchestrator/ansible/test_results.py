@@ -194,3 +194,23 @@ def test_texts_that_would_be_searched_for_long(tmp_path: Path) -> None:
     converted = [one.outcome != "not converted" for one in result.records]
     assert converted == [False, True, True]
     assert "command: a b c" in text
+
+
+def test_a_result_that_nothing_reads(tmp_path: Path) -> None:
+    """A command that only reads needs no resource if nothing reads its result."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - shell: 'grep -s Hash /var/{{ item }} || true'
+          loop: "{{ zones }}"
+          register: hashes
+          changed_when: false
+        - command: cat /etc/needed
+          register: needed
+          changed_when: false
+        """,
+        defaults__main="zones: [a]\n",
+    )
+    assert "grep" not in text
+    assert "- that: Asked.needed.exit_code == 0" in text
+    check_valid(tmp_path / "site")
