@@ -18,6 +18,7 @@ from orchestrator.ansible.jinja.value_expressions import printed
 from orchestrator.ansible.problems import NotConvertible
 
 _HEADER = re.compile(r"#jinja2:[^\n]*\n")
+_KEEPS_NEWLINES = re.compile(r"\btrim_blocks\s*:\s*['\"]?(?!true|yes)\w", re.IGNORECASE)
 _CHANGE = re.compile(r"(?:set\s+\w+\s*=\s*|do\s+)(\w+)\.(append|extend|update)\((.*)\)", re.DOTALL)
 """A statement that changes a list or a map."""
 _NEW_VALUE = re.compile(r"set\s+(\w+)\s*=\s*(?![\w.]+\s*$).*", re.DOTALL)
@@ -60,7 +61,7 @@ def rewrite(
     writer = _Writer(scope.having(whole=True), path, result, changed)
     if included:
         text = trailing_newline.of_included(text)
-    elif "trim_blocks" not in header + own:
+    elif _KEEPS_NEWLINES.search(header + own) is None:
         strips = "lstrip_blocks" in header + own
         text = own + trailing_newline.adapted(text[len(own) :], scope, strips_left=strips)
     result.text = header + "".join(writer.piece(one) for one in pieces(text))
