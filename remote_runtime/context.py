@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from remote_runtime.execution.reboot_resume import Boot
     from remote_runtime.lookups import Known
     from remote_runtime.overlay.file_overlay import FileOverlay
-    from remote_runtime.overlay.host_overlay import HostOverlay
+    from remote_runtime.overlay.host_overlay import HostOverlay, PathConflict
     from remote_runtime.protocol.blobs import Blobs
     from remote_runtime.protocol.channel import Channel
     from remote_runtime.protocol.package_sharing import PackageSharing
@@ -114,6 +114,7 @@ class Context(object):
         self._read_only: Optional["Files"] = None
         self._overlay: Optional["HostOverlay"] = None
         self._unplanned: Optional["HostOverlay"] = None  # shared until an action is called
+        self._dry_run: Optional[DryRun] = None  # the latest one
         self._planned = False
         self.blobs = blobs
         self.cancellation = cancellation
@@ -352,13 +353,24 @@ class Context(object):
         """
         if not effects:
             return
-        if self._overlay is None:
-            self._overlay = self.planned().fork()
-        for clash in self._overlay.lay(tuple(effects), uncertainty, by, gate):
+        base, dry_run, certain = self.planned(), self._dry_run, uncertainty == gate == CERTAIN
+        if certain and dry_run is not None and dry_run.did(effects, base):
+            self._overlay, conflicts = dry_run.overlay, dry_run.conflicts
+        else:
+            if self._overlay is None:
+                self._overlay = base.fork()
+            conflicts = self._overlay.lay(tuple(effects), uncertainty, by, gate)
+        for clash in conflicts:
             self.notice(
                 "warning",
                 "%s and %s undo each other on every run: %s" % (clash.other, by, clash.path),
             )
+
+    def has_tried(self, dry_run: "DryRun") -> None:
+        """Record the dry run of an action. If exactly its effects are planned next, its overlay
+        becomes the planned target.
+        """
+        self._dry_run = dry_run
 
     def suppose_effects(self, effects: Sequence[Effect], uncertainty: Uncertainty, by: str) -> None:
         """Add, in a preview, effects that the resource ``by`` has if it runs."""
@@ -453,6 +465,28 @@ class Context(object):
     def unkillable(self) -> Protected:
         """A block whose commands complete even if the run is cancelled."""
         return self.cancellation.protected()
+
+
+class DryRun(NamedTuple):
+    """The effects of an action on ``overlay``, a copy of ``base`` at the sequence number ``since``,
+    and the desired states of earlier resources that they undo.
+    """
+
+    base: "HostOverlay"
+    since: int
+    overlay: "HostOverlay"
+    effects: Sequence[Effect]
+    conflicts: "Sequence[PathConflict]"
+
+    def did(self, effects: Sequence[Effect], base: "HostOverlay") -> bool:
+        """Whether ``overlay`` is ``base``, which is planned now, with exactly these effects."""
+        return (
+            self.base is base
+            and self.since == base.sequence
+            and self.overlay.sequence == base.sequence + len(effects)
+            and len(effects) == len(self.effects)
+            and all(one is other for one, other in zip(effects, self.effects))
+        )
 
 
 class Exchange(object):

@@ -31,7 +31,7 @@ from remote_runtime.base import (
     Unknowable,
 )
 from remote_runtime.changes import Action, Ended
-from remote_runtime.context import Context
+from remote_runtime.context import Context, DryRun
 from remote_runtime.effects import (
     AccountEffect,
     Covers,
@@ -316,7 +316,7 @@ class ManagedResource(object):
         from remote_runtime.host.preview.preview_host import Overlay
 
         context = self.context
-        overlay = context.overlay_with(self._done)
+        base, overlay = context.planned(), context.overlay_with(self._done)
         host = Overlay(overlay, self.item.id, context=context, warn=self._warn)
         try:
             step(host)
@@ -326,6 +326,8 @@ class ManagedResource(object):
         for uncertainty in host.record.assumed:
             context.suppose(uncertainty.reason)
         self._done = [*self._done, *host.record.effects]
+        tried = host.record.effects, host.record.conflicts
+        context.has_tried(DryRun(base, base.sequence, overlay, *tried))
         if host.record.runs:
             self.may_fail = True
         elif achieves:

@@ -1,7 +1,8 @@
 import unittest
 
+from remote_runtime.context import DryRun
 from remote_runtime.effects import PathEffect
-from remote_runtime.uncertainty import Uncertainty
+from remote_runtime.uncertainty import ASSUMED, CERTAIN, Uncertainty
 from tests.remote_runtime.fakes import context, item
 
 
@@ -43,6 +44,31 @@ class Turns(unittest.TestCase):
             self.assertIsNot(shared.planned(), unplanned)
         self.assertIs(shared.planned(), unplanned)
         self.assertEqual(unplanned.layer.nodes, {})
+
+    def test_a_planned_dry_run_is_not_repeated(self) -> None:
+        """Its overlay becomes the planned target, but only for its effects on the same target."""
+        shared = context(noop=True)
+        effects = [PathEffect("/planned", "file")]
+
+        def tried() -> DryRun:
+            base, overlay = shared.planned(), shared.overlay_with(())
+            overlay.lay(tuple(effects), CERTAIN, "file#/planned")
+            shared.has_tried(DryRun(base, base.sequence, overlay, effects, ()))
+            return DryRun(base, base.sequence, overlay, effects, ())
+
+        first = tried()
+        shared.expect(effects, CERTAIN, "file#/planned")
+        self.assertIs(shared.planned(), first.overlay)
+        shared.expect(effects, CERTAIN, "file#/planned")  # again: on another target
+        self.assertEqual(shared.planned().sequence, 2)
+        for uncertainty, other in (
+            (Uncertainty(ASSUMED, "if x succeeds"), effects),
+            (CERTAIN, [PathEffect("/planned", "file")]),
+            (CERTAIN, [*effects, PathEffect("/more", "file")]),
+        ):
+            dry_run = tried()
+            shared.expect(other, uncertainty, "file#/planned")
+            self.assertIsNot(shared.planned(), dry_run.overlay)
 
 
 if __name__ == "__main__":

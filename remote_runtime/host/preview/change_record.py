@@ -6,7 +6,7 @@ from remote_runtime.effects import Covers, Effect, everything
 from remote_runtime.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
-    from remote_runtime.overlay.host_overlay import HostOverlay
+    from remote_runtime.overlay.host_overlay import HostOverlay, PathConflict
 
 
 Covering = Callable[[Optional[Sequence[str]]], Covers]
@@ -29,7 +29,8 @@ class Record(object):
     ``runs``: a program would have run, with unknown success. ``assumed`` is the condition of the
     prediction. ``covering`` returns what a command may change, from its declaration. ``checks``:
     calls fail if the machine would refuse them; otherwise, effects are only recorded.
-    ``unfinished`` are the effects that remain if the last call fails.
+    ``unfinished`` are the effects that remain if the last call fails. ``conflicts`` are the desired
+    states of earlier resources that the calls undo.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Record(object):
         self.covering = covering
         self.effects: List[Effect] = []
         self.unfinished: List[Effect] = []
+        self.conflicts: "List[PathConflict]" = []
         self.runs = False
         self.assumed: List[Uncertainty] = []
         self.checks = True
@@ -71,5 +73,5 @@ class Record(object):
             self._lay()
 
     def _lay(self) -> None:
-        self._overlay.lay(tuple(self._waiting), Uncertainty(), self.by)
+        self.conflicts += self._overlay.lay(tuple(self._waiting), Uncertainty(), self.by)
         self._waiting = []
