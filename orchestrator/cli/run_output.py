@@ -101,8 +101,14 @@ def check_output(options: OutputOptions) -> None:
         raise UsageError("-q and -v are mutually exclusive", hint="choose one")
     if options.metrics is not None:
         from orchestrator.report.files.metrics import check_metrics
+        from orchestrator.support.atomic_file import unwritable
 
         check_metrics()
+        if options.metrics != "-" and (reason := unwritable(options.metrics)):
+            raise UsageError(
+                f"--metrics: {options.metrics} cannot be written: {reason}",
+                hint="specify a writable file",
+            )
 
 
 class Output:

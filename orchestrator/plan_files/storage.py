@@ -18,7 +18,7 @@ from orchestrator.plan_files.plan_file import (
     canonical,
     id_of,
 )
-from orchestrator.support.atomic_file import replacing
+from orchestrator.support.atomic_file import replacing, unwritable
 from orchestrator.support.file_trust import PathStatus, entries_above, require_own
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import InputError, Problem, UsageError
@@ -64,13 +64,8 @@ def _head(digest: str) -> bytes:
 
 def require_writable(path: str) -> None:
     """UsageError if a plan cannot be written there. Call it before a long preview."""
-    directory = os.path.dirname(os.path.abspath(path))
-    if os.path.isdir(path):
-        raise _unwritable(path, "it is a directory")
-    if not os.path.isdir(directory):
-        raise _unwritable(path, f"the directory {directory} does not exist")
-    if not os.access(directory, os.W_OK | os.X_OK):
-        raise _unwritable(path, f"the directory {directory} is not writable")
+    if reason := unwritable(path):
+        raise _unwritable(path, reason)
     if os.path.isfile(path) and os.path.getsize(path) and not is_plan(path):
         raise _unwritable(path, "it exists and is not a plan")
 

@@ -79,7 +79,7 @@ def _monitor(push: "PushJob", targets: "Targets", config: "PushConfig") -> Any:
 
 
 class Confirmation:
-    """A person decides whether the rollout continues; it stops if there is no terminal."""
+    """A person decides whether the rollout continues."""
 
     name = "confirmation"
     hears_all = True
@@ -90,8 +90,6 @@ class Confirmation:
 
     def ask(self, wave: int, results: "Sequence[HostResult]", time_left: GateTime) -> GateAnswer:
         """Show the outcome of the wave, and prompt."""
-        if not self._reporter.is_terminal:
-            return GateAnswer("cannot prompt for confirmation without a terminal")
         question = f"wave {wave}: {outcome_of_wave(results)}. Continue?"
         confirmed = self._reporter.confirm(question, lambda: time_left.left)
         if confirmed is None:

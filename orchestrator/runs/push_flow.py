@@ -103,6 +103,7 @@ class PushFlow:
         before.
         """
         request, chosen, reporter = self.request, self.chosen, self.reporter
+        self._require_terminal(push)
         # The name of a resource may contain a login, as with ccm ensure exec.
         mask = Mask().text
         masked = push._replace(what=mask(push.what), words=tuple(map(mask, push.words)))
@@ -142,6 +143,17 @@ class PushFlow:
             for message in dict.fromkeys(site.post_message for site in push.sites):
                 reporter.say(message)
         return result
+
+    def _require_terminal(self, push: PushJob) -> None:
+        """UsageError if a rollout needs a person to confirm its waves, but none can be asked."""
+        rollouts = [self.request.rollout, *(stage.rollout for stage in push.stages)]
+        confirms = any(rollout.confirm for rollout in rollouts) and not self.request.run.noop
+        if confirms and not self.reporter.is_terminal:
+            raise UsageError(
+                "--confirm requires a terminal",
+                kind="usage.terminal",
+                hint="use --gate COMMAND, which passes or stops a wave without a prompt",
+            )
 
     def _shown_hosts(self, push: PushJob) -> FactReads | None:
         """The hosts that the templates of all stages can read: the complete inventory, not only the

@@ -34,6 +34,19 @@ def replacing(path: Path, mode: int = 0o600, *, durable: bool = False) -> Iterat
         raise
 
 
+def unwritable(path: str) -> str:
+    """The reason why ``replacing`` cannot write a file, as far as it can be known before; "" if
+    nothing prevents it."""
+    directory = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path):
+        return "it is a directory"
+    if not os.path.isdir(directory):
+        return f"the directory {directory} does not exist"
+    if not os.access(directory, os.W_OK | os.X_OK) and not _is_device(Path(path)):
+        return f"the directory {directory} is not writable"
+    return ""
+
+
 def _is_device(path: Path) -> bool:
     """Whether a path, or the target of a link there, cannot be replaced like a file."""
     try:

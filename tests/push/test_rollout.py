@@ -235,12 +235,13 @@ ccm:
     assert [(one["wave"], one["passed"]) for one in answers] == [(1, True), (2, True), (3, True)]
 
 
-def test_without_a_terminal_a_confirmation_stops(fleet: Fleet) -> None:
-    """Nobody can have said yes."""
-    done = fleet.ccm.push(fleet.inventory, fleet.site(), "--waves", "1", "--confirm")
-    assert done.code == 1, done.output
-    assert fleet.touched() == [0]
-    assert "without a terminal" in done.stdout
+def test_without_a_terminal_a_confirmation_is_refused(fleet: Fleet) -> None:
+    """Nobody can say yes, so no host is changed; a preview asks nobody."""
+    words = ("--waves", "1", "--confirm")
+    done = fleet.ccm.push(fleet.inventory, fleet.site(), *words)
+    assert done.code == 2, done.output
+    assert fleet.touched() == []
+    assert "--confirm requires a terminal" in done.stderr
 
 
 @pytest.mark.parametrize(("said", "hosts"), [("y\n", HOSTS), ("n\n", 1)])

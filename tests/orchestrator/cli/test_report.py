@@ -104,15 +104,38 @@ def test_a_run_of_another_version_is_told_with_what_it_lacks(desk: Desk) -> None
 
 
 def test_push_writes_metrics(desk: Desk) -> None:
-    """--metrics of a push has what the run did; a bad file costs neither run nor summary."""
+    """--metrics of a push has what the run did."""
     desk.site()
     assert desk.push("--metrics", "ccm.prom")[0] == 0
     text = (desk.directory / "ccm.prom").read_text(encoding="utf-8")
     assert "choria_ccm_resource_state_changed_count" in text
-    code, out, err = desk.push("--metrics", "no/such/ccm.prom")
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"), [("no/such/ccm.prom", "no/such does not exist"), (".", "it is a directory")]
+)
+def test_a_push_is_refused_if_its_metrics_cannot_be_written(
+    desk: Desk, path: str, reason: str
+) -> None:
+    """Nothing was changed then."""
+    desk.site()
+    code, out, err = desk.push("--metrics", path)
+    assert (code, out) == (2, "")
+    told = " ".join(err.split())
+    assert f"--metrics: {path} cannot be written: " in told
+    assert reason in told
+    assert "specify a writable file" in err
+    assert "1 changed" in desk.push()[1]
+
+
+def test_a_run_keeps_its_summary_if_the_directory_of_its_metrics_is_lost(desk: Desk) -> None:
+    """The run itself removes the directory; the outcome is still reported, with exit code 1."""
+    (desk.directory / "lost").mkdir()
+    desk.site(f"    - exec: [{{'rmdir {desk.directory}/lost': {{}}}}]\n")
+    code, out, err = desk.push("--metrics", "lost/ccm.prom")
     assert code == 1
-    assert "1 unchanged" in out
-    assert "--metrics no/such/ccm.prom" in err
+    assert "2 changed" in out
+    assert "--metrics lost/ccm.prom: No such file or directory" in err
 
 
 def test_metrics_may_go_to_stdout(desk: Desk) -> None:

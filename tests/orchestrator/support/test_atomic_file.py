@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.support.atomic_file import replacing
+from orchestrator.support.atomic_file import replacing, unwritable
 
 
 def test_the_new_file_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
@@ -49,3 +49,11 @@ def test_nothing_is_left_of_a_file_that_is_not_finished(tmp_path: Path) -> None:
         interrupted()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_cannot_be_written_is_known_before(tmp_path: Path) -> None:
+    """A directory, and a file in a directory that is missing; a device can always be written."""
+    assert unwritable(str(tmp_path / "new")) == ""
+    assert unwritable(str(tmp_path)) == "it is a directory"
+    assert unwritable(str(tmp_path / "a/b")) == f"the directory {tmp_path}/a does not exist"
+    assert unwritable(os.devnull) == ""
