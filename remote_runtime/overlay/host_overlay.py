@@ -209,6 +209,8 @@ class HostOverlay(object):
 
     def _lay_path(self, effect: PathEffect, uncertainty: Uncertainty, by: str) -> str:
         """Add a change of a path; return the resource that it undoes, or ""."""
+        keeps = effect.kind == "file" and (effect.part or effect.content is None)
+        doubtful = bool(uncertainty.level) and keeps and self._is_doubtful(effect.path)
         other = self.layer.put(effect, self.sequence, by, sure=not uncertainty.level)
         if effect.path in _ACCOUNTS:
             self._lay_accounts(effect, uncertainty)
@@ -216,11 +218,17 @@ class HostOverlay(object):
             self._lay_passwords(effect)
         if effect.content is not None and effect.content.uncertainty is not None:
             self._lay_doubtful(effect.path, effect.content.uncertainty)
-        elif (
-            uncertainty.level and effect.kind == "file" and (effect.part or effect.content is None)
-        ):
+        elif doubtful:
             self._lay_doubtful(effect.path, uncertainty, "content")  # it depends on the old one
         return other
+
+    def _is_doubtful(self, path: str) -> bool:
+        """Return whether the content of a path is uncertain."""
+        old = self.layer.find(path, follow=False)
+        return any(
+            self.unknown_regions.over(old.path, True, old.since, kind)
+            for kind in ("path", "content")
+        )
 
     def _mount(self, effect: MountEffect, by: str) -> None:
         if effect.reloads:

@@ -124,10 +124,12 @@ class UnknownRegions(object):
         """Record the uncertainty of an action, not of a read."""
         self._note([uncertainty], uncertainty.reason)
 
-    def over(self, path: str, present: bool, since: int) -> bool:
-        """Return whether the state of a path is unknown, without recording a read."""
+    def over(self, path: str, present: bool, since: int, kind: str = "path") -> bool:
+        """Return whether the state of a path is unknown, or its ``kind`` content, without recording
+        a read.
+        """
         unknown_regions = (region for region in self._all if region.since > since)
-        return any(region.effect.covers("path", path, present) for region in unknown_regions)
+        return any(region.effect.covers(kind, path, present) for region in unknown_regions)
 
     def add_elsewhere(self, done: LinkedAction) -> None:
         """Record an action at a path below one with an unknown target."""

@@ -167,7 +167,7 @@ COMMANDS = (
     ("child", "words"),
     [
         ("ccm: {resources: [{exec: [{x: {comand: x}}]}]}", "exec has no property 'comand'"),
-        ("ccm: {resources: [{apply: [{child.yaml: {}}]}]}", "nested deeper than 10 levels"),
+        ("ccm: {resources: [{apply: [{child.yaml: {}}]}]}", "child.yaml applies itself"),
         ("data:\n  # @require\n  a: ''\nccm: {resources: [{exec: [{a: {}}]}]}", "required"),
         ("", "No such file"),
     ],

@@ -364,7 +364,7 @@ def test_a_push_verifies_what_it_did(local: Target) -> None:
         {
             "host": "web1",
             "check": "exec#make",
-            "text": f"creates: expected {local.directory}/never, found nothing there",
+            "text": f"creates: expected {local.directory}/never, found nothing",
         }
     ]
 

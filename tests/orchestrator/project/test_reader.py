@@ -103,7 +103,7 @@ def test_two_files_that_differ() -> None:
         ("inventory: 5\n", "ccm.yaml:1:12: inventory must be text or a list"),
         ("inventory: [a, 5]\n", r"ccm.yaml:1:16: inventory\[1\] must be text"),
         ("hiera: []\n", "ccm.yaml:1:8: .*hiera must have at least 1"),
-        ("- forks\n", "ccm.yaml:1:1: .*must be a map or nothing, not a list"),
+        ("- forks\n", "ccm.yaml:1:1: .*must be a map or null, not a list"),
         ("ccm:\n  resources: []\n", "ccm.yaml:1:1: .*this is a manifest: rename it"),
         ("signers: all\n", "ccm.yaml:1:1: .*a checkout must not list approvers"),
         ("rollouts: {slow: {wave: 1}}\n", "ccm.yaml:1:19: .*no key 'wave' .did you mean waves"),

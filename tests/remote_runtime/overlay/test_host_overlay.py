@@ -105,13 +105,20 @@ class OverlayTest(unittest.TestCase):
             self.assertEqual(self.context.uncertainty, gate)
 
     def test_the_content_that_an_assumed_change_leaves_is_assumed(self) -> None:
-        """Only a change that sets the whole content settles it."""
+        """Only one that sets the whole content settles it. One that is assumed for another
+        reason leaves certain content.
+        """
         assumed = Uncertainty(ASSUMED, "exec#a may change this first")
-        for content, part, level in (
-            (None, False, ASSUMED),
-            (Text("x"), True, ASSUMED),
-            (Text("x"), False, ""),
+        fog = UnknownEffect(assumed, lambda kind, value, there: (kind, value) == ("path", "/v/a"))
+        for content, part, by_exec, level in (
+            (Text("x"), True, False, ""),
+            (None, False, False, ""),
+            (None, False, True, ASSUMED),
+            (Text("x"), True, True, ASSUMED),
+            (Text("x"), False, True, ""),
         ):
+            if by_exec:
+                self.context.expect([fog], SURE, "exec#a")
             effect = PathEffect("/v/a", "file", 0o600, content=content, part=part)
             self.context.expect([effect], assumed, "file#/v/a")
             with self.context.for_resource(item("file", "/v/a"), noop=True):
