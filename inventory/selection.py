@@ -137,7 +137,7 @@ class Selector:
             names = self._members.get(name, set()) | ({name} if name in self._hosts else set())
             if not names and not pattern.operator:
                 what = "the inventory" if name == "all" else f"the group {name!r}"
-                self._no_match(f"{what} has no hosts", "add hosts", pattern.where)
+                self._no_match(f"{what} has no hosts", "add them under 'hosts'", pattern.where)
             return names
         self._unknown(pattern)
         return set()

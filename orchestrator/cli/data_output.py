@@ -41,7 +41,7 @@ def at_path(kind: str, tree: dict[str, Any], path: str | None) -> tuple[bool, An
         _, rest, parts = split_path(f"{kind}." + path.removeprefix(f"{kind}."))
         value = find(tree, rest, parts)
     except BadPathError as error:
-        raise UsageError(str(error), hint="such as a.b, a.0 or a.#") from error
+        raise UsageError(str(error), hint="write a path such as a.b, a.0 or a.#") from error
     return (False, None) if value is MISSING else (True, value)
 
 

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
                 note(f"{host.name}: warning: {text}")
             exists, value = at_path("facts", facts, args.path)
             if not exists:
-                raise PlanError(f"there is no fact at {args.path}", "template.undefined")
+                raise PlanError(f"there is no fact at the path {args.path!r}", "template.undefined")
             by_host[host.name] = value
         except CcmError as error:
             note(f"{host.name}: {error}")

@@ -236,5 +236,5 @@ def _resolved(
         note(f"{host.name}: warning: {text}")
     exists, value = at_path("data", data, query)
     if not exists:
-        raise PlanError(f"there is no data at {query}", "template.undefined")
+        raise PlanError(f"there is no data at the path {query!r}", "template.undefined")
     return value

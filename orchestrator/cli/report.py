@@ -136,9 +136,10 @@ def _check(args: argparse.Namespace, saved: "SavedRun") -> None:
     stdout = [f"--{name}" for name in FORMS if getattr(args, name) == "-"]
     stdout += [f"--{name}" for name in ("json", "events") if getattr(args, name)]
     if len(stdout) > 1:
-        both = "both" if len(stdout) == 2 else "all"
+        two = len(stdout) == 2
+        both, other = ("both", "a file for the other") if two else ("all", "files for the others")
         raise UsageError(
-            f"{' and '.join(stdout)} cannot {both} write to stdout", hint="use files for the others"
+            f"{' and '.join(stdout)} cannot {both} write to stdout", hint=f"use {other}"
         )
     if args.host and (stdout or any(getattr(args, name) for name in FORMS)):
         raise UsageError(

@@ -17,7 +17,7 @@ from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import PlanError
 
 _TOLD = 5  # resources that an error names
-_ANEW = "nothing was changed there; make a new plan"
+_ANEW = "make a new plan"
 
 
 class BoundPlanner:
@@ -54,7 +54,7 @@ class BoundPlanner:
         items = [record["items"][place] for place in planned["items"]]
         differences = differing(items, desired_of(plan), record["salt"])
         if differences:
-            raise _refused("differs", f"it differs from the plan: {_some(differences)}")
+            raise _refused("differs", f"the push does not match the plan: {_some(differences)}")
         outcomes = self.plan_file.outcomes(name)
         observed = planned["observed"]
         if self._is_later(host):

@@ -43,12 +43,12 @@ class Hierarchy:
             root = parse_document(text, display_name(path), problems)
         if not isinstance(root, Mapping):
             hint = "put values under 'data:'"
-            message = f"a hierarchy must be a map, not {root.describe()}"
+            message = f"a data file must be a map, not {root.describe()}"
             raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
         refuse_unknown_keys(
             root,
             (*KEYS, "ccm"),
-            what="a hierarchy",
+            what="a data file",
             problems=problems,
             hint="put values under 'data:'",
         )

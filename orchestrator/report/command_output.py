@@ -202,6 +202,6 @@ def _counted(groups: list[OutputGroup], style: Style) -> str:
     for group in groups:
         answer, role = group.answer, _of(group)
         coded = not group.results[0].message and answer.code is not None
-        word = f"exit code {answer.code}" if coded else outcome_words(group.results[0])
+        word = f"with exit code {answer.code}" if coded else outcome_words(group.results[0])
         numbers[role, word] += len(group.results)
     return ", ".join(style(role, f"{number:,} {word}") for (role, word), number in numbers.items())

@@ -284,7 +284,7 @@ def run_subject(command: str, what: str) -> str:
 def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
     """The word before a resource and the text after it; ``told`` comes from ``brief_details``."""
     words = entry.message if entry.status == "skipped" else planned_words(entry).words
-    joint = " " if entry.pending and words else "; "
+    joint = " " if entry.pending and words and not told.startswith(PROVENANCE) else "; "
     behind = joint.join(filter(None, (words, told)))
     detail = one_line(_certain(entry, behind), MAX_REASON)
     if entry.drift:
@@ -329,6 +329,13 @@ def outcome_words(result: HostResult) -> str:
     return "internal error" if result.outcome == DEFECT else words.get(result.kind, result.outcome)
 
 
+def _before_diff(message: str) -> str:
+    """The lines of a message, joined, up to a diff and the line that introduces it."""
+    lines = message.splitlines()
+    diff = next((at for at, line in enumerate(lines) if line.startswith("--- ")), len(lines) + 1)
+    return "; ".join(lines[: max(diff - 1, 1)])
+
+
 def host_line(result: HostResult, noop: bool) -> str:
     """The result of one host in one line."""
     text = counts([result], noop)
@@ -339,8 +346,8 @@ def host_line(result: HostResult, noop: bool) -> str:
     elif word == INTERRUPTED:
         word = end_reason(result) + told
     elif result.message:
-        message = "; ".join(result.message.splitlines())
-        word = f"{word}: {one_line(message, MAX_REASON)}{told}"
+        message = one_line(_before_diff(result.message), MAX_REASON)
+        word = f"{message if message.startswith(word) else f'{word}: {message}'}{told}"
     elif text:
         word = text if word == FAILED and result.tally.failed else f"{word}: {text}"
     return f"{word} ({duration_text(result.seconds)})"

@@ -115,7 +115,7 @@ def check_options(run: RunOptions) -> None:
     for option, is_set in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
         if is_set:
             raise UsageError(
-                f"--verify and {option} are mutually exclusive: nothing changes",
+                f"--verify and {option} are mutually exclusive: with {option}, nothing is changed",
                 hint="use ccm verify to check the current state of hosts",
             )
 

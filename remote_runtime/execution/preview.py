@@ -173,7 +173,8 @@ class Previewer(object):
         if uncertainty.level:
             outcome.prediction, outcome.prediction_reason = uncertainty
             outcome.gate = Uncertainty(
-                uncertainty.level, "it depends on %s: %s" % (name, uncertainty.reason)
+                uncertainty.level,
+                "the result of %s is not certain: %s" % (name, uncertainty.reason),
             )
         if not actions:
             return

@@ -24,7 +24,9 @@ def predict(outcome: Outcome, context: Context) -> None:
     if failures and uncertainty.level:  # a planned change may fix that
         reason = "%s, but %s" % (failures[0], uncertainty.reason)
         outcome.prediction, outcome.prediction_reason = UNKNOWN, reason
-        outcome.passing = Uncertainty(UNKNOWN, "it depends on %s: %s" % (name, reason))
+        outcome.passing = Uncertainty(
+            UNKNOWN, "the result of %s is not certain: %s" % (name, reason)
+        )
         return
     for message in failures:
         outcome.fail(message)

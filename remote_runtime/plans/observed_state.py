@@ -37,11 +37,15 @@ def of_path(
 
 
 def provenance_of(context: Context, path: str) -> Dict[str, str]:
-    """Return a path's owner, last change and package; {} if it does not exist."""
+    """Return a path's owner, last change and package; {} if it does not exist, or if its current
+    state is only planned.
+    """
     status = context.files.status(path)
     if status is None:
         return {}
     changed = status.identity[-1] // 10**9
+    if changed <= 0:
+        return {}
     traces = {"owner": context.accounts.user_name(status.uid), "changed": _time(changed)}
     package = _package_of(context, path)
     return dict(traces, package=package) if package else traces
@@ -61,7 +65,7 @@ def newest_provenance(context: Context, paths: Iterable[str]) -> Dict[str, str]:
         if status is not None:
             newest = max(newest, (status.identity[-1] // 10**9, path, there))
     changed, path, there = newest
-    if not path:
+    if not path or changed <= 0:
         return {}
     return dict(provenance_of(context, path) if there else {"changed": _time(changed)}, path=path)
 

@@ -94,7 +94,7 @@ def test_a_plan_is_bound_to_the_answers(local: Target, tmp_path: Path) -> None:
     local.write("app.conf", "port = 2\n", 0o640)
     refused = local.ccm.run("push", plan)
     assert refused.code == 1
-    assert f"it differs from the plan: file#{local.directory}/out" in refused.output
+    assert f"the push does not match the plan: file#{local.directory}/out" in refused.output
     local.write("app.conf", "port = 1\n", 0o640)
     done = local.ccm.run("push", plan)
     assert done.code == 0, done.output

@@ -40,7 +40,7 @@ def test_what_a_host_said_is_shown_and_kept(target: Target) -> None:
     done = run(target, "--shell", "--", "echo hello; echo oops >&2; exit 3")
     assert done.code == 1, done.output
     assert done.stdout.startswith("web1  exit code 3\n    hello\n    oops\n\n")
-    assert "Hosts      1: 1 exit code 3" in done.stdout
+    assert "Hosts      1: 1 with exit code 3" in done.stdout
     assert done.stderr == ""
     for words in (["report"], ["report", "--host", NAME]):
         again = target.ccm.run(*words)

@@ -48,7 +48,11 @@ def test_guards_and_health_checks(target: Target) -> None:
     assert broken.code == 1, broken.output
     assert "web1  3 failed" in broken.stdout
     lines = [line.strip() for line in broken.stdout.splitlines()]
-    assert "conditions: expected unless to prevent the command, found that it would run" in lines
-    assert "conditions: expected onlyif to prevent the command, found that it would run" in lines
+    assert (
+        "conditions: expected that 'unless' prevents the command, found that it would run" in lines
+    )
+    assert (
+        "conditions: expected that 'onlyif' prevents the command, found that it would run" in lines
+    )
     assert any(line.startswith("health check there: expected OK, found CRITICAL") for line in lines)
     assert target.names() == ["dirt", "motd"]

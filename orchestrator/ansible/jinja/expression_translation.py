@@ -367,7 +367,8 @@ class _Translator:
             raise NotConvertible("content of slurp without b64decode")
         if found is None:
             raise NotConvertible(
-                f"{'.'.join(str(one) for one in keys)} in the result of “{register.task_name}”"
+                f"ccm has no equivalent of {'.'.join(str(one) for one in keys)} in the result of "
+                f"“{register.task_name}”"
             )
         self._ask(register)
         return found
@@ -457,7 +458,9 @@ class _Translator:
             plain = register.kind == "change" and not register.tolerant
             if word in ("failed", "succeeded") and plain:
                 return nodes.Const(word == "succeeded")  # a failure would have ended the run
-            raise NotConvertible(f"“{node.name}” in the result of “{register.task_name}”")
+            raise NotConvertible(
+                f"ccm has no equivalent of “{node.name}” in the result of “{register.task_name}”"
+            )
         if node.name in ("defined", "undefined"):
             found = fact_names.is_defined(node.node, node.name == "defined", self.scope)
             if found is not None:

@@ -60,7 +60,9 @@ class Lines(Subscriber):
             entry = entry_of(members)
             reason = entry.errors[0] if entry.errors else entry.message
             name = f"{members['type']}#{members['name']}"
-            told_of = f"{event.host}: {shown_status(status)} {one_line(name)}"
+            would = status == "changed" and members["noop"]  # the message tells it
+            word = "" if would else f"{shown_status(status)} "
+            told_of = f"{event.host}: {word}{one_line(name)}"
             self._say(told_of + (reason and f": {one_line(reason)}"))
 
     def tick(self, now: float) -> None:

@@ -127,7 +127,7 @@ class RolloutProgress:
                 return f"wave {event.wave} of {len(waves)}: {named(list(hosts), 60)}"
         elif isinstance(event, run_events.GateAsked):
             until = clock_text(event.until)
-            return f"{_after(event.wave)}: {event.gate} started, times out at {until}"
+            return f"{_after(event.wave)}: {event.gate} started (time limit: {until})"
         elif isinstance(event, run_events.GateAnswered):
             return _answer(event)
         elif isinstance(event, run_events.RolloutHeld):

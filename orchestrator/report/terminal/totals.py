@@ -59,6 +59,9 @@ def host_counts(
     """The number of hosts by result, each with the display role of its words, worst first."""
     numbers = Counter(result.outcome for result in results)
     idle = Counter(result.outcome for result in results if not result.was_started)
+    late = sum(
+        one.outcome == outcome.UNREACHABLE and one.kind == outcome.TIMED_OUT for one in results
+    )
     fine = [buckets(r.tally, noop) for r in results if r.outcome == outcome.OK]
     changed = sum(1 for numbers in fine if numbers["changed"])
     pending = sum(1 for numbers in fine if numbers["would change"] and not numbers["changed"])
@@ -66,7 +69,8 @@ def host_counts(
         (outcome.DEFECT, "internal error", numbers[outcome.DEFECT]),
         (outcome.FAILED, "failed", numbers[outcome.FAILED]),
         (outcome.REFUSED, "refused", numbers[outcome.REFUSED]),
-        (outcome.UNREACHABLE, "unreachable", numbers[outcome.UNREACHABLE]),
+        (outcome.UNREACHABLE, "unreachable", numbers[outcome.UNREACHABLE] - late),
+        (outcome.UNREACHABLE, "timed out", late),
         (
             outcome.INTERRUPTED,
             "interrupted",

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 _WORDS = {"passed": "ok", "failed": "failed", "skipped": "skipped"}
 
+# Reasons that read differently after a number; the others, and those in JSON, stay as they are.
+_REASONS = {"control is evaluated on the host": "with a control that is evaluated on the host"}
+
+_STOPPED = "stopped at the first failure: "
+
 _MAX_WARNINGS = 20
 _MAX_HOSTS = 10  # so many have their own line, of more those with the same counts share one
 _NAMES = 200  # characters
@@ -150,12 +155,16 @@ class Verification:
         took = "" if seconds is None else f" {until} {seconds:.1f} s"
         lines = [f"{self._style(role, sum_of(assessment))}{took}"]
         if assessment.not_run:
-            stopped = "interrupted" if assessment.interrupted else "stopped at the first failure"
+            stopped = "interrupted: " if assessment.interrupted else _STOPPED
+            stopped = "" if assessment.refused else stopped  # no check was started
             silent = [host for host in assessment.not_run if host not in self._taken]
             nothing = f"; no check ran on {named(silent, _NAMES)}" if silent else ""
             number = _count(sum(assessment.not_run.values()), "check")
-            lines.append(f"{stopped}: {number} not run{nothing}")
-        left = [f"{number} {reason}" for reason, number in sorted(assessment.left_out.items())]
+            lines.append(f"{stopped}{number} not run{nothing}")
+        left = [
+            f"{number} {_REASONS.get(reason, reason)}"
+            for reason, number in sorted(assessment.left_out.items())
+        ]
         if left:
             total = sum(assessment.left_out.values())
             lines.append(f"{_count(total, 'resource')} not checked: {', '.join(left)}")

@@ -11,6 +11,12 @@ from orchestrator.verify.subject import Subject
 _KINDS = ("line", "block", "settings", "replace")
 _MARKER = "# {mark} managed by ccm"
 _ABSENT = "absent"
+_EXPECTED = {
+    "line": "the declared line",
+    "block": "the declared block",
+    "settings": "the declared settings",
+    "replace": "no line to replace",
+}
 
 Judge = Callable[[list[str]], str]
 
@@ -33,7 +39,7 @@ def _of_edit(path: str, spec: Mapping[str, Any], prefix: str) -> Expectation:
     judge = {"line": _line, "block": _block, "settings": _settings, "replace": _replaced}[name]
     return Expectation(
         prefix + name,
-        "absent" if removed else "the desired state",
+        "absent" if removed else _EXPECTED[name],
         find=lambda host: judge(spec, removed)(_lines(host, path)),
         holds=lambda found: not found,
     )

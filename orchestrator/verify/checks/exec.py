@@ -17,5 +17,6 @@ def expectations(subject: Subject) -> list[Expectation]:
     path = subject.text("creates")
     given = [key for key in ("creates", "onlyif", "unless") if subject.get(key)]
     if given not in ([], ["creates"]):
-        return [nothing_to_do("conditions", f"{' or '.join(given)} to prevent the command")]
+        conditions = " or ".join(map(repr, given))
+        return [nothing_to_do("conditions", f"that {conditions} prevents the command")]
     return [exists(posixpath.join(subject.text("cwd"), path), "creates")] if path else []

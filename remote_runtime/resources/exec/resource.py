@@ -47,7 +47,7 @@ class Resource(ActionStateType):
 
     def read(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
         if not self._guards():
-            raise ResourceError("an exec has no state to inspect, only conditions for its run")
+            raise ResourceError("an exec has no state to inspect, only conditions for running")
         return super().read(host)
 
     def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:

@@ -63,7 +63,7 @@ class Resource(ActionStateType):
             raise UnsettledError(
                 "timed out after %s waiting %s: %s" % (within, self.details, sight.seen),
                 kind="resource.timeout",
-                hint="raise timeout, or find out what delays it",
+                hint="raise timeout, or find out what causes the delay",
                 output=sight.output,
             )
         self._sight = sight

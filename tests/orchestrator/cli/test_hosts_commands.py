@@ -41,7 +41,7 @@ def test_a_gjson_query_and_a_missing_path(desk: Desk) -> None:
     assert (code, type(json.loads(out)["here"])) == (0, int)
     code, out, err = desk.ccm("facts", "-i", "hosts.yaml", "-l", "here", "no.such.fact")
     assert (code, json.loads(out)) == (1, {})
-    assert "here: there is no fact at no.such.fact" in err
+    assert "here: there is no fact at the path 'no.such.fact'" in err
 
 
 def test_a_path_that_cannot_be_used_is_refused_before_any_host_is_asked(desk: Desk) -> None:

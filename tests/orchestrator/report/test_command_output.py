@@ -62,7 +62,7 @@ def test_who_says_the_same_stands_together() -> None:
         "web1, db1 (2 hosts)  exit code 0",
         "    one",
         "",
-        "Hosts      5: 2 exit code 3, 1 unreachable, 2 exit code 0",
+        "Hosts      5: 2 with exit code 3, 1 unreachable, 2 with exit code 0",
         "Retry      ccm run -l 'web[2-4]' -i hosts.yaml -- x",
         "Time       3.50 s",
         "Run        run-1  (see ccm report)",

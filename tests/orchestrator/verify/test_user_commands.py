@@ -36,7 +36,8 @@ def test_guards_that_let_a_command_run_again() -> None:
     (check,) = checked(item("exec", "make", properties=guarded))
     assert told(check, final_ensure="present") == []
     assert told(check, final_ensure="absent") == [
-        "conditions: expected onlyif or unless to prevent the command, found that it would run"
+        "conditions: expected that 'onlyif' or 'unless' prevents the command, "
+        "found that it would run"
     ]
     assert told(check, error=["unless: no such program s3cret"])[0].endswith(
         "found unless: no such program [masked]"
