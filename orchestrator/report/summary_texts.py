@@ -347,7 +347,8 @@ def host_line(result: HostResult, noop: bool) -> str:
         word = end_reason(result) + told
     elif result.message:
         message = one_line(_before_diff(result.message), MAX_REASON)
-        word = f"{message if message.startswith(word) else f'{word}: {message}'}{told}"
+        late = result.kind == TIMED_OUT  # its message says so
+        word = f"{message if late else f'{word}: {message}'}{told}"
     elif text:
         word = text if word == FAILED and result.tally.failed else f"{word}: {text}"
     return f"{word} ({duration_text(result.seconds)})"

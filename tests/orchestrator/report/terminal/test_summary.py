@@ -558,7 +558,8 @@ def test_a_check_that_failed_is_told_once_and_others_keep_to_the_width() -> None
 def test_a_host_whose_time_was_up_timed_out() -> None:
     """--timeout is no trouble with the network, and is not called so."""
     told = Told("web1")
-    told.end("web1", "unreachable", kind="host.timeout", message="its time is up")
+    message = "timed out; the resources in progress were interrupted"
+    told.end("web1", "unreachable", kind="host.timeout", message=message)
     assert "web1  timed out" in told.summary()
     expect_text(told.out.getvalue())
 
